@@ -162,7 +162,7 @@ static void set_per_cpu(struct facts *facts, const char *name, struct per_cpu *p
 	per_cpu_end(per_cpu);
 }
 
-/* --- pyperf's facts that stay. */
+/* --- pyperf's constant facts. */
 
 char *identity_format_platform(
 	const char *system, const char *release, const char *machine, const char *libc)
@@ -499,14 +499,14 @@ char *identity_pick_parameters(const char *cmdline)
 		for (; *at && (quoted || !strchr(" \t\n", *at)); at++)
 			quoted ^= *at == '"';
 		length = (size_t)(at - word);
-		/* What follows is for init. */
+		/* The parameters after "--" are for init. */
 		if (length == 2 && memcmp(word, "--", 2) == 0)
 			break;
 		name = word + (*word == '"');
 		if (!is_known_parameter(name, strcspn(name, "= \t\n\"")))
 			continue;
-		/* None of them has blanks in its value. Behind a quote that is never closed there
-		 * may be anything. */
+		/* None of these parameters has blanks in its value. After a quote that is never
+		 * closed there may be anything. */
 		if (strcspn(word, " \t\n") < length)
 			continue;
 		if (picked.length > 0)
@@ -576,7 +576,7 @@ static void set_mitigations(struct facts *facts)
 					mitigations.length > 0 ? " | " : "", entries[i]->d_name,
 					value);
 		} else {
-			/* Left out, it would be "not affected". */
+			/* Without an entry the vulnerability would seem to be "not affected". */
 			text_appendf(&mitigations, "%s%s: unknown",
 				mitigations.length > 0 ? " | " : "", entries[i]->d_name);
 		}
@@ -677,7 +677,7 @@ int identity_read(const struct cpumask *mask, struct facts *facts)
 	return facts->failed ? -ENOMEM : 0;
 }
 
-/* --- What moves. */
+/* --- Facts that change. */
 
 /* Rounds halves to the even number, like Python's round(). */
 static long round_to_even(double value)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * On what machine, and in what state, something was measured: names and values as they go into a
- * result file's metadata. Names without prefix, their values and their wording are pyperf's
- * (pyperf 2.10, _collect_metadata.py), so that its tools read and compare them; ours begin with
- * "quiesce_". What the machine does not tell is left out.
+ * The machine on which something was measured, and its state: names and values for a result file's
+ * metadata. Names without prefix, their values and their wording are pyperf's (pyperf 2.10,
+ * _collect_metadata.py), so that pyperf's tools read and compare them; our names begin with
+ * "quiesce_". Facts that the machine does not tell are left out.
  *
- * Split into what stays for a run of a program and what moves, so that the moving part can be read
- * before and after. The first part can be read again too: a fact that differs then (the clock
- * source, a governor) means that somebody changed the machine meanwhile.
+ * The facts are split into those that do not change during a run and those that do, so that the
+ * changing facts can be read before and after it. The first part can be read again too: a fact that
+ * differs then (the clock source, a governor) means that somebody changed the machine meanwhile.
  */
 #ifndef QUIESCE_MACHINE_IDENTITY_H
 #define QUIESCE_MACHINE_IDENTITY_H
@@ -84,7 +84,8 @@ void identity_pick_selected(char *text);
 char *identity_format_platform(
 	const char *system, const char *release, const char *machine, const char *libc);
 
-/* The boot time in seconds since 1970 in the text of /proc/stat; false when it is not in there. */
+/* The boot time in seconds since 1970 in the text of /proc/stat; false when it is not in the
+ * text. */
 bool identity_parse_boot_time(const char *text, time_t *ret);
 
 #endif

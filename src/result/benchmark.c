@@ -117,7 +117,7 @@ bool benchmark_units_are_runs(const struct benchmark *benchmark)
 	return benchmark_counted_runs(benchmark) >= 2 || benchmark->n_values == 1;
 }
 
-/* One number a run that counts, by `reduce`, which may sort what it is given. */
+/* One number for each run that counts, made by `reduce`, which may sort the values of the run. */
 static int reduce_runs(const struct benchmark *benchmark,
 	double (*reduce)(double *values, size_t n), double **ret, size_t *ret_n)
 {
@@ -219,7 +219,7 @@ bool benchmark_is_control(const struct benchmark *benchmark)
 {
 	const char *role = facts_find_string(&benchmark->metadata, BENCHMARK_ROLE);
 
-	/* What a control measured itself has its metadata. */
+	/* Values that a control measured itself have the control's metadata too. */
 	return role && strcmp(role, BENCHMARK_ROLE_CONTROL) == 0 &&
 		!benchmark_is_by_program(benchmark);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One benchmark as bench-report and runpinned look at it: its values, the runs that they come from,
- * and what is known of both. It is made of a series that was just measured, or of a file
+ * and what is known of both. It is made from a series that was just measured, or from a file
  * (result/reader.h).
  *
  * A run is one process. Values of one run have much in common (the layout of its memory, above
- * all), so that ten values of one run tell less than ten runs with a value each. Whatever draws a
- * conclusion therefore takes each run for one number, the median of its values: see
- * benchmark_units().
+ * all), so that ten values of one run tell less than ten runs with a value each. Therefore all
+ * conclusions use one number for each run, the median of its values: see benchmark_units().
  */
 #ifndef QUIESCE_RESULT_BENCHMARK_H
 #define QUIESCE_RESULT_BENCHMARK_H
@@ -26,9 +25,9 @@ struct benchmark_run {
 	size_t warmup_end; /* the same in `warmups` */
 	uint64_t loops;
 	uint64_t inner_loops;
-	bool unknown; /* it would count, but the metric that was chosen is not known of it */
-	/* The number of the run among those that count, from 0, where runs before it are left out
-	 * because the program handed over no values. */
+	bool unknown; /* it would count, but the chosen metric is not known for it */
+	/* The run's number among the counted runs, from 0; set only if earlier runs are missing
+	 * because the program handed over no values in them. */
 	bool has_turn;
 	uint32_t turn;
 };
@@ -42,32 +41,35 @@ struct benchmark_warmup {
 struct benchmark_figure {
 	char *name;
 	enum unit unit;
-	double *values; /* as many as the benchmark has; NAN where it is not known */
+	double *values; /* as many as the benchmark has values; NAN where unknown */
 };
 
 struct benchmark {
 	char *name;
 	enum unit unit;
-	/* What the values are of, when it is not what was measured: result/metric.h; borrowed. */
+	/* The metric that the values are (result/metric.h), borrowed; NULL when they are the
+	 * measured values. */
 	const char *metric;
-	struct facts metadata; /* what holds for all of its runs */
+	struct facts metadata; /* metadata that hold for all of its runs */
 
-	/* A sample a run, in the order of the file; a run without values (a calibration, a warm-up)
-	 * has `warmup` set. start_ns is the run's date, in ns since that of the first run, and
-	 * negative where the file does not say it. The values are below, not in the samples. */
+	/* One sample for each run, in the order of the file; a run without values (a calibration, a
+	 * warm-up) has `warmup` set. start_ns is the run's date, in ns since the date of the first
+	 * run, and negative where the file has no date. The values are below, not in the
+	 * samples. */
 	struct series *series;
 
 	double *values; /* without warm-ups, in the order of the runs, per iteration of a loop */
 	size_t n_values;
 	struct benchmark_warmup *warmups;
 	size_t n_warmups;
-	/* A record a run; NULL when each run has one value or one warm-up, and no loops. */
+	/* One record for each run; NULL when each run has one value or one warm-up, and no
+	 * loops. */
 	struct benchmark_run *runs;
 
 	struct benchmark_figure *figures; /* of google-benchmark: cpu_time and counters */
 	size_t n_figures;
 
-	double total_seconds; /* that the runs took; 0 when unknown */
+	double total_seconds; /* the duration of all runs; 0 when unknown */
 	/* Seconds since 1970 as if the dates were UTC (files have local time), at the first run's
 	 * start and the last run's end. */
 	bool has_dates;
@@ -75,11 +77,11 @@ struct benchmark {
 	int64_t last_date;
 };
 
-/* Metadata of programs beside which runpinned ran a control, and of the control: its command, and a
- * hash of its file. A control itself has the role of one. */
+/* Metadata of a control and of the programs that runpinned measured with it: the control's command,
+ * and a hash of its file. The role marks the control itself. */
 #define BENCHMARK_CONTROL "quiesce_control"
 #define BENCHMARK_CONTROL_HASH "quiesce_control_hash"
-#define BENCHMARK_CONTROL_OURS "runpinned-control" /* the one that ships; its length follows */
+#define BENCHMARK_CONTROL_OURS "runpinned-control" /* our own; written with its length */
 #define BENCHMARK_ROLE "quiesce_role"
 #define BENCHMARK_ROLE_CONTROL "control"
 
@@ -96,16 +98,16 @@ void benchmark_clear_view(struct benchmark *benchmark);
 #define BENCHMARK_DATE_SIZE 32
 /* A first_date or last_date as a text: "2026-11-20 10:14:10". Returns buf. */
 const char *benchmark_format_date(int64_t seconds, char buf[static BENCHMARK_DATE_SIZE]);
-/* The values of a run: their index and number. */
+/* The values of a run: the index of the first, and their number. */
 void benchmark_run_values(
 	const struct benchmark *benchmark, size_t run, size_t *ret_first, size_t *ret_n);
-/* What a value of this run is multiplied by for the time of all its loops: loops * inner_loops. */
+/* loops * inner_loops: a value of this run times this number is the time of all loops. */
 double benchmark_raw_factor(const struct benchmark *benchmark, size_t run);
 /* The smallest and largest time of all loops. -ENODATA without values. */
 int benchmark_raw_range(const struct benchmark *benchmark, double *ret_min, double *ret_max);
 /* Runs that have values. */
 size_t benchmark_counted_runs(const struct benchmark *benchmark);
-/* Is the unit of statistics a run, or, where there is only one, a value? */
+/* Whether the unit of statistics is a run; with only one run it is a value. */
 bool benchmark_units_are_runs(const struct benchmark *benchmark);
 /*
  * The independent numbers that conclusions are drawn from, in the order of the runs, malloc'd: the
@@ -115,14 +117,15 @@ bool benchmark_units_are_runs(const struct benchmark *benchmark);
 int benchmark_units(const struct benchmark *benchmark, double **ret, size_t *ret_n);
 /* The median of the units. -ENODATA without values. */
 int benchmark_median(const struct benchmark *benchmark, double *ret);
-/* Standard deviation of the runs' means as a part of their mean, which is what pyperf's rule for
- * the number of runs takes; NAN with fewer than 2 runs. */
+/* Standard deviation of the runs' means divided by the mean of these means, for pyperf's rule about
+ * the number of runs; NAN with fewer than 2 runs. */
 int benchmark_run_deviation(const struct benchmark *benchmark, double *ret);
 
-/* Whether it is a control: run in turn with programs, to be a measure of the machine, and no rival
- * of theirs. */
+/* Whether it is a control: it was run in turn with programs to measure the machine, not to be
+ * compared with them. */
 bool benchmark_is_control(const struct benchmark *benchmark);
-/* Whether what slows a program down moves its values: they are no metric, or one of time. */
+/* Whether the values grow when the program is slowed down: they are not a metric, or a metric of
+ * time. */
 bool benchmark_is_of_time(const struct benchmark *benchmark);
 /* Whether the program measured its values itself, by libquiesce. */
 bool benchmark_is_by_program(const struct benchmark *benchmark);

@@ -43,7 +43,7 @@ static void put_integer(FILE *stream, int64_t value, bool known)
 		fprintf(stream, "%" PRId64, value);
 }
 
-/* The quotient, exactly, and without a locale's decimal point. `per` is a power of ten. */
+/* The exact quotient, with '.' in any locale. `per` is a power of ten. */
 static void put_quotient(FILE *stream, int64_t value, int64_t per, bool known)
 {
 	int decimals = 0;
@@ -60,7 +60,7 @@ static void put_seconds(FILE *stream, int64_t ns, bool known)
 	put_quotient(stream, ns, NSEC_PER_SEC, known);
 }
 
-/* Two decimals, again without a locale. */
+/* Two decimals, with '.' in any locale. */
 static void put_hundredths(FILE *stream, double value)
 {
 	putc(',', stream);
@@ -138,7 +138,7 @@ struct inside_value {
 struct rows {
 	FILE *stream;
 	const char *name; /* NULL where there is no column for it */
-	bool with_inside; /* are there columns for it? */
+	bool with_inside; /* whether there are columns for values measured inside */
 	struct disturbances disturbances;
 };
 

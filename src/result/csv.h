@@ -2,8 +2,8 @@
 /*
  * A series as CSV (RFC 4180, lines end in CR LF): a header row, then one row a run, warm-ups too.
  * Seconds and counts with '.' as the decimal point in any locale; absent values are empty fields.
- * The columns are the same for all series with evidence, and for all without; those of counted
- * events follow them.
+ * The columns are the same for all series with evidence, and for all without; the columns of
+ * counted events follow them.
  */
 #ifndef QUIESCE_RESULT_CSV_H
 #define QUIESCE_RESULT_CSV_H

@@ -104,7 +104,7 @@ static int read_document(struct input *input, struct document **ret, char **ret_
 		return text_refuse(ret_why, -EINVAL, "the compressed data are damaged or cut off");
 	if (r < 0)
 		return r;
-	/* Makes a text of an empty file, too. */
+	/* Makes the text "" for an empty file. */
 	text_append(&text, "");
 	document->size = text.length;
 	document->compressed = input_is_compressed(input);
@@ -200,7 +200,7 @@ static int describe_both(const struct fact *a, const struct fact *b, char **ret_
 
 static struct fact make_clock_fact(int clock)
 {
-	/* Looked at only. */
+	/* The string is only read, never freed. */
 	return (struct fact){
 		.type = FACT_STRING,
 		.string = (char *)window_clock_name((enum window_clock)clock),

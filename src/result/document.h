@@ -42,12 +42,12 @@
  * per cycle of a whole core, and quiesce_whole_core_from, which says who saw them: "earlier
  * measurements", or "this measurement" alone.
  *
- * A benchmark of values that a program measured itself (struct document_part) has all values of
- * a run in that run, its warm-ups beside them, and `loops` in each run. Instead of quiesce_clock
- * it has inner_loops, quiesce_stamps ("tsc"), quiesce_stamps_empty (seconds that an empty region
- * takes), quiesce_stamps_resolution (seconds), quiesce_stamps_empty_share (how much of a value are
- * empty regions, in the mean), quiesce_waiting (the share of waiting for the CPU), and figures of
- * the program's own, in the mean: quiesce_figure_NAME, and quiesce_amount_NAME in one unit of work.
+ * A benchmark of values that a program measured itself (struct document_part) has all values of a
+ * run in that run, its warm-ups beside them, and `loops` in each run. Instead of quiesce_clock it
+ * has inner_loops, quiesce_stamps ("tsc"), quiesce_stamps_empty (seconds that an empty region
+ * takes), quiesce_stamps_resolution (seconds), quiesce_stamps_empty_share (the mean share of empty
+ * regions in a value), quiesce_waiting (the share of waiting for the CPU), and figures of the
+ * program's own, in the mean: quiesce_figure_NAME, and quiesce_amount_NAME in one unit of work.
  */
 #ifndef QUIESCE_RESULT_DOCUMENT_H
 #define QUIESCE_RESULT_DOCUMENT_H
@@ -78,14 +78,12 @@ void document_free(struct document *document);
 DEFINE_CLEANUP(document, document_free);
 
 /*
- * May a series with these metadata be appended? Ask before the first run: a measurement that cannot
- * be saved in the end is a loss.
- * A benchmark of the same name gets the runs. pyperf demands that certain metadata are the same in
- * all runs of a benchmark (aslr, cpu_count, cpu_model_name, hostname, inner_loops, name, platform,
- * python_*, unit), and we demand that the clock is the same. A series of another name becomes a
- * benchmark of its own and can always be appended.
- * -EINVAL with *ret_why (malloc'd) when it cannot: "metadata 'hostname' differ: "a" in the file,
- * "b" now".
+ * May a series with these metadata be appended? Ask before the first run, so that no measurement is
+ * lost because it cannot be saved. A benchmark of the same name gets the runs. pyperf demands that
+ * certain metadata are the same in all runs of a benchmark (aslr, cpu_count, cpu_model_name,
+ * hostname, inner_loops, name, platform, python_*, unit), and we demand that the clock is the same.
+ * A series of another name becomes a new benchmark and can always be appended. -EINVAL with
+ * *ret_why (malloc'd) when it cannot: "metadata 'hostname' differ: "a" in the file, "b" now".
  */
 int document_check_append(
 	const struct document *existing, const struct facts *metadata, char **ret_why);
@@ -113,17 +111,16 @@ struct document_part {
 /*
  * Writes a whole file: the existing one (or NULL for none) and n >= 1 benchmarks, whose names
  * differ, and flushes. Runs are written one by one: memory does not grow with the series. The text
- * of the existing file is copied as it stands wherever nothing has to change, but for tabs and
- * carriage returns between values, which become blanks.
- * metadata need "name"; keys that pyperf knows need pyperf's type (loops and the like are integers
- * above 0, durations are numbers, date is a string). Texts are made fit for the file: bytes that
- * are no UTF-8 and control characters become \xNN, a text of blanks only is left out. Metadata of
- * the existing suite or benchmark that do not hold for the new runs move to the benchmarks or runs
- * for which they hold, so that the file says the same of its old runs.
- * Errors before anything is written: -EINVAL for no benchmark, two of one name, metadata that
- * pyperf would refuse, or where document_check_append() refuses (clock included); -ENODATA for a
- * series without a sample; -EDOM when a value is not above 0, which pyperf does not load. Later:
- * the error of the stream, such as -ENOSPC or -EPIPE, or -ENOMEM.
+ * of the existing file is copied unchanged wherever nothing has to change, except that tabs and
+ * carriage returns between values become blanks. metadata need "name"; keys that pyperf knows need
+ * pyperf's type (loops and the like are integers above 0, durations are numbers, date is a string).
+ * Texts are made valid for the file: bytes that are not UTF-8 and control characters become \xNN,
+ * and a text of blanks only is left out. Metadata of the existing suite or benchmark that do not
+ * hold for the new runs move to the benchmarks or runs for which they hold, so that the file says
+ * the same about its old runs. Errors before anything is written: -EINVAL for no benchmark, two of
+ * one name, metadata that pyperf would refuse, or where document_check_append() refuses (clock
+ * included); -ENODATA for a series without a sample; -EDOM when a value is not above 0, which
+ * pyperf does not load. Later: the error of the stream, such as -ENOSPC or -EPIPE, or -ENOMEM.
  */
 int document_write(
 	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n);
@@ -133,17 +130,17 @@ int document_write(
  * the order of the files; metadata that all of its runs share stand once. Members with unknown
  * names stay as the first file has them.
  *
- * Machine, sitting and run stay apart: where the machine is another one, its hostname, cpu_count,
- * cpu_model_name and platform stand in each run as quiesce_hostname and so on, for pyperf demands
- * that those names are the same in all runs. Each run has a quiesce_sitting, at least that of its
- * file.
+ * Machines, sittings and runs stay distinguishable: where machines differ, the hostname, cpu_count,
+ * cpu_model_name and platform are written into each run as quiesce_hostname and so on, because
+ * pyperf demands that hostname and so on are the same in all runs. Each run has a quiesce_sitting:
+ * its own, or one made for its file.
  */
 struct merge;
 
 int merge_new(struct merge **ret);
 /* Reads a file as document_read() does; also -EINVAL with *ret_why (malloc'd) where its runs do not
- * agree with those of the files before (document_check_append()). The file is read again by
- * merge_write(), but for what cannot be read twice, which is kept in memory. */
+ * agree with the runs of the files before (document_check_append()). merge_write() reads the file
+ * again; a file that cannot be read twice is kept in memory. */
 int merge_add(struct merge *merge, const char *path, char **ret_why);
 /* Writes all that was added, at least one file. With *ret_why (malloc'd) where a file cannot be
  * read again: -ESTALE when it has changed meanwhile. Else the error of the stream, or -ENOMEM. */

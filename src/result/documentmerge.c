@@ -25,9 +25,9 @@
 #include "result/metadata.h"
 #include "result/splice.h"
 
-/* What pyperf demands to be the same in all runs of a benchmark, and what is not the same where the
- * machine is another one: then runs have it as quiesce_NAME, which pyperf does not look at. The
- * first two tell machines apart. */
+/* Metadata that pyperf demands to be the same in all runs of a benchmark, but that differ between
+ * machines: then runs have them as quiesce_NAME, which pyperf ignores. The first two distinguish
+ * machines. */
 static const char *const machine_keys[] = {
 	"hostname",
 	"cpu_model_name",
@@ -42,22 +42,23 @@ static const char *const machine_keys[] = {
 /* A benchmark of the merged file. */
 struct merged {
 	char *name;
-	int clock;	     /* an enum window_clock, or -1 as long as no file tells it */
-	struct facts agreed; /* of its first file, as pyperf demands them */
-	struct facts common; /* what all runs of all files so far share */
+	int clock;	     /* an enum window_clock, or -1 as long as no file has told a clock */
+	struct facts agreed; /* metadata of its first file that must be the same in all runs */
+	struct facts common; /* metadata that all runs of all files so far share */
 	bool renames[ARRAY_SIZE(machine_keys)];
 };
 
 struct source {
-	struct document document; /* without `suite`; without text where it can be read again */
+	struct document document; /* without `suite`; without text where the file can be read
+				   * again */
 	char *path;
 	struct stat st;
-	size_t *merged; /* of each of its benchmarks: the index among all */
+	size_t *merged; /* for each of its benchmarks: the index in the merged file */
 	bool *has_sitting;
-	char sitting[SITTING_SIZE]; /* an identifier, from what the file holds */
+	char sitting[SITTING_SIZE]; /* an identifier, made from the contents of the file */
 };
 
-/* What was seen of a sitting, or of a machine, in some file before: hashes. */
+/* Hashes of what an earlier file said about a sitting or a machine. */
 struct seen {
 	uint64_t key;
 	uint64_t value;
@@ -111,7 +112,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return hash_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-/* The start of a hash about a benchmark of the merged file; `what` tells apart what it is of. */
+/* The start of a hash about a benchmark of the merged file; `what` distinguishes kinds of
+ * hashes. */
 static uint64_t hash_begin(size_t merged, const char *what)
 {
 	return hash_text(hash_bytes(HASH_START, &merged, sizeof(merged)), what);
@@ -124,7 +126,7 @@ static int compare_seen(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Returns 1 with what was seen before under this key, or 0 after noting it. -ENOMEM. */
+/* Returns 1 with the earlier entry of this key in *ret, or 0 after adding an entry. -ENOMEM. */
 static int note_seen(struct merge *merge, uint64_t key, uint64_t value, struct seen *ret)
 {
 	struct seen *seen = malloc(sizeof(*seen));
@@ -161,8 +163,8 @@ static int check_sitting(
 		merged->name, merge->sources[seen.source].path, plain);
 }
 
-/* A machine that is one of several has one kernel and as many CPUs in all files: pyperf demands it
- * of all runs, and cannot know when these metadata have other names. */
+/* Each of several machines must have the same kernel and number of CPUs in all files: pyperf
+ * demands this of all runs, but cannot check it when these metadata have other names. */
 static int check_machine(
 	struct merge *merge, const struct merged *merged, const struct benchmark *b, char **ret_why)
 {
@@ -194,7 +196,7 @@ static int check_machine(
 	return 0;
 }
 
-/* Most often, files have the same benchmarks in the same order. SIZE_MAX when it is a new one. */
+/* Most often, files have the same benchmarks in the same order. SIZE_MAX for a new benchmark. */
 static size_t find_merged(const struct merge *merge, const char *name, size_t guess)
 {
 	if (guess < merge->n && metadata_equal_strings(merge->items[guess].name, name))
@@ -212,8 +214,8 @@ static bool is_equal(const struct facts *a, const struct facts *b, const char *k
 	return x && y ? metadata_equal_facts(x, y) : x == y;
 }
 
-/* Metadata in which machines differ no longer speak against merging. Those that differ get another
- * name, and are taken out of what has to agree. */
+/* Metadata that differ between machines do not prevent merging: they get another name, and are
+ * removed from the metadata that have to agree. */
 static void allow_machines(struct merged *merged, const struct facts *now, struct facts *agreed_now)
 {
 	bool is_another = false;
@@ -231,7 +233,7 @@ static void allow_machines(struct merged *merged, const struct facts *now, struc
 	}
 }
 
-/* Refused if the runs do not agree with those of the files before. */
+/* Refuses runs that do not agree with the runs of the files before. */
 static int check_agreement(
 	struct merged *merged, const struct benchmark *b, int clock, char **ret_why)
 {
@@ -285,7 +287,7 @@ static int join_merged(struct merged *merged, const struct benchmark *b, int clo
 	return 0;
 }
 
-/* Looks at the sittings of a benchmark; `own` is that of a file which names none. */
+/* Checks the sittings of a benchmark; `own` is the sitting of a file that names none. */
 static int add_sittings(struct merge *merge, const struct merged *merged, const struct benchmark *b,
 	const char *own, bool *ret_any, char **ret_why)
 {
@@ -337,8 +339,8 @@ static void make_sitting(struct source *source)
 		hash_bytes(HASH_START, source->document.text, source->document.outline.whole.end));
 }
 
-/* What is needed for the decision what to write, and not for the writing. The text goes as well
- * where it can be read again. */
+/* Frees what was needed only to decide what to write, and the text where the file can be read
+ * again. */
 static void forget(struct source *source, bool is_first)
 {
 	struct document *document = &source->document;
@@ -363,7 +365,7 @@ int merge_add(struct merge *merge, const char *path, char **ret_why)
 	*source = (struct source){ .path = strdup(path) };
 	if (!source->path)
 		return -ENOMEM;
-	/* A change from here on is found by check_unchanged(). */
+	/* check_unchanged() finds a change of the file from here on. */
 	if (strcmp(path, "-") != 0)
 		(void)stat(path, &source->st);
 	r = document_read(path, &document, ret_why);
@@ -384,7 +386,7 @@ int merge_add(struct merge *merge, const char *path, char **ret_why)
 
 /* --- The text of a file, for the second time --- */
 
-/* The text of a file in its full length, of which only what was loaded is there. */
+/* A mapping as long as the text of a file, of which only the loaded parts are filled in. */
 struct window {
 	char *text;
 	size_t size;
@@ -489,7 +491,7 @@ static size_t find_index(const struct source *source, size_t merged)
 
 /* --- One benchmark of one file --- */
 
-/* What is written of it, and how its metadata change. */
+/* What is written for one benchmark of one file, and how its metadata change. */
 struct part {
 	const struct merged *merged;
 	const struct source *source;
@@ -530,9 +532,9 @@ static void choose_renamings(struct part *part)
 			part->renamings[n++] = (struct renaming){ machine_keys[i], names[i] };
 }
 
-/* Metadata that stand above the runs in this file, and are not those of all runs of all files. A
- * benchmark that no other file has gets its sitting as well: another merge would not know its runs
- * again. */
+/* Chooses the metadata that stand above the runs in this file, but do not hold for all runs of all
+ * files. A benchmark that no other file has gets its sitting as well: another merge would not know
+ * its runs again. */
 static int choose_moved(const struct merge *merge, struct part *part)
 {
 	static const char name[] = METADATA_SITTING;
@@ -573,7 +575,7 @@ static int part_fill(const struct merge *merge, const struct source *source, siz
 	return r;
 }
 
-/* Writes further runs behind those of the files before. */
+/* Writes further runs behind the runs of the files before. */
 static int write_further_runs(struct emit *emit, const struct part *part,
 	const struct document *document, const struct selection *common)
 {
@@ -587,7 +589,7 @@ static int write_further_runs(struct emit *emit, const struct part *part,
 	return emit->error;
 }
 
-/* The runs of this benchmark in one file after the other, from the one behind `first` on. */
+/* Writes the runs of this benchmark, file by file, from the file behind `first` on. */
 static int write_others(const struct merge *merge, struct emit *emit, size_t first, size_t merged,
 	const struct selection *common, char **ret_why)
 {
@@ -611,7 +613,8 @@ static int write_others(const struct merge *merge, struct emit *emit, size_t fir
 	return r;
 }
 
-/* The metadata that all share, as the first file has them: in its suite, benchmark or first run. */
+/* Chooses the metadata that all runs share, from the suite, the benchmark or the first run of the
+ * first file. */
 static int choose_common(
 	const struct part *part, const struct members *run, struct selection *common)
 {
@@ -629,7 +632,7 @@ static int choose_common(
 	return r;
 }
 
-/* The benchmark as its first file has it, followed by the runs from the other files. */
+/* Writes the benchmark from its first file, followed by the runs from the other files. */
 static int write_merged(const struct merge *merge, struct splice *splice,
 	const struct source *source, size_t index, char **ret_why)
 {
@@ -663,7 +666,7 @@ static int write_merged(const struct merge *merge, struct splice *splice,
 
 /* --- The whole --- */
 
-/* The benchmarks of this file whose names no file before it has. */
+/* Writes the benchmarks of this file whose names no earlier file has. */
 static int write_further_benchmarks(
 	const struct merge *merge, struct emit *emit, size_t at, size_t *written, char **ret_why)
 {
@@ -675,7 +678,7 @@ static int write_further_benchmarks(
 		struct splice splice = { .emit = emit };
 		struct document document;
 
-		/* They have their indices in the order of their first files. */
+		/* The indices are in the order of the first files of the benchmarks. */
 		if (source->merged[i] < *written)
 			continue;
 		++*written;

@@ -14,7 +14,7 @@
 struct plan {
 	const struct document_part *part;
 	struct facts metadata; /* of the new runs */
-	struct facts carried;  /* those of them that each new run has to say itself */
+	struct facts carried;  /* those metadata that each new run has to repeat */
 	size_t target;	       /* benchmark that takes the runs, or SIZE_MAX for a new one */
 };
 
@@ -38,7 +38,8 @@ static inline void cleanup_plans(struct plans *plans)
 }
 #define _cleanup_plans_ __attribute__((cleanup(cleanup_plans)))
 
-/* Refuses, before the first byte is written, what would make a file that pyperf does not load. */
+/* Refuses, before the first byte is written, a series that would make a file that pyperf does not
+ * load. */
 static int check_series(const struct series *series, const struct benchmark *inside)
 {
 	if (series->n_samples == 0 || (inside && inside->n_values == 0))
@@ -109,9 +110,9 @@ static int write_new(FILE *stream, const struct plans *plans)
 
 /* --- Appending --- */
 
-/* Metadata of the suite stay there if each part has metadata of that name, too: new runs repeat
- * what differs. All others would be said of the new runs as well, and move to the old benchmarks.
- */
+/* Metadata of the suite stay there if each part has metadata of the same name: new runs repeat
+ * those that differ. All other metadata would wrongly hold for the new runs too, and move to the
+ * old benchmarks. */
 static int divide_suite(const struct document *existing, const struct plans *plans,
 	struct selection *kept, struct selection *moved)
 {
@@ -129,8 +130,8 @@ static int divide_suite(const struct document *existing, const struct plans *pla
 	return r;
 }
 
-/* The same for the benchmark that gets new runs: what does not hold for them moves to its old runs.
- */
+/* The same for the benchmark that gets new runs: metadata that do not hold for these move to its
+ * old runs. */
 static int divide_target(const struct members *target, const struct plan *plan,
 	struct selection *kept, struct selection *moved)
 {
@@ -255,7 +256,8 @@ static int write_appended(FILE *stream, const struct document *existing, const s
 	return emit_finish(&emit);
 }
 
-/* Finds the benchmarks that get the runs. -EINVAL where the runs do not agree with theirs. */
+/* Finds the benchmarks that get the runs. -EINVAL where the runs do not agree with the runs of
+ * these benchmarks. */
 static int find_targets(const struct document *existing, struct plans *plans)
 {
 	for (size_t i = 0; i < plans->n; i++) {

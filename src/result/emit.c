@@ -62,7 +62,8 @@ void emit_verbatim(struct emit *emit, const char *text, size_t n)
 
 static void put_string(struct emit *emit, const char *value)
 {
-	/* What JSON itself wants escaped: U+0001 to U+001F, the quote and the backslash. */
+	/* The characters that JSON itself requires to be escaped: U+0001 to U+001F, the quote and
+	 * the backslash. */
 	static const char odd[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"
 				  "\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d"
 				  "\x1e\x1f\"\\";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Results of other tools: hyperfine's --export-json, and what google-benchmark writes with
- * --benchmark_out. They are known by the first names in them, "results" and "context", which a
+ * --benchmark_out. They are recognized by their first names, "results" and "context", which a
  * result of pyperf does not have.
  */
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "result/metadata.h"
 #include "result/reading.h"
 
-/* Both kinds of numbers, and NAN for null and whatever else: of lists, of which only some entries
- * are known. */
+/* Reads a list of numbers of both kinds, with NAN for null and anything else, because only some
+ * entries may be known. */
 static int read_numbers(struct reader *reader, const char *of, double **ret, size_t *ret_n)
 {
 	_cleanup_free_ double *numbers = NULL;
@@ -49,8 +49,7 @@ static int read_numbers(struct reader *reader, const char *of, double **ret, siz
 }
 
 /* The value of the member that was just named, under another name. Other tools have texts that
- * pyperf refuses: of a blank one nothing is kept, and one of several lines becomes a single line.
- */
+ * pyperf refuses: a blank text is dropped, and several lines become a single one. */
 static int keep_value(struct reader *reader, struct facts *facts, const char *name)
 {
 	_cleanup_text_ struct text buffer = { 0 };
@@ -94,8 +93,8 @@ static int keep_text(
 			.name = (char *)name, .type = FACT_STRING, .string = (char *)value });
 }
 
-/* The same may be measured twice, but names in a result may not be there twice: "ls", "ls #2". The
- * name as it was is then kept as `kept_as`, or not at all for NULL. */
+/* A program may be measured twice, but names in a result must be unique: "ls", "ls #2". The
+ * original name is then kept as `kept_as`, or not at all for NULL. */
 static int make_unique(struct reader *reader, struct pending *pending, const char *kept_as)
 {
 	const char *name = facts_find_string(&pending->metadata, "name");
@@ -122,8 +121,8 @@ static int make_unique(struct reader *reader, struct pending *pending, const cha
 
 /* --- hyperfine --- */
 
-/* One command, while it is read. What a list of another length than that of the times means is not
- * known. */
+/* One command, while it is read. The meaning of a list that is not as long as the list of times is
+ * unknown. */
 struct command {
 	struct pending *pending;
 	double *exit_codes;
@@ -196,7 +195,7 @@ static int read_member(struct reader *reader, const char *name, struct command *
 	return reader_skip_value(reader);
 }
 
-/* Reads a command of hyperfine's, of which the '{' has been read. */
+/* Reads a command of hyperfine; its '{' has been read. */
 static int read_command(struct reader *reader, void *context _unused_)
 {
 	_cleanup_(pending) struct pending *pending = NULL;
@@ -251,8 +250,8 @@ int reader_read_google_context(struct reader *reader)
 	struct json_token token;
 	int r = reader_enter_object(reader, "the value of 'context'");
 
-	/* A counter may be no number, and so is the variation of counters that are 0
-	 * (src/json_reporter.cc, FormatKV). What is not known is not among the figures then. */
+	/* A counter may be NaN, and so is the variation of counters that are 0
+	 * (src/json_reporter.cc, FormatKV). Such unknown values are left out of the figures. */
 	json_allow_nan(reader->json);
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		const char *name = NULL;
@@ -273,7 +272,7 @@ enum {
 
 /* One entry of the list: the time of an iteration in one repetition. */
 struct entry {
-	struct facts texts;   /* those that are looked at, by name */
+	struct facts texts;   /* texts that are needed, by name */
 	struct facts figures; /* cpu_time and the counters */
 	double time;
 	int64_t iterations;
@@ -282,7 +281,7 @@ struct entry {
 	int64_t family, instance;
 	bool failed;
 	bool skipped;
-	char *message; /* why; NULL where that is not said */
+	char *message; /* the reason; NULL where it is not given */
 };
 
 static bool is_text_of_entry(const char *name)
@@ -388,7 +387,7 @@ static int read_entry(struct reader *reader, struct entry *entry)
 	return r;
 }
 
-/* How many of a unit are a second; NAN for one that is not known. */
+/* The number of units in a second; NAN for an unknown unit. */
 static double parse_unit(const char *unit)
 {
 	static const struct {
@@ -402,8 +401,8 @@ static double parse_unit(const char *unit)
 	return NAN;
 }
 
-/* "BM_sort/1024" and "BM_sort/n:1024/real_time" have a parameter, the only number in the name. What
- * else is in it says how the benchmark was run: "threads:2". */
+/* "BM_sort/1024" and "BM_sort/n:1024/real_time" have a parameter, the only number in the name. The
+ * rest of the name says how the benchmark was run: "threads:2". */
 static int keep_argument(struct reader *reader, struct pending *pending, const char *name)
 {
 	static const char *const others[] = { "threads", "repeats", "iterations", "min_time",
@@ -437,11 +436,11 @@ static int keep_argument(struct reader *reader, struct pending *pending, const c
 	return n == 1 ? reader_keep_fact(reader, &pending->metadata, &fact) : 0;
 }
 
-/* The benchmark whose repetitions are being read: they stand one after the other. All are of one
- * process, which is one run with several values. */
+/* The benchmark whose repetitions are being read; they follow one another in the file. All
+ * repetitions are of one process, so they are one run with several values. */
 struct google {
 	struct pending *pending;
-	char *run_name; /* what the name was made of */
+	char *run_name; /* the name in the file, before make_unique() */
 	int64_t family, instance;
 	struct run_data data;
 };
@@ -483,7 +482,7 @@ static bool is_begun(const struct google *google, const char *name, const struct
 		google->family == entry->family && google->instance == entry->instance;
 }
 
-/* The figure of this name; a new one is not known of the values before. */
+/* The figure of this name; a new figure is unknown for the values before. */
 static int find_figure(struct benchmark *b, const char *name, struct benchmark_figure **ret)
 {
 	struct benchmark_figure *figures;
@@ -508,7 +507,7 @@ static int find_figure(struct benchmark *b, const char *name, struct benchmark_f
 	return 0;
 }
 
-/* After its value was added, which may be the only one. */
+/* Adds the figures of an entry whose value was added before. */
 static int add_figures(
 	struct reader *reader, struct google *google, const struct entry *entry, double per_second)
 {
@@ -544,7 +543,7 @@ static int add_figures(
 	return 0;
 }
 
-/* Of several repetitions the last one is told. */
+/* If several repetitions are left out, the last one is reported. */
 static int leave_out(struct reader *reader, const struct entry *entry, const char *name)
 {
 	const char *kind = entry->failed ? "failed" : "was skipped";
@@ -591,7 +590,7 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 	return r < 0 ? r : add_figures(reader, google, entry, per_second);
 }
 
-/* Reads a benchmark of Google's, of which the '{' has been read. */
+/* Reads a benchmark of google-benchmark; its '{' has been read. */
 static int read_google_one(struct reader *reader, void *context)
 {
 	struct entry entry = { .time = NAN, .family = -1, .instance = -1 };

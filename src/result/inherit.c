@@ -15,7 +15,7 @@ static const struct run_name *find_name(const struct pending *pending, const cha
 	return NULL;
 }
 
-/* Does what the suite or the benchmark says hold for each run? One may say something else. */
+/* Whether a fact of the suite or the benchmark holds for each run: a run may have another value. */
 static bool holds_for_all(const struct pending *pending, const struct fact *fact)
 {
 	const struct run_name *name = find_name(pending, fact->name);
@@ -33,7 +33,7 @@ static int merge_metadata(struct reader *reader, struct pending *pending)
 	struct benchmark *b = pending->benchmark;
 	int r = 0;
 
-	/* These are copies of what was counted, one a benchmark. */
+	/* These are copies, one for each benchmark, of metadata whose size was counted before. */
 	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
 		for (size_t i = 0; r >= 0 && i < layers[layer]->n; i++) {
 			const struct fact *fact = &layers[layer]->items[i];
@@ -53,7 +53,7 @@ static int merge_metadata(struct reader *reader, struct pending *pending)
 	return r;
 }
 
-/* What the first run says, by itself or by what holds for all. */
+/* The first run's value: its own, or inherited from the benchmark or the suite. */
 static const struct fact *first_fact(
 	const struct reader *reader, const struct pending *pending, const char *key)
 {
@@ -107,13 +107,13 @@ static void store_run(struct benchmark *b, size_t at, const struct run_data *dat
 		series->counters[at * series->n_events + i] = data->counters[i];
 }
 
-/* Metadata of the suite or the benchmark, which hold for each run that does not say otherwise. */
+/* Metadata of the suite or the benchmark, which hold for each run that has no other value. */
 struct common {
 	struct run_field field;
 	const struct fact *fact; /* borrowed */
 };
 
-/* Those that a run has a field for. `ret` has room for all of them. */
+/* Finds the common metadata that a run has a field for. `ret` has room for all metadata. */
 static int find_common(
 	const struct reader *reader, struct pending *pending, struct common *ret, size_t *ret_n)
 {
@@ -131,7 +131,7 @@ static int find_common(
 			if (r < 0)
 				return r;
 			ret[n].fact = fact;
-			/* Provenances are not kept run by run: spread_provenance(). */
+			/* Provenances are not kept for each run: see spread_provenance(). */
 			if (ret[n].field.kind != RUN_OTHER &&
 				!run_field_is_provenance(&ret[n].field))
 				n++;
@@ -141,7 +141,7 @@ static int find_common(
 	return 0;
 }
 
-/* Copies them into each run that does not say otherwise. */
+/* Copies the common metadata into each run that has no other value. */
 static int spread_common(const struct reader *reader, struct pending *pending)
 {
 	size_t n = pending->metadata.n + reader->suite_metadata.n;
@@ -170,8 +170,8 @@ static int spread_common(const struct reader *reader, struct pending *pending)
 	return 0;
 }
 
-/* What suite or benchmark say of the machine, or of the order, holds for the sittings that do not
- * say otherwise. */
+/* Facts of the suite or the benchmark about the machine, or the order, hold for the sittings that
+ * have no other value. */
 static int spread_provenance(const struct reader *reader, struct pending *pending)
 {
 	const struct facts *layers[] = { &pending->metadata, &reader->suite_metadata };
@@ -200,7 +200,8 @@ static int spread_provenance(const struct reader *reader, struct pending *pendin
 	return 0;
 }
 
-/* As pyperf has it (_bench.py: Run._get_duration): what the run says, or the sum of its values. */
+/* As in pyperf (_bench.py: Run._get_duration): the duration in the run's metadata, or the sum of
+ * its values. */
 static double run_seconds(const struct benchmark *b, size_t at)
 {
 	size_t warmup = at > 0 ? b->runs[at - 1].warmup_end : 0, first, n;
@@ -251,8 +252,8 @@ static void settle_times(struct benchmark *b)
 	}
 }
 
-/* pyperf refuses a file with such runs. What only some of the runs say has to be what stands above
- * all of them, too. */
+/* Whether runs differ in this name, so that pyperf refuses the file. If only some of the runs have
+ * a value, it has to be equal to the value above all runs. */
 static bool is_disputed(
 	const struct pending *pending, const struct run_name *name, const struct fact *above)
 {

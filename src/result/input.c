@@ -23,7 +23,7 @@ struct input {
 	gzFile file; /* reads plain files too */
 	int64_t n_read;
 	char *buffer;
-	const void *memory; /* instead of a file; NULL when it was handed out */
+	const void *memory; /* instead of a file; NULL when it has been handed out */
 	size_t memory_size;
 };
 

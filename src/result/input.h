@@ -16,15 +16,15 @@ struct input;
 /* Regular files and, as a shell's <(...) makes them, FIFOs. -EISDIR for a directory, -EINVAL for
  * other devices, else the error of open(2). */
 int input_open(const char *path, struct input **ret);
-/* An open file, which is closed by input_free(), and at once where this fails. */
+/* Takes over an open file: input_free() closes it, and so does a failure of this function. */
 int input_adopt(int fd, struct input **ret);
-/* The bytes that stand at data, which are not copied. */
+/* The bytes at `data`, which are not copied. */
 int input_open_memory(const void *data, size_t size, struct input **ret);
-/* The next piece, which holds until the next call; *ret_size is 0 at the end. -EBADMSG when the
+/* The next piece, valid until the next call; *ret_size is 0 at the end. -EBADMSG when the
  * compressed data are damaged or end too early, -EFBIG beyond 16 GiB (decompressed), else the error
  * of read(2). */
 int input_read(struct input *input, const char **ret, size_t *ret_size);
-/* Once something was read: whether it was compressed. */
+/* Whether the input was compressed; known once something was read. */
 bool input_is_compressed(const struct input *input);
 void input_free(struct input *input);
 DEFINE_CLEANUP(input, input_free);

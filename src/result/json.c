@@ -32,7 +32,7 @@ struct json_reader {
 	const char *at; /* what of the piece is not read yet */
 	const char *end;
 	const char *piece;
-	uint64_t piece_offset; /* of the piece in the input */
+	uint64_t piece_offset; /* the offset of the piece in the input */
 	uint64_t line;
 	uint64_t line_offset; /* where the line begins */
 	struct json_place place;
@@ -131,14 +131,15 @@ static int fill(struct json_reader *reader)
 		return r;
 	}
 	reader->at = reader->end = reader->piece;
-	/* At the end there may be no piece, and nothing may be added to no pointer, not even 0. */
+	/* At the end there may be no piece, and nothing, not even 0, may be added to a NULL
+	 * pointer. */
 	if (size == 0)
 		return 0;
 	reader->end += size;
 	return 1;
 }
 
-/* The next character is taken; the end of the input is refused. */
+/* Takes the next character; refuses the end of the input. */
 static int take(struct json_reader *reader, char *ret)
 {
 	int r = fill(reader);
@@ -272,8 +273,8 @@ static int take_escape(struct json_reader *reader)
 	return append(reader, &meanings[found - names], 1);
 }
 
-/* The rest of a character of several bytes; first is taken. Overlong forms, surrogates and what is
- * beyond Unicode are no UTF-8 (RFC 3629, section 4). */
+/* Takes the rest of a character of several bytes, whose first byte has been taken. Overlong forms,
+ * surrogates and numbers beyond Unicode are not UTF-8 (RFC 3629, section 4). */
 static int take_utf8(struct json_reader *reader, unsigned char first)
 {
 	unsigned char low = 0x80, high = 0xbf;
@@ -309,7 +310,7 @@ static int take_utf8(struct json_reader *reader, unsigned char first)
 	return append(reader, bytes, n);
 }
 
-/* Takes a string, of which the opening quote has been taken. */
+/* Takes a string, whose opening quote has been taken. */
 static int take_string(struct json_reader *reader)
 {
 	text_append_n(&reader->string, "", 0);
@@ -486,7 +487,7 @@ static void close_level(struct json_reader *reader)
 	complete_value(reader);
 }
 
-/* Two names of one hash are taken for one: a file has to be made for that to happen. */
+/* Two names with the same hash count as the same name, which happens only in a file made for it. */
 static uint64_t hash_name(const char *name)
 {
 	return hash_bytes(HASH_START, name, strlen(name));
@@ -511,7 +512,7 @@ static int remember_name(struct json_reader *reader, uint64_t *ret_hash)
 	return 0;
 }
 
-/* Takes the name of a member, of which the opening quote has been taken. */
+/* Takes the name of a member, whose opening quote has been taken. */
 static int take_name(struct json_reader *reader, struct json_token *ret)
 {
 	int r;
@@ -557,7 +558,7 @@ static int take_value(struct json_reader *reader, struct json_token *ret)
 	return r;
 }
 
-/* In place of the next value or name, where it may stand there. */
+/* Takes the end of an object or array where a value or name may also follow. */
 static bool take_end(struct json_reader *reader, struct json_token *ret)
 {
 	bool is_object;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads JSON (RFC 8259) strictly, token by token, without building a tree: memory is bounded
- * whatever the file holds. Refused are, beside what is not JSON: a name twice in one object, more
- * than 64 levels, a string of more than 1 MiB, an object of more than 1000 members, U+0000 in a
- * string, a number that does not fit into a double, bytes that are not UTF-8, and anything behind
+ * whatever the file holds. Refused, besides text that is not JSON, are: a name twice in one object,
+ * more than 64 levels, a string of more than 1 MiB, an object of more than 1000 members, U+0000 in
+ * a string, a number that does not fit into a double, bytes that are not UTF-8, and anything behind
  * the value.
  */
 #ifndef QUIESCE_RESULT_JSON_H
@@ -33,7 +33,7 @@ enum json_type {
 
 struct json_token {
 	enum json_type type;
-	const char *string; /* of a name or string; holds until the next token */
+	const char *string; /* of a name or string; valid until the next token */
 	int64_t integer;
 	double real;   /* of both kinds of numbers */
 	uint64_t hash; /* of a name */
@@ -52,12 +52,12 @@ int json_reader_new(struct input *input, struct json_reader **ret);
 void json_reader_free(struct json_reader *reader);
 DEFINE_CLEANUP(json_reader, json_reader_free);
 
-/* From now on the words NaN and Infinity, which other tools write for numbers that JSON has not,
- * are null, with a sign in front or not. */
+/* From now on NaN and Infinity, with or without a sign, are read as null: other tools write these
+ * words for numbers that JSON does not have. */
 void json_allow_nan(struct json_reader *reader);
 
-/* -EINVAL for what is refused, with json_why() and json_place() saying what and where; else the
- * error of input_read(), or -ENOMEM. */
+/* -EINVAL for refused input, with json_why() and json_place() saying what and where; else the error
+ * of input_read(), or -ENOMEM. */
 int json_next(struct json_reader *reader, struct json_token *ret);
 /* Reads on to the end of the value that began with this token. */
 int json_skip(struct json_reader *reader, const struct json_token *token);
@@ -66,7 +66,7 @@ int json_skip(struct json_reader *reader, const struct json_token *token);
 const char *json_why(const struct json_reader *reader);
 /* Where the last token began, or where something was refused. */
 struct json_place json_place(const struct json_reader *reader);
-/* How many bytes have been read: the offset behind the last token, and behind the ':' of a name. */
+/* The number of bytes read: the offset behind the last token, or for a name, behind its ':'. */
 uint64_t json_offset(const struct json_reader *reader);
 
 #endif

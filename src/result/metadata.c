@@ -81,7 +81,7 @@ static const char *const blanks[] = {
 	"\xe3\x80\x80",
 };
 
-/* No blank begins or ends with such a byte. */
+/* Whether the byte is visible: no blank of Unicode begins or ends with such a byte. */
 static bool is_visible(char c)
 {
 	return c > 0x20 && c < 0x7f;
@@ -176,7 +176,7 @@ const char *metadata_judge(const char *name, const struct fact *value)
 	const char *s;
 	size_t n;
 
-	/* First of all, because the rule for texts below does not hold for tags. */
+	/* This comes first, because the rule for texts below does not hold for tags. */
 	if (kind == KIND_TAG)
 		return is_string && *value->string && strcmp(value->string, "all") != 0
 			? NULL

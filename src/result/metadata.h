@@ -20,8 +20,8 @@ bool metadata_equal_strings(const char *a, const char *b);
 /* Python's ==: 1, 1.0 and true are equal. */
 bool metadata_equal_facts(const struct fact *a, const struct fact *b);
 
-/* NULL, or what is wrong with a value of that name: "is not a string", a static text. Of "tags",
- * which are a list in the file, each element is asked for under the name "tag". */
+/* NULL, or what is wrong with a value of that name: "is not a string", a static text. "tags" are a
+ * list in the file: call this for each element with the name "tag". */
 const char *metadata_judge(const char *name, const struct fact *value);
 /* Is its value a list? */
 bool metadata_is_list(const char *name);
@@ -34,7 +34,7 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* Which other tool made the result. */
 #define METADATA_TOOL "quiesce_tool"
 #define METADATA_HYPERFINE "hyperfine"
-/* The command of a benchmark whose name is another one. */
+/* The command of a benchmark whose name is not its command. */
 #define METADATA_COMMAND "command"
 
 /* Where and when runs were made (struct provenance): an identifier of the sitting, and what a
@@ -63,12 +63,12 @@ int metadata_get_clock(const struct fact *clock);
 #define METADATA_WHOLE_CORE_FROM "quiesce_whole_core_from"
 #define METADATA_WHOLE_CORE_KNOWN "earlier measurements"
 
-/* Sets a text that pyperf loads: bytes that are no UTF-8 and control characters become \xNN, in the
- * name as well; a text of blanks only sets nothing. */
+/* Sets a text that pyperf loads: bytes that are not UTF-8 and control characters become \xNN, in
+ * the name too; a text of blanks only sets nothing. */
 void metadata_set_string(struct facts *facts, const char *name, const char *value);
-/* A copy of the metadata of a benchmark in which all texts are made fit like that, with a unit.
- * -EINVAL for what metadata_judge() refuses, and without a name; -ENOMEM. *ret is empty after an
- * error. */
+/* A copy of the metadata of a benchmark with all texts made valid in this way, and with a unit.
+ * -EINVAL for values that metadata_judge() refuses, and without a name; -ENOMEM. *ret is empty
+ * after an error. */
 int metadata_make(const struct facts *facts, struct facts *ret);
 
 #endif

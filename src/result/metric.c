@@ -17,7 +17,7 @@ struct metric {
 
 static const char max_rss[] = "max_rss";
 
-/* Evidence that says where and how fast a run was made, and not what it took. */
+/* Whether the evidence is about where and how fast a run was made, and not a cost of the run. */
 static bool is_circumstance(const struct evidence_field *field)
 {
 	static const char *const names[] = { "frequency_khz", "core_khz", "core_share_before",
@@ -100,7 +100,7 @@ void benchmark_list_metrics(const struct benchmark *benchmark,
 			name(context, metric.name);
 }
 
-/* Those that are known take the place of the values. */
+/* The known figures replace the values. */
 static int choose_figure(struct benchmark *benchmark, const struct benchmark_figure *figure)
 {
 	struct series *series = benchmark->series;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What else can be judged of a run than its values: the processor time of the program and its
- * children, the most memory it had, its page faults, switches and interrupts, and the events that
- * were counted. Less is better for each of them. Such a metric is of the run as a whole, so it is
- * one number a run, however many values the run has.
+ * Metrics by which a run can be judged besides its values: the processor time of the program and
+ * its children, its peak memory, its page faults, switches and interrupts, and the counted events.
+ * Less is better for each of them. Such a metric belongs to the run as a whole, so it is one number
+ * for each run, however many values the run has.
  *
  * A result of google-benchmark has figures of each value instead: "cpu_time", and the counters of
- * the program. More of a rate is better; of other counters nobody knows, and they are judged as if
- * less were better.
+ * the program. A higher rate is better. For other counters nobody knows; they are judged as if less
+ * were better.
  */
 #ifndef QUIESCE_RESULT_METRIC_H
 #define QUIESCE_RESULT_METRIC_H
@@ -16,15 +16,15 @@
 
 #include "result/benchmark.h"
 
-/* The names of the metrics that are known of a run that counts: name(context, metric) for each. The
- * series needs evidence. */
+/* Calls name(context, metric) for each metric that is known for a run that counts. The series needs
+ * evidence. */
 void benchmark_list_metrics(const struct benchmark *benchmark,
 	void (*name)(void *context, const char *metric), void *context);
 
 /*
- * Makes the metric of that name the values, or the only value of each run, and `metric` of the
- * benchmark its name. Runs of which it is not known do not count any more. -ENODATA, and all is as
- * before, when it is known of no run that counts.
+ * Makes the metric of that name the values, or the only value of each run, and stores the name in
+ * the benchmark's `metric`. Runs for which the metric is unknown do not count any more. -ENODATA,
+ * with the benchmark unchanged, when it is unknown for all runs that count.
  */
 int benchmark_choose_metric(struct benchmark *benchmark, const char *name);
 
@@ -33,7 +33,8 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name);
  * times, cycles, cache misses, switches and interrupts. */
 bool metric_is_of_program(const char *name);
 
-/* Whether it is a rate, "bytes_per_second", of which more is better. NULL stands for the values. */
+/* Whether the metric is a rate such as "bytes_per_second", where more is better. NULL stands for
+ * the values. */
 bool metric_is_rate(const char *name);
 
 #endif

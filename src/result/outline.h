@@ -31,10 +31,10 @@ struct benchmark_outline {
 	struct run_outline *runs; /* at least one */
 	size_t n_runs;
 	size_t runs_capacity;
-	/* METADATA_CLOCK or one of metadata_agreed_keys[], if these runs differ in it: pyperf does
-	 * not load such a file. NULL when they agree. */
+	/* METADATA_CLOCK or one of metadata_agreed_keys[], if the runs have different values of it:
+	 * pyperf does not load such a file. NULL when they agree. */
 	const char *disputed;
-	/* The clock of the runs that tell one: an enum window_clock, or -1 when no run does. */
+	/* The clock that the runs name: an enum window_clock, or -1 when no run names one. */
 	int clock;
 };
 
@@ -53,7 +53,7 @@ void outline_clear(struct outline *outline);
 
 /* The members of an object of metadata. */
 struct members {
-	struct facts facts; /* names as in the file, values as the reader keeps them */
+	struct facts facts; /* names as in the file, values as the reader stores them */
 	struct member_text {
 		const char *text; /* the value as it stands in the file, borrowed */
 		size_t size;

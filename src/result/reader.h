@@ -2,10 +2,11 @@
 /*
  * Reads result files: ours, and any of pyperf's format 1.0, plain or compressed by gzip.
  *
- * The file is read once from its beginning to its end, and only what is asked for is kept: a value
- * costs 8 bytes (9 while the array grows), a run 72 and its evidence 240 more. A file that is no
- * result, or is made to do harm, is refused in bounded memory: with more than 250 million values,
- * 50 million runs, 1000 names of metadata or 64 MiB of their texts, and by what result/json.h has.
+ * The file is read once from its beginning to its end, and only the requested data are kept: a
+ * value costs 8 bytes (9 while the array grows), a run 72 and its evidence 240 more. A file that is
+ * not a result, or is made to do harm, is refused in bounded memory: it may have up to 250 million
+ * values, 50 million runs, 1000 names of metadata and 64 MiB of their texts, and the limits of
+ * result/json.h hold.
  *
  * Names and texts are kept as they can be shown: with control characters as \xNN, as runpinned
  * writes them.
@@ -24,19 +25,18 @@
 struct suite {
 	struct benchmark **benchmarks; /* in the order of the file; no two of one name */
 	size_t n;
-	/* Benchmarks of which the file says that they, or some repetitions, failed or were skipped:
-	 * by name, "failed: WHY" or "was skipped". They are not in `benchmarks`, or without these
+	/* Benchmarks that failed or were skipped, or have repetitions that did, as the file says:
+	 * by name, "failed: WHY" or "was skipped". They are missing in `benchmarks`, or lack these
 	 * repetitions. */
 	struct facts left_out;
 };
 
 /*
- * -EINVAL when it is no result, and -EBADMSG when compressed data are damaged; *ret_why (malloc'd,
- * safe for a terminal) is one phrase with the place in front: "3:17: a number above 0 was expected"
- * (line and column, both from 1). Else the errors of input_open() and input_read(), or -ENOMEM;
- * *ret_why is not touched then.
- * with_evidence: keep what the metadata of each run say of it. Without, its flags are kept, and its
- * date and duration.
+ * -EINVAL when the file is not a result, and -EBADMSG when compressed data are damaged; *ret_why
+ * (malloc'd, safe for a terminal) is one phrase with the place in front: "3:17: a number above 0
+ * was expected" (line and column, both from 1). Else the errors of input_open() and input_read(),
+ * or -ENOMEM; *ret_why is not touched then. with_evidence: keep the evidence in the metadata of
+ * each run. Without it only the flags, the date and the duration of a run are kept.
  */
 int suite_read(const char *path, bool with_evidence, struct suite **ret, char **ret_why);
 /* The same from an input that is open; borrowed. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the reader share, for them alone. reader.c is the top: it reads the file, with
- * readtoken.c for the tokens, readmetadata.c for metadata, foreign.c for results of other tools,
- * and inherit.c, which copies what suite and benchmark say of their runs into the runs. Functions
+ * Shared by the parts of the reader, and not for others. reader.c is the top: it reads the file,
+ * with readtoken.c for the tokens, readmetadata.c for metadata, foreign.c for results of other
+ * tools, and inherit.c, which copies the metadata of suite and benchmark into their runs. Functions
  * return 0 or a negative errno, with what is wrong written down in `why`.
  */
 #ifndef QUIESCE_RESULT_READING_H
@@ -31,7 +31,7 @@ struct run_name {
 	uint64_t hash;
 	struct run_field field;
 	struct facts first; /* its value in the first run that has it */
-	size_t n_seen;	    /* in so many runs */
+	size_t n_seen;	    /* the number of runs that have it */
 	bool varies;
 	bool in_first_run;
 };
@@ -67,10 +67,10 @@ struct reader {
 
 /* --- Benchmarks (reader.c) --- */
 
-/* A benchmark without anything. */
+/* A new empty benchmark. */
 int reader_pending_new(const struct reader *reader, struct pending **ret);
-/* Reads an array of values, of which the '[' has been read. `why` is the message for one that is
- * not a number above 0. */
+/* Reads an array of values; its '[' has been read. `why` is the message for an element that is not
+ * a number above 0. */
 int reader_read_values(struct reader *reader, struct pending *pending, const char *why);
 int reader_add_value(struct reader *reader, struct pending *pending, double value);
 /* Adds a complete run, which has the values up to the index `end`. */
@@ -89,7 +89,7 @@ int reader_read_google(struct reader *reader);
 
 /* --- Tokens (readtoken.c) --- */
 
-/* -EINVAL, with the place in front of the words. */
+/* Returns -EINVAL, and writes the place and the message into `why`. */
 int reader_refuse(struct reader *reader, const char *format, ...) _printf_(2, 3);
 /* Turns an error of json_next() or json_skip() into words in `why`; returns the error. */
 int reader_explain(struct reader *reader, int error);
@@ -117,22 +117,22 @@ int reader_expect_array(struct reader *reader, const struct json_token *token, c
 /* Take the next token, which must be of that type. */
 int reader_enter_object(struct reader *reader, const char *of);
 int reader_enter_array(struct reader *reader, const char *of);
-/* A list of objects: `of` says whose value it is, `item` what each of them is. `each` begins behind
- * the '{'. */
+/* Reads a list of objects: `of` names the owner of the list, `item` the kind of each object. `each`
+ * is called after the '{' has been read. */
 int reader_read_list(struct reader *reader, const char *of, const char *item,
 	int (*each)(struct reader *reader, void *context), void *context);
 
 /* --- Metadata (readmetadata.c) --- */
 
 /* Reads the metadata of the suite or of a benchmark; *ret_span is where the object stands. pyperf
- * accepts null for none, for the suite alone. */
+ * accepts null instead of an object, but only for the suite. */
 int reader_read_metadata(
 	struct reader *reader, bool may_be_null, struct facts *facts, struct span *ret_span);
 /* The value behind a name of metadata, borrowed from the token or from `buffer`. Texts lose the
  * blanks around them, as in pyperf. */
 int reader_read_fact(
 	struct reader *reader, const char *name, struct text *buffer, struct fact *ret);
-/* The same of a token that was read. */
+/* The same for a token that has been read. */
 int reader_take_fact(struct reader *reader, const struct json_token *token, const char *name,
 	struct text *buffer, struct fact *ret);
 /* Reads the metadata of a run into its data, and into the names of its benchmark. The buffer is
@@ -144,8 +144,8 @@ int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fa
 
 /* --- When all is read (inherit.c) --- */
 
-/* What the suite says holds for the benchmark, and what both say for its runs; its name, unit and
- * times. */
+/* Copies the metadata of the suite into the benchmark, and those of both into its runs; sets the
+ * name, unit and times of the benchmark. */
 int reader_finish_benchmark(struct reader *reader, struct pending *pending);
 
 #endif

@@ -13,9 +13,9 @@ enum {
 _Static_assert(NAME_SLOTS >= 2 * NAMES_MAX, "a name is found in a few steps");
 
 /*
- * A text as it is kept: control characters and such as \xNN (text_escape_control()), so that
- * whoever shows it, in a table, a picture or a message, need not think of them. It is `s` itself
- * where there are none, else it is in `buffer`, which may hold `s` as well.
+ * A text as it is kept: control characters and such as \xNN (text_escape_control()), so that code
+ * that shows it in a table, a picture or a message need not escape it. The result is `s` itself
+ * where there are no control characters, else it is in `buffer`, which may hold `s` as well.
  */
 static int make_plain(struct text *buffer, const char *s, const char **ret)
 {
@@ -258,7 +258,8 @@ static int read_members(struct reader *reader, const char *text, struct members 
 	if (r >= 0 && token.type == JSON_TOKEN_NULL)
 		return 0;
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		/* Not escaped for a terminal (make_plain()): the name is going to be written. */
+		/* The name is not escaped for a terminal (make_plain()), because it is going to be
+		 * written to a file. */
 		_cleanup_free_ char *name = strdup(token.string);
 		struct fact fact;
 		size_t begin;

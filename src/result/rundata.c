@@ -142,7 +142,7 @@ static bool get_integer(const struct fact *value, int64_t max, int64_t *ret)
 	return true;
 }
 
-/* "2026-11-20 10:14:10.123456", or with a T; a zone behind it is not looked at. */
+/* "2026-11-20 10:14:10.123456", or with a T; a time zone after it is ignored. */
 static bool get_date(const struct fact *value, int64_t *ret)
 {
 	static const char separators[] = "--.::";
@@ -202,7 +202,7 @@ static bool get_reading(const char *text, const char *unit, double *ret)
 	return parse_double(number, 0, 1e6, ret) == 0;
 }
 
-/* The temperature of the package, else the first one of the text. */
+/* The temperature of the package, else the first temperature in the text. */
 static void set_temperature(struct evidence *evidence, const struct fact *value)
 {
 	const char *package;
@@ -231,8 +231,8 @@ static void set_frequency(struct evidence *evidence, const struct fact *value)
 		evidence->frequency_khz = llround(figure * 1e6);
 }
 
-/* The next of "38: virtio2-input.0 x3, 40: nvme0q1 x1": a name, malloc'd, and a count. 0 at the end
- * or where it is no such list. */
+/* The next entry of "38: virtio2-input.0 x3, 40: nvme0q1 x1": a name, malloc'd, and a count. 0 at
+ * the end, or where the text is not such a list. */
 static int next_count(const char **cursor, char **ret_name, int64_t *ret_count)
 {
 	const char *p = *cursor;

@@ -14,10 +14,10 @@
 #include "basic/facts.h"
 #include "result/series.h"
 
-/* What a name stands for, so that names are looked up once a file and not once a run. */
+/* The meaning of a name, so that names are looked up once for a file and not once for each run. */
 struct run_field {
 	enum {
-		RUN_OTHER, /* nothing that is kept */
+		RUN_OTHER, /* data that are not kept */
 		RUN_LOOPS,
 		RUN_INNER_LOOPS,
 		RUN_DATE,
@@ -53,7 +53,7 @@ struct run_data {
 	struct provenance provenance;
 	struct evidence evidence;
 	double counters[RUN_EVENTS_MAX];
-	uint64_t loops; /* 0: they are not in here */
+	uint64_t loops; /* 0: the metadata do not have the loops */
 	uint64_t inner_loops;
 	int64_t turn; /* negative: unknown */
 	bool has_date;
@@ -63,9 +63,10 @@ struct run_data {
 
 /* Makes everything unknown. */
 void run_data_clear(struct run_data *data);
-/* A new event is added to the series, if that has evidence. -ENOMEM. */
+/* Finds the field of a name. A new event is added to the series, if the series has evidence.
+ * -ENOMEM. */
 int run_field_find(struct series *series, const char *name, struct run_field *ret);
-/* Whether it is part of struct provenance. */
+/* Whether the field is part of struct provenance. */
 static inline bool run_field_is_provenance(const struct run_field *field)
 {
 	return field->kind == RUN_PROVENANCE || field->kind == RUN_ORDER_SEED;

@@ -125,7 +125,7 @@ static void write_warmup(struct emit *emit, uint64_t loops, double value)
 	emit_close(emit, ']');
 }
 
-/* The window as the one value, or the one warm-up. */
+/* Writes the window as the only value, or as the only warm-up. */
 static void write_window(struct emit *emit, const struct series *series, size_t index)
 {
 	double value = series_value(series, index);
@@ -181,7 +181,7 @@ static bool has_run(const struct benchmark *inside, size_t index)
 	return n > 0;
 }
 
-/* turn: negative where the place of the run among those of the file tells it. */
+/* turn: negative where the position of the run in the file tells it. */
 static void write_run(struct emit *emit, const struct series *series, size_t index,
 	const struct benchmark *inside, const struct facts *carried, bool with_env_pad,
 	int64_t turn)

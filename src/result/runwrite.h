@@ -12,7 +12,7 @@
 #include "result/series.h"
 
 /* Writes each run on a line: "\n{...},\n{...}", with a comma before the first one, too, where other
- * runs precede. The values are those of `inside`, or of the series where that is NULL. Each run
+ * runs precede. The values come from `inside`, or from the series if `inside` is NULL. Each run
  * also gets the metadata `carried`, except for names that it has itself. */
 void runs_write(struct emit *emit, const struct series *series, const struct benchmark *inside,
 	const struct facts *carried, bool others_precede);

@@ -62,8 +62,8 @@ static bool is_named(const char *name, const char *at, const char *parameter)
 		is_word(name, at - 1 - length, length);
 }
 
-/* Where the value stands in the name: behind the parameter, or else the first such word, or else
- * the last such part of a word. NULL when it does not. */
+/* The place of the value in the name: behind the parameter, or else the first word that equals the
+ * value, or else the last part of a word that does. NULL when the value is not in the name. */
 static char *find_value(char *name, const char *parameter, const char *value)
 {
 	size_t length = strlen(value);
@@ -104,7 +104,7 @@ static bool is_of_hyperfine(const struct benchmark *benchmark)
 	return tool && strcmp(tool, METADATA_HYPERFINE) == 0;
 }
 
-/* What stands behind the command in the name: " #2" of a command of hyperfine's that was there
+/* The text after the command in the name: " #2" for a command of hyperfine that was measured
  * before, else "". */
 static const char *find_number(const struct benchmark *benchmark)
 {
@@ -135,7 +135,8 @@ int scan_family(const struct benchmark *benchmark, const char *parameter, char *
 	}
 	if (r < 0)
 		return r;
-	/* Commands of a scan that do not have the value in them are all the same. */
+	/* Commands of a scan that do not contain the value are all equal, so their numbers are
+	 * dropped. */
 	if (!has_value && scan_parameter(benchmark, 0))
 		number = "";
 	return text_format(ret, "%s%s", name, number);

@@ -17,8 +17,8 @@ const char *scan_parameter(const struct benchmark *benchmark, size_t i);
  * parameter, -EINVAL when its value is not a number. */
 int scan_number(const struct benchmark *benchmark, const char *parameter, double *ret);
 /*
- * What the benchmarks of a scan have in common: the name with "{n}" in place of the value of that
- * parameter ("sort/n=1000" is "sort/n={n}"), or of all parameters for NULL. Malloc'd; the name
+ * The common part of the names of a scan's benchmarks: the name with "{n}" in place of the value of
+ * that parameter ("sort/n=1000" is "sort/n={n}"), or of all parameters for NULL. Malloc'd; the name
  * itself where there is no such parameter.
  */
 int scan_family(const struct benchmark *benchmark, const char *parameter, char **ret);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The samples of one benchmark, in the order in which they were taken, and the evidence beside
- * each.
+ * The samples of one benchmark, in the order in which they were taken, and the evidence for each.
  *
  * A run costs 40 bytes without evidence, and never more than 64 at the peak, with growing, with
  * series_values() and with everything that stats, level, histogram and stability hold while they
  * work. The arrays are mappings that grow by an eighth in place or by mremap(2): there is no moment
- * at which an old and a new copy exist together, as with realloc(3). Evidence is a fixed-size
- * record a run, and one double a counted event.
+ * at which an old and a new copy exist together, as with realloc(3). Evidence is a record of fixed
+ * size for each run, and one double for each counted event.
  */
 #ifndef QUIESCE_RESULT_SERIES_H
 #define QUIESCE_RESULT_SERIES_H
@@ -18,8 +17,8 @@
 
 #include "basic/cleanup.h"
 
-/* What happened to a run. How much of the run that explains is derived by weight.h. A flagged run
- * stays in the result. */
+/* What happened to a run. weight.h derives how much of the run it explains. A flagged run stays in
+ * the result. */
 enum sample_flag {
 	SAMPLE_PREEMPTED = 1 << 0, /* waited for its CPU for 1 % of its time or more */
 	SAMPLE_MIGRATED = 1 << 1,  /* moved to another CPU, or was on one that it was not given */
@@ -32,7 +31,8 @@ enum sample_flag {
 	SAMPLE_FAILED = 1 << 8,	   /* the program failed (--ignore-failure) */
 	SAMPLE_LEFTOVER = 1 << 9,  /* processes of the run were still there when it ended */
 	SAMPLE_SHARED = 1 << 10,   /* another hardware thread was at work on its core */
-	SAMPLE_CLOCK = 1 << 11,	   /* its core's clock: more than 1 % off the median of all runs */
+	SAMPLE_CLOCK = 1 << 11,	   /* the clock of its core was more than 1 % off the median of all
+				    * runs */
 };
 #define SAMPLE_N_FLAGS 12
 
@@ -88,10 +88,11 @@ struct evidence {
 	int64_t reap_ns; /* exit record to our stamp after wait4(2) */
 	int64_t steal_ns;
 	int64_t frequency_khz;
-	/* The clock of the core, seen right before and right after the window (sampler/core.h). */
+	/* The clock of the core, measured right before and right after the window
+	 * (sampler/core.h). */
 	int64_t core_khz;
-	/* How much of the core the CPU had to itself, in 1/EVIDENCE_SHARE_PER: that of a whole core
-	 * is EVIDENCE_SHARE_PER. */
+	/* How much of the core the CPU had to itself, in 1/EVIDENCE_SHARE_PER: a whole core is
+	 * EVIDENCE_SHARE_PER. */
 	int32_t core_shares[EVIDENCE_N_MOMENTS];
 	int32_t minor_faults;
 	int32_t major_faults;
@@ -118,21 +119,21 @@ struct evidence {
 	float temperature_after;
 };
 
-/* What tells sittings apart, by the names of metadata: SITTING_ID is quiesce_sitting. The machine
- * is the first of the names of the node that is known. */
+/* The texts that distinguish sittings, with their names in metadata: SITTING_ID is quiesce_sitting.
+ * The name of the machine is the first known one of the names of the node. */
 enum sitting_text {
 	SITTING_ID,
 	SITTING_GIVEN_NODE,   /* node: what the user calls it (--metadata) */
 	SITTING_NODE,	      /* quiesce_node: what a cluster calls it */
-	SITTING_OWN_HOSTNAME, /* quiesce_hostname: where runs of several are merged */
+	SITTING_OWN_HOSTNAME, /* quiesce_hostname: where runs of several machines are merged */
 	SITTING_HOSTNAME,
 	SITTING_OWN_MODEL, /* quiesce_cpu_model_name */
 	SITTING_MODEL,
 	SITTING_N_TEXTS,
 };
 
-/* Where and when runs were made: those of one start of runpinned, or of one file that was merged,
- * are of one sitting. */
+/* Where and when runs were made: runs of one start of runpinned, or of one merged file, are of one
+ * sitting. */
 struct provenance {
 	const char *texts[SITTING_N_TEXTS]; /* borrowed from the series; NULL when not known */
 	/* The seed of the order (quiesce_order_seed) in which these runs were made in turn with
@@ -141,7 +142,7 @@ struct provenance {
 	int64_t order_seed;
 };
 
-/* Runs that follow each other, of one place. */
+/* Consecutive runs with the same provenance. */
 struct sitting {
 	size_t end; /* the index behind the last one */
 	struct provenance provenance;
@@ -168,7 +169,7 @@ struct series {
 	size_t n_irq_names;
 
 	/* The sittings of the runs of a file, in their order: none for a series that was just
-	 * measured. `texts` holds what they say. */
+	 * measured. `texts` holds their texts. */
 	struct sitting *sittings;
 	size_t n_sittings;
 	char **texts;
@@ -185,11 +186,11 @@ DEFINE_CLEANUP(series, series_free);
 /* Makes every value absent. */
 void evidence_clear(struct evidence *evidence);
 
-/* The single numbers of struct evidence by name, for whoever writes them down. */
+/* The single numbers of struct evidence by name, for code that writes them. */
 struct evidence_field {
 	const char *name; /* "user_cpu" */
 	/* The number is written divided by this power of ten: 1e9 for nanoseconds, which are
-	 * written as seconds. 0: it is written as the integer that it is. */
+	 * written as seconds. 0: the integer is written unchanged. */
 	int64_t per;
 	bool wide; /* int64_t, else int32_t */
 	size_t offset;
@@ -200,10 +201,11 @@ extern const size_t evidence_n_fields;
 bool evidence_get(
 	const struct evidence *evidence, const struct evidence_field *field, int64_t *ret);
 
-/* The mean of the shares of the core that are known of the run, 0 to 1; NAN when none is known. */
+/* The mean of the run's known shares of the core, 0 to 1; NAN when none is known. */
 double evidence_core_share(const struct evidence *evidence);
-/* Whether that is so small a share that another hardware thread was at work on the core: it was 0.5
- * to 0.75 beside a busy one on cores of Intel and AMD, and 0.97 or more of a whole core. */
+/* Whether this share is so small that another hardware thread must have been at work on the core:
+ * on cores of Intel and AMD it was 0.5 to 0.75 beside a busy thread, and 0.97 or more on a whole
+ * core. */
 #define EVIDENCE_SHARED_BELOW 0.9
 bool evidence_is_shared(const struct evidence *evidence);
 
@@ -229,7 +231,7 @@ int series_intern_irq(struct series *series, const char *name, uint16_t *ret);
  * are one copy. */
 int series_keep_text(
 	struct series *series, enum sitting_text kind, const char *text, const char **ret);
-/* Says where the last run was made. */
+/* Sets where the last run was made. */
 int series_set_provenance(struct series *series, const struct provenance *provenance);
 
 /* A sample's value in seconds, by the series' clock. */
@@ -238,10 +240,10 @@ double series_value(const struct series *series, size_t index);
  * counts. */
 int series_values(const struct series *series, double **ret, size_t *ret_n);
 /*
- * Sets series->clock, one clock for all samples, because values of two clocks would differ where
- * the program does not. It is the kernel's, unless a sample (warm-ups too) has no kernel window at
- * all, or at least half of the samples are flagged SAMPLE_WINDOW: a program that makes kernel
- * windows wrong does so every time, while a single doubtful window comes from a run that was
+ * Sets series->clock, one clock for all samples, because values of two clocks would differ although
+ * the program does not. It is the kernel's clock, unless a sample (warm-ups too) has no kernel
+ * window at all, or at least half of the samples are flagged SAMPLE_WINDOW: a program that makes
+ * kernel windows wrong does so every time, while a single doubtful window comes from a run that was
  * delayed at its end.
  */
 void series_settle_clock(struct series *series);
@@ -249,7 +251,7 @@ void series_settle_clock(struct series *series);
 /* "preempted", ... for one flag; "preempted,irq" for several, malloc'd, "" for none. */
 const char *sample_flag_name(enum sample_flag flag);
 char *sample_flags_text(uint32_t flags);
-/* The flags in such a text. Words that are no flag are ignored. */
+/* The flags in such a text. Unknown words are ignored. */
 uint32_t sample_flags_parse(const char *text);
 
 #endif

@@ -170,8 +170,8 @@ static bool is_in(const struct member_place *member, const struct selection *lis
 	return false;
 }
 
-/* Whether a run keeps the members that it has, but for those that it loses: none of them takes the
- * place of one that is added, or gets another name. */
+/* Whether the members that a run keeps can be copied unchanged: none of them is replaced or
+ * renamed. */
 static bool is_simple(const char *object, const struct benchmark_change *change)
 {
 	struct member_place member;
@@ -187,7 +187,7 @@ static bool is_simple(const char *object, const struct benchmark_change *change)
 	return true;
 }
 
-/* What is added goes in front of the members that the run keeps. */
+/* Added members are written in front of the members that the run keeps. */
 static void splice_simple(struct splice *splice, const struct run_outline *run,
 	const struct benchmark_change *change, const char *added)
 {
@@ -223,8 +223,8 @@ static int render_added(const struct benchmark_change *change, char **ret)
 		return -ENOMEM;
 	r = select_for_run(&nothing, change, &none);
 	emit_selection(&emit, &none);
-	/* glibc says of a text that it could not make as long as it is (libio/memstream.c) only
-	 * that there is none. */
+	/* When glibc cannot allocate the whole text, it reports this only by a NULL text
+	 * (libio/memstream.c). */
 	if (fclose(emit.stream) != 0 || r < 0 || emit.error < 0 || !text)
 		return r < 0 ? r : -ENOMEM;
 	/* Without the braces. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Copies a result file with changes: other metadata, further runs, further benchmarks. Everything
- * else is copied as it stands (emit_verbatim()). For document.c, documentwrite.c and
- * documentmerge.c alone.
+ * else is copied unchanged (emit_verbatim()). Only for document.c, documentwrite.c and
+ * documentmerge.c.
  */
 #ifndef QUIESCE_RESULT_SPLICE_H
 #define QUIESCE_RESULT_SPLICE_H
@@ -32,7 +32,8 @@ struct agreed {
 	int clock; /* enum window_clock; -1 when it is not known, which agrees with both clocks */
 };
 
-/* Frees what it holds; and only the metadata of suite and benchmarks. */
+/* document_clear() frees everything in a document, document_clear_members() only the metadata of
+ * suite and benchmarks. */
 void document_clear(struct document *document);
 void document_clear_members(struct document *document);
 
@@ -44,7 +45,7 @@ int document_find_difference(const struct agreed *a, const struct agreed *b, con
 int document_judge_append(
 	const struct document *existing, const struct facts *metadata, char **ret_why);
 
-/* Metadata to be written, selected from those of one or several documents; borrowed from there. */
+/* Metadata to be written, selected and borrowed from one or several documents. */
 struct selection {
 	struct selection_item {
 		const char *name;
@@ -106,7 +107,7 @@ struct benchmark_change {
 void splice_runs(struct splice *splice, size_t index, const struct benchmark_change *change);
 void splice_end_benchmark(
 	struct splice *splice, size_t index, const struct benchmark_change *change);
-/* Writes the runs of a benchmark behind those of another one: ",\n{...},\n{...}". */
+/* Writes the runs of a benchmark behind the runs of another benchmark: ",\n{...},\n{...}". */
 void splice_further_runs(struct emit *emit, const struct document *document, size_t index,
 	const struct benchmark_change *change);
 
