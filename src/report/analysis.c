@@ -7,8 +7,8 @@
 #include "basic/macro.h"
 #include "report/analysis.h"
 
-/* Finds the levels of the units, in their order. *ret_stats are the statistics of the units; n is 0
- * in it when each value is a unit. */
+/* Finds the levels of the units, in their order. *ret_stats are the statistics of the units; their
+ * n is 0 when each value is a unit. */
 static int analyse_units(
 	const struct benchmark *benchmark, struct analysis *analysis, struct stats *ret_stats)
 {
@@ -38,8 +38,8 @@ static int analyse_values(const struct benchmark *benchmark, struct analysis *an
 	return stats_compute(analysis->sorted, analysis->n, &analysis->stats);
 }
 
-/* What several machines say together, and the levels of the runs without the steps from sitting to
- * sitting. *ret_within is NULL for one machine. */
+/* Computes what several machines tell together, and the levels of the runs without the steps from
+ * sitting to sitting. *ret_within is NULL for one machine. */
 static int analyse_fleet(
 	const struct benchmark *benchmark, struct analysis *analysis, struct levels **ret_within)
 {
@@ -90,8 +90,8 @@ int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 	r = analyse_fleet(benchmark, analysis, &within);
 	if (r < 0)
 		return r;
-	/* Of such intervals, from the values of a single run, 1.4 % held the median. Of several
-	 * machines, those of pooled runs are as wrong. */
+	/* Only 1.4 % of the intervals from the values of a single run held the median. Intervals
+	 * from the pooled runs of several machines are as wrong. */
 	if (!benchmark_units_are_runs(benchmark) || fleet_is_needed(&benchmark, 1)) {
 		analysis->stats.has_interval = false;
 		analysis->stats.interval_low = analysis->stats.interval_high = NAN;

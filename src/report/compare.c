@@ -56,7 +56,8 @@ static void set_shift(struct comparison *c, const struct shift *shift)
 		.low = isfinite(shift->low) ? exp(shift->low) : NAN,
 		.high = isfinite(shift->high) ? exp(shift->high) : NAN,
 	};
-	/* An end that is next to 0 is 1 as a ratio, and the interval does not hold 1. */
+	/* An end that is the double next to 0 would become 1 as a ratio, but the interval must not
+	 * hold 1. */
 	if (shift->low > 0) {
 		c->ratio.low = fmax(c->ratio.low, nextafter(1, 2));
 		c->ratio.high = fmax(c->ratio.high, c->ratio.low);
@@ -210,7 +211,7 @@ static bool depends_on_machine(const struct benchmark *benchmark)
 	return unit_is_time(benchmark->unit);
 }
 
-/* What lies between two results that were not measured in turn. */
+/* Finds how far the machine may have changed between two results that were not measured in turn. */
 static void resolve_machines(struct comparison *c, const struct benchmark *old,
 	const struct benchmark *new, bool is_disturbed)
 {
@@ -233,7 +234,7 @@ struct side {
 	size_t n;
 	struct range range;
 	struct resolution resolution;
-	double excess; /* what comes on top of it */
+	double excess; /* what is added to the resolution */
 	struct analysis *analysis;
 };
 
@@ -249,8 +250,8 @@ static int side_fill(const struct benchmark *benchmark, struct side *side)
 	return benchmark_units(benchmark, &side->units, &side->n);
 }
 
-/* What only results that were measured one after the other are asked for. The order of the units
- * does not matter. */
+/* The analysis that only results that were measured one after the other need. The order of the
+ * units does not matter. */
 static int side_analyze(struct side *side)
 {
 	bool above_zero = true;
@@ -369,7 +370,7 @@ static int compute(struct comparison *c, struct side *old, struct side *new)
 		r = side_fill(c->new, new);
 	if (r >= 0 && turns_are_common(c->old, c->new))
 		r = turns_pick_pairs(c->old, c->new, old->units, new->units, &n_pairs);
-	/* Without a pair all units are left, which were measured one after the other. */
+	/* Without a pair all units are used, which were measured one after the other. */
 	if (r >= 0 && n_pairs > 0) {
 		old->n = new->n = n_pairs;
 		r = compare_pairs(c, old->units, new->units, n_pairs, &unstable_pairs);
@@ -415,7 +416,7 @@ static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 
 /* --- Several machines --- */
 
-/* Nothing can be said of machines: for this reason. */
+/* Sets the reason why nothing can be concluded about machines. */
 static int explain_machines(struct comparison *c, const char *why)
 {
 	c->design = COMPARED_BETWEEN_MACHINES;
@@ -483,7 +484,7 @@ static int collect_units(
 	return 0;
 }
 
-/* The medians are those of all runs then. */
+/* The medians are then those of all runs. */
 static int explain_zeros(struct comparison *c, const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new)
 {
@@ -574,10 +575,11 @@ static int compare_dates(const void *a, const void *b)
 }
 
 /*
- * Were old and new results measured by turns? A stretch of results of one side has no partner in
- * time: so many changes of side are asked for as the smaller number of results, which half of all
- * random orders have. And neither side may be the earlier one by and large: of all pairs of an old
- * and a new result, the old one came first in a quarter to three quarters.
+ * Were old and new results measured by turns? A long stretch of results of one side has no partners
+ * in time, so the number of changes between the sides must be at least the number of results of the
+ * smaller side; half of all random orders have that many. And neither side may be mostly the
+ * earlier one: in a quarter to three quarters of all pairs of an old and a new result, the old one
+ * must have come first.
  */
 static int find_alternation(const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new, bool *ret)
@@ -607,8 +609,9 @@ static int find_alternation(const struct benchmark *const *old, size_t n_old,
 	return 0;
 }
 
-/* Widens the resolution by the levels and the drift within one of the results. How much alike its
- * runs are is in what the medians of results differ by. */
+/* Widens the resolution by the levels and the drift within one of the results. The correlation of
+ * its runs adds nothing here, because the spread of the results' medians already contains its
+ * effect. */
 static int resolve_levels(
 	struct comparison *c, const struct benchmark *result, bool *ret_is_disturbed)
 {
@@ -689,9 +692,9 @@ static bool is_same_machine(const struct benchmark *old, const struct benchmark 
 	return fleet_is_same_machine(&a, &b);
 }
 
-/* What differs between each result and the first one of the other side: whatever differs at all
- * does so in one of these pairs. Where a side is of several machines, only results of one machine
- * are paired: two machines differ anyway. */
+/* Finds the differences between each result and the first one of the other side: every difference
+ * between any two results shows in one of these pairs. Where a side has several machines, only
+ * results of the same machine are paired, because two machines always differ. */
 static int find_differences_of_results(struct comparison *c, const struct benchmark *const *old,
 	size_t n_old, const struct benchmark *const *new, size_t n_new)
 {
@@ -713,7 +716,7 @@ static int find_differences_of_results(struct comparison *c, const struct benchm
 	return r;
 }
 
-/* Also where all old results are of one machine and all new ones of another. */
+/* True also where all old results are of one machine and all new ones of another. */
 static bool are_of_machines(const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new)
 {

@@ -32,9 +32,11 @@ enum comparison_design {
 	COMPARED_IN_TURN,	      /* run by run, in pairs */
 	COMPARED_BY_CONTROL,	      /* each beside the same control (report/control.h) */
 	COMPARED_RESULTS,	      /* several results of each, by turns */
-	COMPARED_RESULTS_IN_SEQUENCE, /* several results of each, which were not, or nobody knows */
+	COMPARED_RESULTS_IN_SEQUENCE, /* several results of each, not measured by turns, or
+				       * unknown */
 	COMPARED_WITHIN_MACHINES,     /* on several machines, each by itself (report/fleet.h) */
-	COMPARED_BETWEEN_MACHINES,    /* the machines of one with those of the other one */
+	COMPARED_BETWEEN_MACHINES,    /* the machines of one program with the machines of the
+				       * other */
 };
 
 struct comparison {
@@ -50,10 +52,10 @@ struct comparison {
 	bool had_core; /* nearly all runs of both had the same whole core */
 	/* What was added to the interval because they were measured one after the other. */
 	struct resolution resolution;
-	struct fleet_change fleet; /* of several machines; its n_machines are 0 otherwise */
+	struct fleet_change fleet; /* set when machines are compared; else its n_machines are 0 */
 	size_t n_old_results;	   /* 0 when there is one result of each */
 	size_t n_new_results;
-	/* Of old and of new, in all results together. */
+	/* The runs and values of old and of new, in all results together. */
 	size_t n_runs[2];
 	size_t n_values[2];
 	/* 0 when they were not compared in pairs; then `signs` is not set. */
@@ -69,8 +71,8 @@ struct comparison {
 	double adjusted_p; /* corrected p */
 	enum verdict verdict;
 
-	/* By control_apply() (report/control.h), where the change is that of the ratios to a
-	 * control: the control's own new / old, and the rounds of each side. 0 otherwise. */
+	/* Set by control_apply() (report/control.h), where the ratios to a control are compared:
+	 * new / old of the control itself, and the rounds of each side. 0 otherwise. */
 	double control_ratio;
 	size_t n_rounds[2];
 
@@ -81,8 +83,8 @@ struct comparison {
 	 * performance". */
 	char **differences;
 	size_t n_differences;
-	/* What `bench-report check` objects to in either, "old: the values jump: ..."; none of
-	 * pairs, whose runs had the same machine. */
+	/* What `bench-report check` objects to in either result, "old: the values jump: ...";
+	 * nothing for pairs, whose runs shared the machine. */
 	char **objections;
 	size_t n_objections;
 };
@@ -90,14 +92,14 @@ struct comparison {
 void comparison_free(struct comparison *comparison);
 DEFINE_CLEANUP(comparison, comparison_free);
 
-/* Bytes, counts and metrics are not fast or slow, but less or more. */
+/* False for bytes, counts and metrics, which are not faster or slower, but less or more. */
 bool comparison_is_of_speed(const struct comparison *comparison);
 /* Whether machines were counted, and not runs or results. */
 bool comparison_is_of_machines(const struct comparison *comparison);
 /* Whether several results of each were counted. */
 bool comparison_is_of_results(const struct comparison *comparison);
-/* The geometric mean of the ratios, without those that are not known; NAN when none is left.
- * *ret_n: of how many it is. */
+/* The geometric mean of the ratios, without those that are not known; NAN when no ratio is known.
+ * *ret_n: the number of known ratios. */
 double comparison_geometric_mean(struct comparison *const *comparisons, size_t n, size_t *ret_n);
 /* "faster", "slower", "same", "unclear"; "in sequence", "in turn", "results by turns", "results in
  * sequence", "within machines", "between machines": the words used in JSON. */

@@ -137,7 +137,8 @@ static bool is_ours(const struct benchmark *control)
 	return command && text_starts_with(command, BENCHMARK_CONTROL_OURS " ");
 }
 
-/* What to do about two lengths of our own control, which is its only argument. */
+/* The length in the old control's command, if both controls are ours: the length is their only
+ * argument. Else NULL. */
 static const char *find_length(const char *old, const char *new)
 {
 	const char *blank = old ? strchr(old, ' ') : NULL;
@@ -196,7 +197,7 @@ static void set_change(struct comparison *c, const struct shift *old, const stru
 	c->least_p = 0;
 }
 
-/* The ratios to the controls have to be as stable as the times of benchmarks without. */
+/* The ratios to the controls have to be as stable as times must be without a control. */
 static int explain_unstable_ratios(const struct rounds rounds[2], char **ret)
 {
 	struct range ranges[2];
@@ -244,8 +245,8 @@ static int apply(struct comparison *c, const struct rounds rounds[2],
 	free(c->unclear);
 	c->unclear = unclear;
 	c->is_unclear_by_settling = false;
-	/* What stands against a comparison of results that were measured one after the other is no
-	 * matter of these ratios. */
+	/* Objections to results that were measured one after the other do not apply to these
+	 * ratios. */
 	c->resolution = resolution_of_control(controls->ratio.ratio, is_ours(old_control));
 	if (!isnan(c->ratio.low))
 		resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);

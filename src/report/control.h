@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Results of different hours, compared by a control: a program that stays the same and was run in
- * turn with what was measured (runpinned --control). What the machine did meanwhile, as a whole,
- * is in both and leaves their ratio alone.
+ * turn with what was measured (runpinned --control). A change of the whole machine is in both times
+ * and cancels in their ratio.
  *
- * With the old program A1 and its control C1, the new one A2 and its control C2, the change is
- * (A2 / C2) / (A1 / C1). Each of the two ratios is estimated from the rounds of its own result
- * with an interval (shift_of_pairs() of stats/shift.h: Hodges and Lehmann's estimate, and the rank
+ * With the old program A1 and its control C1, the new one A2 and its control C2, the change is (A2
+ * / C2) / (A1 / C1). Each of the two ratios is estimated from the rounds of its own result with an
+ * interval (shift_of_pairs() of stats/shift.h: Hodges and Lehmann's estimate, and the rank
  * differences within the rounds). The two results are independent, so the interval of the change is
- * put together from these two as Zou and Donner do it (Construction of confidence limits about
- * effect measures: a general approach, 2008). p is that of the same interval: it is 5 % where the
- * interval ends at no change. The interval is then widened by what the control's own change may
+ * put together from these two by the method of Zou and Donner (Construction of confidence limits
+ * about effect measures: a general approach, 2008). p is that of the same interval: it is 5 % where
+ * the interval ends at no change. The interval is then widened by what the control's own change may
  * have left in the ratios (resolution_of_control()). Before that, in simulations where the machine
- * moves program and control alike, the interval held the true change in 94 to 97 % (6
- * to 10 rounds: up to 99 %), and on a shared virtual machine the change of two results of 25 rounds
- * varied by 0.5 % (standard deviation) where the ratio of the medians varied by 2.4 to 3.1 %.
+ * moves program and control alike, the interval held the true change in 94 to 97 % (6 to 10 rounds:
+ * up to 99 %), and on a shared virtual machine the change of two results of 25 rounds varied by 0.5
+ * % (standard deviation) where the ratio of the medians varied by 2.4 to 3.1 %.
  */
 #ifndef QUIESCE_REPORT_CONTROL_H
 #define QUIESCE_REPORT_CONTROL_H
@@ -29,19 +29,18 @@
 const struct benchmark *control_find(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of);
 
-/* Why two results cannot be compared by their controls: these are not the same program in the same
- * length, the clocks differ, or the processors are not of one model. NULL in *ret where they can;
- * malloc'd. -ENOMEM. */
+/* Why two results cannot be compared by their controls: the controls are not the same program with
+ * the same length, the clocks differ, or the models of the processors do. malloc'd; NULL in *ret
+ * where they can be compared. -ENOMEM. */
 int control_explain_different(const struct benchmark *old, const struct benchmark *old_control,
 	const struct benchmark *new, const struct benchmark *new_control, char **ret);
 
 /*
- * Makes the comparison one by these controls of its two sides, before comparison_settle(): sets
- * `ratio`, `p`, `unclear` and what else struct comparison has for controls. Where the two cannot be
- * compared by them, a program has no round in common with its control, a value is not above 0, or
- * there are several machines, of which each counts as one number (report/fleet.h), the comparison
- * stays as it is, and *ret_why (malloc'd, NULL otherwise) says why.
- * -ENOMEM.
+ * Makes this a comparison by the controls of its two sides, before comparison_settle(): sets
+ * `ratio`, `p`, `unclear` and the other members of struct comparison for controls. The comparison
+ * is unchanged, and *ret_why (malloc'd, NULL otherwise) says why, where the controls cannot be
+ * compared, a program has no round in common with its control, a value is not above 0, or there are
+ * several machines, of which each counts as one number (report/fleet.h). -ENOMEM.
  */
 int control_apply(struct comparison *comparison, const struct benchmark *old_control,
 	const struct benchmark *new_control, char **ret_why);
@@ -51,7 +50,7 @@ struct control_ratio {
 	struct ratio ratio; /* low and high are NAN with too few rounds */
 	size_t n_rounds;
 };
-/* -ENODATA without a round, or when they are of several machines, whose rounds are not independent;
+/* -ENODATA without a round, or when the rounds are of several machines and so not independent;
  * -ERANGE when a value is not above 0, -ENOMEM. */
 int control_measure(
 	const struct benchmark *of, const struct benchmark *control, struct control_ratio *ret);

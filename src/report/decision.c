@@ -99,7 +99,8 @@ int decision_estimate(struct decision *decision, const double *old, const double
 	decision->ratio = stats_median(ratios, n_ratios);
 	least = sign_evalue_least(n_ratios, decision->wanted);
 	if (least <= n_ratios) {
-		/* So many ratios or more lie above everything below `low`. */
+		/* Every value below `low` is refuted, because at least `least` ratios are above
+		 * it. */
 		decision->low = ratios[n_ratios - least];
 		decision->high = ratios[least - 1];
 	}
@@ -140,7 +141,7 @@ void decision_write(const struct decision *decision, struct facts *facts)
 	facts_set_string(facts, "quiesce_decide_verdict", verdict_names[decision->verdict]);
 }
 
-/* A number that is not there is NAN, and so is one that no decision has. */
+/* NAN for a missing number, and for a value that no decision can have. */
 static double read_number(const struct facts *facts, const char *name)
 {
 	const struct fact *fact = facts_find(facts, name);
@@ -196,7 +197,7 @@ static void append_change(struct text *t, const struct decision *d)
 			units_format_change(d->high - 1, high));
 }
 
-/* Rounded down: what is not enough must not look as if it were. */
+/* Rounded down, so that an e-value that is not enough does not look as if it were. */
 static const char *format_evalue(double e, char buf[static UNITS_TEXT_SIZE])
 {
 	if (e < 10)

@@ -3,8 +3,8 @@
  * Is a new program slower than an old one by a margin of PCT per cent? The two are run in pairs
  * until that is settled (runpinned --decide PCT).
  *
- * Two claims are tested after every pair, each by the signs of the logarithms of the ratios new /
- * old, less that of its bound (stats/evalue.h):
+ * Two claims are tested after every pair, each by the signs of log(new / old) - log(bound), where
+ * each claim has its own bound (stats/evalue.h):
  *
  *	slower		the ratio is more often above 1 + PCT/2 % than below: "slower by more than
  *			PCT/2 %"
@@ -13,10 +13,11 @@
  * Between the two bounds lies a zone of indifference, where either claim is true. Without it, a
  * program that is slower by exactly PCT per cent would never be settled. The claim whose e-value
  * reaches the wanted one first is the verdict. With a wanted e-value of 100 a false claim is made
- * in at most 1 % of all measurements, however often one looks. Of several comparisons that are made
- * together each wants 100 times their number, so that it is 1 % of all of them together.
+ * in at most 1 % of all measurements, however often one looks. When several comparisons are made
+ * together, each wants 100 times their number, so that a false claim in any of them is made in at
+ * most 1 % of all measurements.
  *
- * For information, the same is asked about a new program that is faster.
+ * For information, the same two claims are tested for a faster new program.
  */
 #ifndef QUIESCE_REPORT_DECISION_H
 #define QUIESCE_REPORT_DECISION_H
@@ -55,7 +56,7 @@ struct decision {
 	size_t settled_after; /* pairs; 0 when it is not settled */
 
 	/* Set by decision_estimate(): the median of the pairs' ratios, and an interval that holds
-	 * it with 98 % certainty whenever the runs ended: each ratio against which neither side has
+	 * it with 98 % certainty whenever the runs ended: all ratios that neither side refutes with
 	 * the wanted e-value. So the interval agrees with a verdict that ended the runs. low and
 	 * high are NAN where there are too few pairs. */
 	double ratio;
@@ -75,8 +76,9 @@ int decision_estimate(struct decision *decision, const double *old, const double
 
 /* Metadata of the new program's benchmark, quiesce_decide_... */
 void decision_write(const struct decision *decision, struct facts *facts);
-/* Reads back what decision_text() needs. -ENOENT when these are not the metadata of a decision.
- * Neither are those of values that the program measured itself: whole runs were decided. */
+/* Reads back what decision_text() needs. -ENOENT when these are not the metadata of a decision. The
+ * metadata of values that the program measured itself are none, because the decision was about
+ * whole runs. */
 int decision_read(const struct facts *facts, struct decision *ret);
 /* "slower", "not slower", "not settled". */
 const char *decision_verdict_name(enum decision_verdict verdict);

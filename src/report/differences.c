@@ -17,12 +17,12 @@
 /* Two results may differ by so much in the part of their runs that were on a shared core: that part
  * varies by chance. */
 #define SHARED_TOLERANCE 0.3
-/* If no more runs than this part of all were on a shared core, the median is that of the runs on a
- * whole core. */
+/* If at most this part of the runs was on a shared core, the median is that of the runs on a whole
+ * core. */
 #define SHARED_AT_MOST 0.1
 
-/* What has to be equal for two results to be from the same machine in the same state; the most
- * important keys first. cpu_freq is not among them: it is what the clock was at one moment. */
+/* The keys whose values are equal when two results are from the same machine in the same state; the
+ * most important keys first. cpu_freq is not among them, because it is the clock of one moment. */
 static const char *const machine_keys[] = {
 	"hostname",
 	"cpu_model_name",
@@ -128,8 +128,8 @@ int differences_find(struct comparison *c, const struct benchmark *old, const st
 	return 0;
 }
 
-/* The median clock of the core during the runs that count; NAN where it is not known of half of
- * them. */
+/* The median clock of the core during the runs that count; NAN where it is known for less than half
+ * of them. */
 static int find_core_clock(const struct series *series, double *ret_khz)
 {
 	struct weight_base base;
@@ -143,8 +143,8 @@ static int find_core_clock(const struct series *series, double *ret_khz)
 	return 0;
 }
 
-/* The part of the runs that had less than a whole core; NAN where that is not known of half of
- * them. */
+/* The part of the runs that had less than a whole core; NAN where that is known for less than half
+ * of the runs. */
 static double find_shared_part(const struct series *series)
 {
 	size_t n = 0, n_shared = 0;
@@ -160,9 +160,9 @@ static double find_shared_part(const struct series *series)
 	return (double)n_shared / (double)n;
 }
 
-/* How much a whole core does, as both results know it; shares of different ones are not comparable.
- * Both may have had the same neighbour all the time, and no whole core: then the core was the same,
- * too. */
+/* Whether both results have the same figure for what a whole core does; shares of different figures
+ * are not comparable. Both may have had the same neighbour all the time, and no whole core: then
+ * the core was the same too. */
 static bool is_same_core(const struct benchmark *old, const struct benchmark *new)
 {
 	const struct fact *a = facts_find(&old->metadata, METADATA_WHOLE_CORE);
@@ -184,8 +184,8 @@ static int add_numbers(
 	return add(c, key, texts[0], texts[1]);
 }
 
-/* What no settings tell: the clock that the core had, whatever governor and limits say, and how
- * often somebody else used it. */
+/* Differences that the settings do not show: the real clock of the core, and how often somebody
+ * else used the core. */
 int differences_find_of_cores(struct comparison *c, const struct benchmark *old,
 	const struct benchmark *new, bool *ret_had_core)
 {

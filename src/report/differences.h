@@ -8,13 +8,13 @@
 #include "report/comparison.h"
 #include "result/benchmark.h"
 
-/* Adds the settings that are not the same in both to `differences`, but those that are in it: of
- * several pairs of results each setting is told once. -ENOMEM. */
+/* Adds to `differences` each setting that differs, unless it is listed already: for several pairs
+ * of results each setting is listed once. -ENOMEM. */
 int differences_find(
 	struct comparison *c, const struct benchmark *old, const struct benchmark *new);
-/* After it, adds in the same way what no settings tell: the clock that the core had, whatever
- * governor and limits say, and how often somebody else used it. *ret_had_core: nearly all runs of
- * both had the same whole core. -ENOMEM. */
+/* After differences_find(), adds in the same way differences that the settings do not show: the
+ * real clock of the core, and how often somebody else used the core. *ret_had_core: nearly all runs
+ * of both had the same whole core. -ENOMEM. */
 int differences_find_of_cores(struct comparison *c, const struct benchmark *old,
 	const struct benchmark *new, bool *ret_had_core);
 

@@ -133,8 +133,8 @@ static int compare_sittings(const void *a, const void *b)
 	return order != 0 ? order : (x->piece > y->piece) - (x->piece < y->piece);
 }
 
-/* Brings the sittings into their order, and the pieces of a sitting behind the first of them.
- * Returns whether any has several. */
+/* Sorts the sittings, and puts the pieces of a sitting behind its first piece. Returns whether a
+ * sitting has several pieces. */
 static bool sort_pieces(struct fleet *fleet)
 {
 	bool any = false;
@@ -150,7 +150,7 @@ static bool sort_pieces(struct fleet *fleet)
 	return any;
 }
 
-/* Makes one sitting of its pieces. */
+/* Joins the pieces of each sitting. */
 static int join_pieces(struct fleet *fleet)
 {
 	double *logarithms;
@@ -181,7 +181,7 @@ static int join_pieces(struct fleet *fleet)
 	return 0;
 }
 
-/* The logarithm of each run that counts. Of a single run it is that of the median of its values. */
+/* The logarithm of the unit of each run that counts. A single run has the median of its values. */
 static int make_logarithms(const struct benchmark *b, double *logarithms)
 {
 	_cleanup_free_ double *units = NULL;
@@ -290,7 +290,7 @@ int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n
 	return 0;
 }
 
-/* How many sittings from `first` on are of its machine. */
+/* The number of sittings, from `first` on, on the machine of `first`. */
 static size_t count_machine(const struct fleet *fleet, size_t first)
 {
 	size_t n = 1;
@@ -406,7 +406,7 @@ int fleet_estimate(const struct fleet *fleet, struct nested *ret)
 
 /* --- Two programs --- */
 
-/* The changes, a sitting each, of the machines that have both. */
+/* The changes, one for each sitting, of the machines that have both programs. */
 struct changes {
 	struct nested_value *items;
 	size_t n;
@@ -414,7 +414,7 @@ struct changes {
 	size_t n_sittings[2];
 	double inverse_runs; /* the sum of 1 / runs over these sittings */
 	bool is_split;
-	bool is_joined; /* several sittings were taken for one */
+	bool is_joined; /* several sittings were joined to one */
 };
 
 static void count_sittings(
@@ -432,7 +432,7 @@ static double harmonic_mean(double a, double b)
 	return 2 / (1 / a + 1 / b);
 }
 
-/* Both were measured in this sitting. */
+/* Adds a sitting in which both programs were measured. */
 static int add_common(
 	const struct fleet_sitting *old, const struct fleet_sitting *new, struct changes *changes)
 {
@@ -443,7 +443,7 @@ static int add_common(
 
 	if (r < 0)
 		return r;
-	/* What disturbs both runs of a pair is not in their difference. */
+	/* A disturbance of both runs of a pair is not in their difference. */
 	variance = in_turn ? variance_of_mean(new->logarithms, old->logarithms, MIN(old->n, new->n))
 			   : variance_of_mean(old->logarithms, NULL, old->n) +
 			variance_of_mean(new->logarithms, NULL, new->n);
@@ -481,8 +481,8 @@ static int average(const struct fleet_sitting *sittings, size_t n, size_t first,
 	return 0;
 }
 
-/* No sitting has both: the first old one and the first new one are compared, and so on. Where one
- * side has more of them, several are taken for one. */
+/* No sitting has both programs: the first old sitting and the first new one are compared, and so
+ * on. Where one side has more sittings, several of them are joined to one. */
 static int add_separate(const struct fleet_sitting *old, size_t n_old,
 	const struct fleet_sitting *new, size_t n_new, struct changes *changes)
 {
@@ -607,7 +607,7 @@ double fleet_runs_each(const struct nested *nested, const struct fleet_change *c
 
 static size_t scale_runs(size_t runs, double factor)
 {
-	/* A product that is a whole number but for rounding is that number. */
+	/* A product that is a whole number except for rounding counts as that number. */
 	return (size_t)ceil((double)runs * factor - 1e-9);
 }
 
@@ -639,7 +639,7 @@ static void append_spread(struct text *t, const struct nested_spread *spread)
 	append_part(t, ", runs", spread->runs);
 }
 
-/* "12", or "12 and 9" of two that are not the same. */
+/* "12", or "12 and 9" for two different numbers. */
 static void append_counts(struct text *t, const size_t n[static 2], bool two)
 {
 	text_appendf(t, two ? "%zu and %zu" : "%zu", n[0], n[1]);

@@ -13,14 +13,14 @@
 #include "stats/esd.h"
 #include "stats/stats.h"
 
-/* By how much a machine has to differ from the middle of all to be worth a word. */
+/* A machine is reported if it differs from the middle of all machines by at least this much. */
 #define LEVEL_LEAST 0.01
 #define NOISE_LEAST 2.0
 #define SHARED_LEAST 0.3
 #define CLOCK_LEAST 0.01
 #define HEAT_LEAST 5.0
 
-/* From the difference of the quartiles of a normal distribution to its standard deviation. */
+/* The standard deviation of a normal distribution divided by the difference of its quartiles. */
 #define QUARTILES_TO_DEVIATION 0.7413
 
 /* One sitting of one benchmark. */
@@ -31,13 +31,13 @@ struct cell {
 	double noise; /* NAN of fewer than 4 runs */
 };
 
-/* The sum of a figure over runs, and of how many. */
+/* The sum of a figure over runs, and the number of these runs. */
 struct mean {
 	double sum;
 	size_t n;
 };
 
-/* What is added up of a machine. */
+/* Sums over the runs of a machine. */
 struct evidence_sums {
 	struct mean shared;
 	struct mean clock;
@@ -324,8 +324,8 @@ static int compare_by_machine(const void *a, const void *b)
 	return (x->machine > y->machine) - (x->machine < y->machine);
 }
 
-/* One cell for a machine's sittings of a benchmark. It has as many sittings as the benchmark that
- * was measured most often. */
+/* Joins a machine's sittings of a benchmark to one cell. The machine has as many sittings as its
+ * benchmark that was measured most often. */
 static void join_sittings(struct machines *machines)
 {
 	struct machine_cells *cells = machines->cells;
@@ -351,7 +351,7 @@ static void join_sittings(struct machines *machines)
 	cells->n = n;
 }
 
-/* The median of what is known of n values; sorts `scratch`. */
+/* The median of the known ones among n values; sorts `scratch`. */
 static double middle(const double *values, size_t n, double *scratch)
 {
 	size_t known = 0;
@@ -365,8 +365,8 @@ static double middle(const double *values, size_t n, double *scratch)
 	return stats_median(scratch, known);
 }
 
-/* What machines have of a benchmark becomes the difference from the middle of all machines. Too few
- * machines have no middle that would tell which of them is odd. */
+/* Replaces the figures of each machine for a benchmark by their differences from the middle of all
+ * machines. The middle of too few machines does not tell which of them is odd. */
 static void compare_machines(struct machines *machines, double *values, double *scratch)
 {
 	struct machine_cells *cells = machines->cells;
@@ -416,7 +416,7 @@ static void set_figures(struct machines *machines, double *values, double *scrat
 struct question {
 	size_t offset;	  /* of the figure */
 	bool is_ratio;	  /* its logarithm is looked at */
-	double least;	  /* difference from the middle: of ratios, as one */
+	double least;	  /* difference from the middle, as a ratio for ratios */
 	unsigned if_more; /* enum oddity, 0 for none */
 	unsigned if_less;
 };

@@ -12,14 +12,14 @@
 #include "basic/cleanup.h"
 #include "result/reader.h"
 
-/* In what a machine is not as the others. */
+/* How a machine differs from the others. */
 enum oddity {
 	ODD_SLOWER = 1 << 0,  /* its values are larger, */
 	ODD_FASTER = 1 << 1,  /* or smaller, by 1 % or more */
-	ODD_NOISIER = 1 << 2, /* its runs spread twice as much */
+	ODD_NOISIER = 1 << 2, /* the spread of its runs is twice as large */
 	ODD_SHARED = 1 << 3,  /* 30 % more of its runs had no whole core */
 	ODD_CLOCK = 1 << 4,   /* the clock of the core is another one, by 1 % or more */
-	ODD_HOTTER = 1 << 5,  /* by 5 degrees or more */
+	ODD_HOTTER = 1 << 5,  /* the temperature is higher by 5 degrees or more */
 };
 #define N_ODDITIES 6
 
@@ -30,10 +30,10 @@ const char *oddity_name(enum oddity oddity);
 struct machine_figures {
 	char *node;	   /* "" when unknown */
 	char *model;	   /* of the processor, "" when unknown */
-	size_t n_sittings; /* of the benchmark that has most */
+	size_t n_sittings; /* the sittings of the benchmark with the most sittings */
 	size_t n_runs;	   /* of all benchmarks */
-	/* Against the middle of all machines, the median over those benchmarks that are in units of
-	 * time and that four machines have, or all: 0.02 is 2 % more. */
+	/* The difference from the middle of all machines, as the median over the benchmarks in
+	 * units of time that at least four machines, or all machines, have: 0.02 is 2 % more. */
 	double level;
 	double noise;  /* the standard deviation of a sitting's runs by their quartiles, relative */
 	double shared; /* the part of the runs that had less than a whole core */
@@ -50,10 +50,10 @@ struct machines {
 };
 
 int machines_new(struct machines **ret);
-/* Adds the benchmarks of a file that was read with evidence but its controls, or the one of that
- * name. Benchmarks with a value that is not above 0 are left out. -ENOMEM. */
+/* Adds the benchmarks of a file that was read with evidence, without the controls, or only the
+ * benchmark `name`. Benchmarks with a value that is not above 0 are left out. -ENOMEM. */
 int machines_add(struct machines *machines, const struct suite *suite, const char *name);
-/* When all are there: the figures, and who is odd. -ENOMEM. */
+/* Computes the figures, and which machines are odd, after all files were added. -ENOMEM. */
 int machines_settle(struct machines *machines);
 void machines_free(struct machines *machines);
 DEFINE_CLEANUP(machines, machines_free);

@@ -23,7 +23,7 @@ static const char *better_word(const struct comparison *c)
 	return is_of_rate(c) ? "more" : "less";
 }
 
-/* The one with the lowest median, or with the highest rate. */
+/* The program with the lowest median, or with the highest rate. */
 static int find_fastest(const struct benchmark *const *programs, size_t n, size_t *ret)
 {
 	double least = INFINITY;
@@ -67,7 +67,7 @@ static int choose_decimals(const struct ratio *ratio)
 	return width > 1e-9 ? (int)MIN(MAX(1 - floor(log10(width)), 0.0), 6.0) : 2;
 }
 
-/* " 1.25 times", or nothing of what has no proportion. */
+/* " 1.25 times", or nothing where there is no ratio. */
 static void append_times(struct text *t, const struct ratio *ratio)
 {
 	if (isfinite(ratio->ratio))
@@ -90,7 +90,7 @@ void rank_orient(const struct comparison *c, const struct benchmark **ret_fast,
 
 	*ret_fast = swapped ? c->new : c->old;
 	*ret_slow = swapped ? c->old : c->new;
-	/* Of times, what the slower one takes of those of the faster one; of rates the reverse. */
+	/* How many times faster: slow / fast for times, fast / slow for rates. */
 	*ret_times = swapped != is_rate
 		? (struct ratio){ 1 / c->ratio.ratio, 1 / c->ratio.high, 1 / c->ratio.low }
 		: c->ratio;
@@ -139,8 +139,8 @@ static int compare_all(
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		if (i != fastest)
 			r = comparison_new(programs[fastest], programs[i], &comparisons[at++]);
-	/* With the best median, this program was chosen by what is compared: its differences from
-	 * the others are among the largest of all pairs of programs. */
+	/* This program was chosen by its median, which is also what is compared: its differences
+	 * from the others are among the largest of all pairs of programs. */
 	return r < 0 ? r : comparison_settle_chosen(comparisons, n - 1, n * (n - 1) / 2);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The order of several programs that were run in turn: the fastest one, and how much faster it ran
- * than each of the others. Of what is not a time, the one that has less; of a rate, the one that
- * has more. */
+ * than each of the others. For other values the lowest wins; for rates the highest. */
 #ifndef QUIESCE_REPORT_RANK_H
 #define QUIESCE_REPORT_RANK_H
 
@@ -12,12 +11,11 @@
 #include "result/benchmark.h"
 
 /*
- * All programs but the one with the lowest median, or of a rate (metric_is_rate()) the highest one,
- * each compared with that one, which is OLD, in pairs (report/compare.h); the verdicts are
- * corrected for the number of all pairs of programs.
- * by_speed: the next fastest one first, else in the order of `programs`. *ret has n - 1 of them,
- * malloc'd, each to be freed by comparison_free(). -ENODATA when one has no values, -EINVAL when
- * units differ.
+ * Compares each program in pairs (report/compare.h) with the best one, which has the lowest median,
+ * or for a rate (metric_is_rate()) the highest, and is OLD; the verdicts are corrected for the
+ * number of all pairs of programs. by_speed: the fastest of the other programs comes first; else
+ * they are in the order of `programs`. *ret has n - 1 of them, malloc'd, each to be freed by
+ * comparison_free(). -ENODATA when one has no values, -EINVAL when units differ.
  */
 int rank_compare(
 	const struct benchmark *const *programs, size_t n, bool by_speed, struct comparison ***ret);

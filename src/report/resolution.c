@@ -9,8 +9,8 @@
 #include "report/resolution.h"
 #include "stats/stats.h"
 
-/* The largest correlation of neighbours is so many standard deviations above the one that was
- * found; and an interval of 95 % is so wide on either side. */
+/* The largest correlation of neighbours that is not excluded is Z_ONE_SIDED standard deviations
+ * above the one that was found; an interval of 95 % extends Z_TWO_SIDED on either side. */
 #define Z_ONE_SIDED 1.645
 #define Z_TWO_SIDED 1.960
 /* The middle 80 % of a normal distribution, in standard deviations. */
@@ -90,7 +90,7 @@ static double find_level_range(const struct levels *levels)
 	return range.low > 0 ? range.high / range.low - 1 : INFINITY;
 }
 
-/* What may come on top of the error of a median that independent runs have. */
+/* What the correlation adds to the error that the median of independent runs has. */
 static double find_excess(const double *sorted, size_t n, double correlation)
 {
 	double range = log(stats_percentile(sorted, n, 0.9) / stats_percentile(sorted, n, 0.1));

@@ -17,8 +17,8 @@
  * - the range of the levels, and the drift, within each result.
  *
  * On top comes what neighbouring runs that are alike add to the error of a median: with the largest
- * correlation r that the runs do not exclude at 5 %, n runs tell as much as n (1 - r) / (1 + r)
- * independent ones; at most the range of the middle 80 % of the runs.
+ * correlation r that the runs do not exclude at the 5 % level, n runs tell as much as n (1 - r) /
+ * (1 + r) independent ones; at most the range of the middle 80 % of the runs.
  *
  * All are shares: 0.05 is 5 %. bench/gate shows how often verdicts are right by this.
  */
@@ -36,12 +36,12 @@
 #define RESOLUTION_SHARED 0.20
 
 /*
- * Results that are compared by a control (report/control.h): what moved the control by some factor
- * moved the program by another one. So much of the control's change, as a logarithm, remains in the
- * ratios to it. On a shared virtual machine the change of two results varied by 2.7 % without and
- * by 0.53 % with a control that was the program itself, and by 8.6 and 5.0 % with
- * runpinned-control, which may also be all that has changed: with 60 % for it, a gate of 2 % failed
- * for 2 of 1000 pairs of results of one program.
+ * Results that are compared by a control (report/control.h): a change of the machine moves program
+ * and control by different factors. So this share of the control's change, as a logarithm, remains
+ * in the ratios to the control. On a shared virtual machine the change of two results varied by 2.7
+ * % without and by 0.53 % with a control that was the program itself. With runpinned-control it
+ * varied by 8.6 % without and by 5.0 % with the control, and the control alone may have changed:
+ * with a share of 60 %, a gate of 2 % failed for 2 of 1000 pairs of results of one program.
  */
 #define RESOLUTION_OF_OUR_CONTROL 1.0
 #define RESOLUTION_OF_CONTROL 0.2
@@ -55,19 +55,19 @@ struct range {
 
 struct range resolution_find_range(const struct levels *levels);
 /* "the data are not stable: the old ones jump between 11.0 ms and 20.3 ms, and the new ones drift
- * between ...", of the sides that are not. `what` is what they have: "ones". `shown` are the lowest
- * and the highest value of each side. malloc'd; -ENOMEM. */
+ * between ...", for the sides that are not stable. `what` is the noun: "ones". `shown` are the
+ * lowest and the highest value of each side. malloc'd; -ENOMEM. */
 int resolution_explain_ranges(const struct range ranges[2], const char *what,
 	char shown[2][2][UNITS_TEXT_SIZE], char **ret);
 
 struct resolution {
 	double share; /* 0 when there is none */
-	/* Which circumstance lets two results differ by that much, "a machine with such levels"; or
+	/* The reason why two results may differ by that much, "a machine with such levels"; or
 	 * NULL. */
 	const char *why;
 };
 
-/* What is known of the machine beside the metadata of both results. */
+/* What is known about the machine, besides the metadata of both results. */
 struct machine_state {
 	bool differs;	   /* it was not the same, or not in the same state */
 	bool is_disturbed; /* in most runs of either result */
@@ -76,16 +76,16 @@ struct machine_state {
 
 struct resolution resolution_of_machines(
 	const struct facts *old, const struct facts *new, const struct machine_state *state);
-/* By the units of one result (benchmark_units()), above 0 and in their order, and their levels; and
- * what comes on top of that because neighbours are alike. -ENOMEM. */
+/* The resolution from the units of one result (benchmark_units()), which are above 0 and in their
+ * order, and from their levels; and the excess, because neighbours are alike. -ENOMEM. */
 int resolution_of_units(const double *units, size_t n, const struct levels *levels,
 	struct resolution *ret, double *ret_excess);
 /* `change` is new / old of the control; is_ours: it is runpinned-control, else a command that the
  * user chose to be like the program. */
 struct resolution resolution_of_control(double change, bool is_ours);
-/* Widens the interval of a ratio by it. */
+/* Widens the interval of a ratio by the resolution. */
 void resolution_widen_interval(const struct resolution *resolution, double *low, double *high);
-/* Takes the larger one. */
+/* Keeps the larger of two resolutions. */
 void resolution_widen(struct resolution *resolution, const struct resolution *by);
 /* Adds the larger excess of both results. */
 void resolution_add_excess(struct resolution *resolution, double excess);

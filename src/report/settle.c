@@ -16,11 +16,11 @@
 #define SIGNIFICANCE 0.05
 
 /* Whether a difference could have been found: with the smallest p that so many runs can reach, and
- * with the p of all others as they are. */
+ * with the actual p of all other comparisons. */
 static bool is_decidable(
 	const struct comparison *c, const double *sorted, size_t n, size_t n_silent)
 {
-	/* The correction never makes p larger than that. */
+	/* The correction multiplies p by at most the number of tests. */
 	return c->least_p * (double)(n + n_silent) <= SIGNIFICANCE ||
 		adjust_changed_discovery(sorted, n, n_silent, c->p, c->least_p) <= SIGNIFICANCE;
 }
@@ -83,14 +83,15 @@ static int explain_unresolved(struct comparison *c)
 	return 0;
 }
 
-/* Whether new is above old more often than below, which is what the tests go by. */
+/* Whether new is larger than old in more pairs of units than it is smaller, which is the direction
+ * of the tests. */
 static bool is_more_often(const struct comparison *c)
 {
 	return c->ranks.u > (double)c->old_stats.n * (double)c->new_stats.n / 2;
 }
 
-/* Where a value of 0 has no ratio, the change is that of the medians. They need not tell which of
- * two different samples is greater. */
+/* Where a value of 0 has no ratio, the change is that of the medians. The medians need not tell
+ * which of two different samples is larger. */
 static bool has_direction(const struct comparison *c)
 {
 	if (!isnan(c->ratio.low) || comparison_is_of_machines(c))
@@ -98,7 +99,7 @@ static bool has_direction(const struct comparison *c)
 	return is_more_often(c) ? c->ratio.ratio > 1 : c->ratio.ratio < 1;
 }
 
-/* With many equal values most ratios may be 1, and so the median of them. */
+/* With many equal values most ratios, and so their median, may be 1. */
 static bool is_less(const struct comparison *c)
 {
 	return c->ratio.ratio == 1 ? !is_more_often(c) : c->ratio.ratio < 1;
@@ -151,7 +152,7 @@ int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n
 	for (size_t i = 0; i < n; i++) {
 		struct comparison *c = comparisons[i];
 
-		/* It depends on the number of comparisons, which may have been another one. */
+		/* This verdict depends on the number of comparisons, which may have changed. */
 		if (c->is_unclear_by_settling)
 			free(TAKE_PTR(c->unclear));
 		c->is_unclear_by_settling = false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Verdicts: what may be said of comparisons, with the number of those that are made together and
- * what the machine may have done meanwhile; and whether a benchmark is slower than a limit allows.
+ * Verdicts: what can be concluded from comparisons, given the number of comparisons that are made
+ * together and possible changes of the machine between results; and whether a benchmark is slower
+ * than a limit allows.
  */
 #ifndef QUIESCE_REPORT_SETTLE_H
 #define QUIESCE_REPORT_SETTLE_H
@@ -13,8 +14,8 @@
 /* Decides the verdicts of all comparisons that are made together, and corrects for their number.
  * -ENOMEM. */
 int comparison_settle(struct comparison **comparisons, size_t n);
-/* The same for those that were chosen among n_all by what they say. The others are taken for ones
- * that say nothing, which makes the correction as large as it may have to be. */
+/* The same for comparisons that were selected out of n_all by their results. The rest count as
+ * tests with p = 1, which makes the correction as large as it can be. */
 int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all);
 
 /* Is a benchmark slower by more than a limit? */
@@ -24,8 +25,8 @@ enum gate {
 	GATE_UNCLEAR, /* these data cannot tell */
 };
 
-/* Whether `new` is slower by more than `percent` even at the lower end of the interval. What was
- * measured one after the other passes only where the whole interval is below that. */
+/* Whether `new` is slower by more than `percent` even at the lower end of the interval. Results
+ * that were measured one after the other pass only where the whole interval is below the limit. */
 enum gate comparison_gate(const struct comparison *comparison, double percent);
 /* Why it is unclear, malloc'd. */
 char *comparison_gate_reason(const struct comparison *comparison);

@@ -17,8 +17,8 @@ enum {
 	LEVELS_SHOWN = 6,
 };
 
-/* The correlation of neighbouring values from which on a finding is reported, and how likely it may
- * be among independent values. */
+/* A finding is reported from this correlation of neighbouring values on, if independent values have
+ * it with at most this probability. */
 #define MIN_AUTOCORRELATION 0.2
 #define MAX_AUTOCORRELATION_P 0.005
 
@@ -104,8 +104,8 @@ static const char *format_value(
 	return scale_format(scale_choose_unit(benchmark->unit, value), value, buf);
 }
 
-/* Only for times: whether the shortest pass of all loops was so short that the resolution of the
- * clock matters. */
+/* For times only: checks whether the shortest pass of all loops was so short that the resolution of
+ * the clock matters. */
 static int check_short(struct stability *stability, const struct benchmark *benchmark)
 {
 	double shortest, longest;
@@ -215,8 +215,8 @@ static double get_cause(const struct series *series, size_t index, enum cause wh
 	}
 }
 
-/* How long a run that counts took, in the median. Its values do not tell: they may be those of one
- * iteration of a loop, or bytes. NAN when it is not known of any. */
+/* The median duration of the runs that count. The values do not tell it: they may be times of one
+ * iteration of a loop, or bytes. NAN when it is not known for any run. */
 static int find_typical_run(const struct series *series, double *ret_ns)
 {
 	_cleanup_free_ double *durations =
@@ -372,9 +372,9 @@ static bool are_separated(double *const figures[2], const size_t n[2], const dou
 /*
  * Appends what changed between two ranges of runs, as "temperature 69 -> 58 C, load ...". A
  * difference of medians is mentioned when it is large enough to matter, and when it separates the
- * two ranges. So values that only vary are not mentioned as a cause. Of CAUSE_SHARED, which each
- * run has or does not have, the shares of the runs are compared, and of stolen time, which most
- * runs have none of, the means.
+ * two ranges. So values that only vary are not mentioned as a cause. For CAUSE_SHARED, which a run
+ * has or does not have, the shares of the runs are compared; for stolen time, which most runs do
+ * not have, the means.
  */
 static int append_causes(struct text *t, const struct series *series, const struct level *before,
 	const struct level *after, double run_ns)
@@ -535,8 +535,8 @@ static int check_autocorrelation(
 		levels->n_values, independent, independent < 1.5 ? "" : "s");
 }
 
-/* A single run tells nothing of stolen time: its tick may have been stolen from ten runs before it.
- * The sum over the series does. */
+/* A single run tells nothing about stolen time: its tick may contain time stolen from ten earlier
+ * runs. The sum over the series is meaningful. */
 static int check_steal(struct stability *stability, const struct series *series)
 {
 	double stolen = 0, all = 0, ticks;

@@ -53,7 +53,7 @@ struct stability {
 	double runs_needed;
 
 	struct disturbances disturbances;
-	bool mostly_disturbed; /* more than half of the runs: the median is one of them */
+	bool mostly_disturbed; /* more than half of the runs: the median is one of these runs */
 };
 
 /*

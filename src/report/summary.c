@@ -70,8 +70,8 @@ int summary_find_whole_core(
 	return 0;
 }
 
-/* Whether earlier measurements tell what a whole core does; these runs alone may all have been
- * beside the same neighbour. */
+/* Whether earlier measurements tell what a whole core does. These runs alone cannot tell, because
+ * they may all have had the same neighbour. */
 static bool is_whole_core_known(const struct benchmark *benchmark)
 {
 	const char *from = facts_find_string(&benchmark->metadata, METADATA_WHOLE_CORE_FROM);
@@ -125,7 +125,8 @@ static void append_interval(struct text *t, const struct analysis *analysis, str
 	text_append(t, " with 95 % certainty\n");
 }
 
-/* What a run takes at least. Beside long runs this is so short that it has a scale of its own. */
+/* The least time that a run takes. Compared with long runs it is so short that it has its own
+ * scale. */
 static void append_overhead(struct text *t, const struct summary_input *input,
 	const struct scale *scale, const char *name, double seconds, const char *what)
 {
@@ -265,7 +266,7 @@ int summary_find_waiting(const struct series *series, struct stats *ret)
 	return n > 0 ? stats_compute(shares, n, ret) : -ENODATA;
 }
 
-/* How long the runs waited for their CPU, if the line about the disturbed ones does not tell. */
+/* How long the runs waited for their CPU, if the line about disturbed runs does not say it. */
 static int append_waiting(struct text *t, const struct series *series)
 {
 	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];

@@ -13,7 +13,7 @@ struct summary_input {
 	const struct analysis *analysis;
 	const char *cpus;	 /* "3" or "2-3"; NULL when unknown */
 	const char *cpus_reason; /* why these CPUs; NULL when the user gave them or when unknown */
-	/* What else ran on them meanwhile; NULL when unknown. */
+	/* What else ran on these CPUs meanwhile; NULL when unknown. */
 	const char *meanwhile;
 	/* The time of the empty program by the same clock; NAN when unknown. */
 	double floor_seconds;
@@ -36,9 +36,9 @@ int summary_count_event(const struct series *series, size_t event, struct stats 
 /* The share of each counted run in which the program was runnable, but another task had its CPU. */
 int summary_find_waiting(const struct series *series, struct stats *ret);
 /*
- * The median of the runs that had the core to themselves, and how many they were; NAN and 0 without
- * such a run. ret_known is how many runs it is known of. -ENODATA when it is known of none, or when
- * the benchmark has one run only.
+ * The median and the number of the runs that had the core to themselves; NAN and 0 without such a
+ * run. *ret_known is the number of runs for which this is known. -ENODATA when it is known for
+ * none, or when the benchmark has only one run.
  */
 int summary_find_whole_core(const struct benchmark *benchmark, double *ret_median,
 	size_t *ret_whole, size_t *ret_known);

@@ -33,7 +33,7 @@ static char *name_machine(const struct benchmark *benchmark)
 	return name;
 }
 
-/* The clock that stamped the values, "" when it is not known or the values are of none. */
+/* The clock that stamped the values; "" when it is unknown or no clock did. */
 static const char *find_clock(const struct benchmark *benchmark)
 {
 	const char *clock = benchmark->metric || benchmark_is_by_program(benchmark)
@@ -43,8 +43,9 @@ static const char *find_clock(const struct benchmark *benchmark)
 	return clock ? clock : "";
 }
 
-/* The history that the benchmark belongs to, perhaps a new one. *next is where that of the next
- * benchmark is looked for first: most often, files have the same benchmarks in the same order. */
+/* The history that the benchmark belongs to, perhaps a new one. *next is the place where the
+ * history of the next benchmark is looked for first: most often, files have the same benchmarks in
+ * the same order. */
 static int find_trend(
 	struct trends *trends, const struct benchmark *benchmark, size_t *next, struct trend **ret)
 {
@@ -158,7 +159,7 @@ static void sort_points(struct trend *trend)
 			(void)benchmark_format_date(point->benchmark->first_date, point->date);
 		by_date = by_date && point->date[0];
 	}
-	/* A date that is missing says nothing about the place of its result. */
+	/* Without its date, the place of a result in time is unknown. */
 	if (by_date)
 		qsort(trend->points, trend->n, sizeof(*trend->points), compare_points);
 }

@@ -3,9 +3,10 @@
  * The history of a benchmark: its results over time or commits, and where their level changed.
  *
  * Each result is one number, the median of its units (benchmark_units()). Results of different
- * machines, or by different clocks, are histories of their own. Where all results can be compared
- * by their controls (report/control.h), the numbers are those of the ratio to the control, times
- * the median of the controls: then what a machine does on another day does not look like a change.
+ * machines, or by different clocks, are separate histories. Where all results can be compared by
+ * their controls (report/control.h), the numbers are the ratios to the control, times the median of
+ * the controls, so that a different state of the machine on another day does not look like a
+ * change.
  */
 #ifndef QUIESCE_REPORT_TREND_H
 #define QUIESCE_REPORT_TREND_H
@@ -51,10 +52,10 @@ struct trends {
 };
 
 /*
- * The histories of all benchmarks of these results, or of those with this name; controls have none
- * of their own, and benchmarks without values no point. All pointers into the suites and `files`
- * are borrowed. -ERANGE when results are compared by their controls and a value has no ratio to its
- * control, -ENOMEM.
+ * The histories of all benchmarks of these results, or of those with this name; controls have no
+ * history of their own, and benchmarks without values have no point. All pointers into the suites
+ * and `files` are borrowed. -ERANGE when results are compared by their controls and a value has no
+ * ratio to its control, -ENOMEM.
  */
 int trends_new(struct suite *const *suites, char *const *files, size_t n, const char *name,
 	struct trends **ret);
@@ -65,8 +66,8 @@ DEFINE_CLEANUP(trends, trends_free);
 bool trend_is_long_enough(const struct trend *trend);
 /* The change of level `i` (1 or above) against the one before, as new / old - 1. */
 double trend_change(const struct trend *trend, size_t i);
-/* Whether that is for the worse by more than `percent`: upwards, or downwards for a rate, of which
- * more is better (metric_is_rate()). */
+/* Whether that change is for the worse by more than `percent`: upwards, or downwards for a rate
+ * (metric_is_rate()). */
 bool trend_is_worse(const struct trend *trend, size_t i, double percent);
 
 #endif

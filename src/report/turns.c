@@ -22,8 +22,8 @@ static size_t count_stretches(const struct benchmark *benchmark)
 	return MAX(benchmark->series->n_sittings, (size_t)1);
 }
 
-/* Stretch `at`: the index behind its last run, and its seed, which stands in *ret; false where it
- * has none. */
+/* Finds the index behind the last run of stretch `at`, and its seed in *ret; false where the
+ * stretch has no seed. */
 static bool get_stretch(
 	const struct benchmark *benchmark, size_t at, size_t *ret_end, int64_t *ret_seed)
 {
@@ -40,8 +40,8 @@ static bool get_stretch(
 	return true;
 }
 
-/* Values of a single run are no turns. Runs are, also where the metric that was chosen is known of
- * none of them. */
+/* Values of a single run are not turns. Runs are, even if the chosen metric is not known for any of
+ * them. */
 static bool has_turns(const struct benchmark *benchmark)
 {
 	size_t n_unknown = 0;
@@ -87,15 +87,15 @@ bool turns_are_common(const struct benchmark *old, const struct benchmark *new)
 	return false;
 }
 
-/* The unit of a run, and whose partner it is: that with the same number, in the stretch of the same
- * number among those with the seed. */
+/* The unit of a run, and the numbers that its partner has too: the number of the stretch among
+ * those with the seed, and the number of the run in it. */
 struct turn {
 	size_t stretch;
 	size_t number;
 	double unit;
 };
 
-/* Whether the run has a unit: benchmark_units() has none of a run that handed over no values. */
+/* Whether the run has a unit: benchmark_units() has no unit of a run that handed over no values. */
 static bool has_unit(const struct benchmark *benchmark, size_t run)
 {
 	size_t first, n = 1;
@@ -105,8 +105,8 @@ static bool has_unit(const struct benchmark *benchmark, size_t run)
 	return !benchmark->series->samples[run].warmup && n > 0;
 }
 
-/* Whether the run has a turn, also without a unit: the program handed over no values, or the metric
- * that was chosen is not known of it. */
+/* Whether the run has a turn, also without a unit: the program handed over no values, or the chosen
+ * metric is not known for it. */
 static bool takes_turn(const struct benchmark *benchmark, size_t run)
 {
 	return !benchmark->series->samples[run].warmup ||
@@ -146,7 +146,7 @@ static int compare_turns(const struct turn *a, const struct turn *b)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Adds the units of those that are in both, and returns how many there are. */
+/* Adds the units of turns that are in both lists, and returns their number. */
 static size_t add_pairs(
 	const struct turn *a, size_t n_a, const struct turn *b, size_t n_b, double *pairs)
 {
@@ -192,8 +192,8 @@ int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, d
 	return 0;
 }
 
-/* The name of the values that this program gave them, in a name such as "PROGRAM: VALUE"; NULL when
- * it is not of this program. */
+/* The part "VALUE" of a name such as "PROGRAM: VALUE"; NULL when the values are not of this
+ * program. */
 static const char *find_value_name(const struct benchmark *program, const struct benchmark *values)
 {
 	size_t n = strlen(program->name);
@@ -204,7 +204,8 @@ static const char *find_value_name(const struct benchmark *program, const struct
 		: NULL;
 }
 
-/* The program that measured these values. Of "a" and "a: b" it is the longer one for "a: b: c". */
+/* The program that measured these values. If both "a" and "a: b" are programs, the values "a: b: c"
+ * belong to the longer name. */
 static const struct benchmark *find_program(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *values)
 {

@@ -19,9 +19,9 @@ bool turns_are_common(const struct benchmark *old, const struct benchmark *new);
 
 /*
  * Reduces the units of both (benchmark_units()) to those of runs that were made in turn, pair by
- * pair; *ret_n is the number of pairs. Left out are runs that were measured by themselves, and a
- * run without a partner, because the last round was not finished, or the metric that was chosen is
- * not known of both. -ENOMEM.
+ * pair; *ret_n is the number of pairs. Runs that were not measured in turn are left out, and runs
+ * without a partner, because the last round was not finished or the chosen metric is not known for
+ * both. -ENOMEM.
  */
 int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, double *old_units,
 	double *new_units, size_t *ret_n);

@@ -105,7 +105,8 @@ static const char *format_change(double ratio, double width, char buf[static UNI
 	return buf;
 }
 
-/* The change is as exact as the runs tell it, and not only as exact as the machine lets it be. */
+/* The change is printed as exactly as the runs tell it, even where the machine limits the
+ * interval. */
 const char *comparison_format_change(
 	const struct comparison *comparison, char buf[static UNITS_TEXT_SIZE])
 {
@@ -144,7 +145,7 @@ const char *comparison_format_both(
 	return buf;
 }
 
-/* The medians of both may differ by another proportion than the runs do. */
+/* The ratio of the medians may differ from the median of the ratios. */
 static const char *median_remark(const struct comparison *c)
 {
 	double ratio = c->new_stats.median / c->old_stats.median;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What people read of a comparison. */
+/* The words for people that describe a comparison. */
 #ifndef QUIESCE_REPORT_WORDING_H
 #define QUIESCE_REPORT_WORDING_H
 
@@ -16,7 +16,8 @@ const char *comparison_where_text(const struct comparison *comparison);
 /* Appends " (of all compared: p = 0.07)" where no difference is found although the interval, which
  * is of this comparison alone, does not hold 1; nothing elsewhere. */
 void comparison_append_correction(struct text *t, const struct comparison *comparison);
-/* What to do where something is unclear because of how it was measured; NULL where that is fine. */
+/* What to do when a verdict is unclear because of how it was measured; NULL when the measurement is
+ * fine. */
 const char *comparison_remedy(const struct comparison *comparison);
 /* The figures and the verdict as some lines of text, malloc'd. The caller adds the title. */
 char *comparison_render(const struct comparison *comparison);
