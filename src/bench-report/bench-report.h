@@ -54,8 +54,8 @@ enum form {
 enum sort {
 	SORT_NONE, /* as the files have them */
 	SORT_NAME,
-	SORT_VALUE,  /* the lowest median first; of a comparison, that of NEW */
-	SORT_CHANGE, /* what became worse by most first */
+	SORT_VALUE,  /* the lowest median first; in comparisons, the median of NEW */
+	SORT_CHANGE, /* the change for the worse by most first */
 };
 
 struct verb {
@@ -76,8 +76,8 @@ struct request {
 	 * 0 when these were not given. */
 	size_t n_old;
 	const char *benchmark; /* only the benchmark of this name; NULL for all */
-	const char *metric;    /* what is judged of each run; NULL for its values */
-	enum unit unit;	       /* in which times are shown */
+	const char *metric;    /* the metric by which runs are judged; NULL for their values */
+	enum unit unit;	       /* the unit in which times are shown */
 	enum sort sort;
 	bool json;
 	bool metadata;
@@ -87,14 +87,15 @@ struct request {
 	bool markdown;
 	bool csv;
 	enum form format;   /* FORM_TEXT when --format was not given */
-	enum form form;	    /* what follows from these and `json` */
+	enum form form;	    /* the form that follows from the options */
 	double fail_slower; /* per cent; NAN when it was not given */
 	bool fail_unclear;
 	double fail_worse;  /* per cent; NAN when it was not given */
 	const char *since;  /* NULL when it was not given */
 	const char *output; /* NULL when it was not given */
 	const char *size;   /* NULL when it was not given: the default */
-	const char *by;	    /* NULL when it was not given: a parameter by which all are curves */
+	const char *by;	    /* NULL when it was not given: a parameter by which all benchmarks are
+			     * curves */
 };
 
 enum exit_status verb_check(const struct request *request);
@@ -152,8 +153,8 @@ char *reports_title(
 void emit_counts(struct emit *emit, const struct benchmark *benchmark);
 /* The same, and the figures. */
 void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats);
-/* The object "machines" of a change, or of one program's level (change is NULL); null for one
- * machine (nested is NULL, or the change is of none). */
+/* The object "machines" of a change, or of one program's level (change is NULL); null for a single
+ * machine (nested is NULL, or the change has no machines). */
 void emit_machines(
 	struct emit *emit, const struct nested *nested, const struct fleet_change *change);
 /* The array "bins". */
@@ -161,10 +162,10 @@ void emit_bins(struct emit *emit, const struct histogram *histogram);
 /* The findings and the disturbed runs. */
 void emit_stability(struct emit *emit, const struct stability *stability);
 
-/* What runpinned --decide has said of this benchmark: the object "decision", or null; `benchmark`
+/* The verdict of runpinned --decide on this benchmark: the object "decision", or null; `benchmark`
  * may be NULL. */
 void emit_decision(struct emit *emit, const struct benchmark *benchmark);
-/* The same as a line of text; nothing when it was not decided. -ENOMEM. */
+/* The same as a line of text; nothing when there is no decision. -ENOMEM. */
 int print_decision(const struct benchmark *benchmark);
 
 /* The exit status for the return value r of a function. Says what r means unless it is -ENOENT,

@@ -16,7 +16,7 @@ enum {
 
 struct canvas {
 	enum canvas_format format;
-	cairo_surface_t *surface; /* of SVG a pixel, to measure texts */
+	cairo_surface_t *surface; /* for SVG only one pixel, to measure texts */
 	cairo_t *cairo;
 	struct text data; /* the bytes of the picture so far */
 };
@@ -48,8 +48,8 @@ static bool is_svg(const struct canvas *canvas)
 	return canvas->format == CANVAS_SVG;
 }
 
-/* Light colours stand with each shape, where every viewer finds them; dark ones are a style sheet.
- */
+/* Each shape has its light colour as an attribute, which every viewer understands; the dark colours
+ * are in a style sheet. */
 static void begin_svg(struct canvas *canvas, double width, double height)
 {
 	struct text *t = &canvas->data;

@@ -341,7 +341,7 @@ static void add_legend(struct head *head)
 
 		ringed = ringed || (!all && count_disturbed(&chart->series[s]) > 0);
 
-		/* With one digit more than the axis, because the medians of series are often close
+		/* One digit more than on the axis, because the medians of series are often close
 		 * together. */
 		scale_format_shown(scale_refine(chart->scale, 1), chart->options->unit,
 			chart->stats[s].median, median);
@@ -352,8 +352,8 @@ static void add_legend(struct head *head)
 		add_legend_item(head, ink_of_series(s).ink, name ? name : "runs",
 			head->head_size < HEAD_NAMES ? text : "", room);
 	}
-	/* Where all runs are disturbed none has a ring, which would tell nothing. So there is no
-	 * ring to explain, and the text stands without a mark. */
+	/* Where all runs are disturbed none has a ring, because rings would tell nothing. So there
+	 * is no ring to explain, and the text has no mark. */
 	if (disturbed_text(chart, text, sizeof(text)))
 		add_legend_item(head, ringed ? INK_ALARM : INK_PAPER, text, "", width);
 	if (chart->first_x < 0.5)
@@ -524,7 +524,8 @@ static int draw_columns(struct chart *chart, size_t s)
 {
 	const struct chart_series *series = &chart->series[s];
 	size_t n = n_counted(series);
-	/* As many as it has points: beside a longer series, it does not have the whole width. */
+	/* As many columns as the series has points of width; beside a longer series it does not
+	 * have the whole width. */
 	double length = x_of_run(chart, 1 + (double)n) - x_of_run(chart, 1);
 	size_t n_columns = (size_t)MAX(length, 1.0);
 	double width = MAX(length / (double)n_columns, 1.0);
@@ -696,8 +697,8 @@ static void draw_beyond(struct chart *chart)
 	}
 }
 
-/* Of few samples each one is drawn, also where a long series beside them leaves little room for
- * them: columns, of a part of a sample each, would not be seen. */
+/* A series with few samples has each of them drawn, even where a longer series leaves little room:
+ * columns narrower than a sample would not be visible. */
 static bool is_drawn_each(const struct chart *chart, size_t s)
 {
 	return (double)chart->series[s].n * 1.5 <= chart->main.width;
@@ -812,7 +813,7 @@ static int draw_row(const struct chart *chart, size_t row_index)
 	return 0;
 }
 
-/* The unit of a row that is too low for it beside the panel stands in the panel. */
+/* Where a row is too low for its unit beside the panel, the unit is drawn in the panel. */
 static void draw_row_name(const struct chart *chart, size_t row_index)
 {
 	const struct panel *panel = &chart->rows[row_index];

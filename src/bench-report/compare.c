@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* compare: is NEW faster or slower than OLD? Benchmarks are matched by name. If there is only one
- * file, those that were run in turn are compared with the first of them. */
+ * file, programs that were run in turn are compared with the first of them. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -92,8 +92,8 @@ static int apply_controls(struct pairs *pairs, struct comparison *comparison, si
 	return r;
 }
 
-/* Why the benchmark of a file, which may be NULL, has no values that can be compared with those of
- * `first`, of the first file; NULL in *ret where it has. */
+/* Why the benchmark of a file, which may be NULL, cannot be compared with `first`, which is from
+ * the first file; NULL in *ret where it can. */
 static int explain_incomparable(const struct pairs *pairs, const struct benchmark *first,
 	const struct benchmark *benchmark, size_t file, char **ret)
 {
@@ -146,8 +146,8 @@ static int add_pair(
 	r = explain_incomparable(pairs, old, old, 0, &why);
 	if (r >= 0 && !why) {
 		r = explain_incomparable(pairs, old, new, file, &why);
-		/* Programs of one file have names of their own, and it is the new one that lacks
-		 * it. */
+		/* In one file the programs have different names; the new program is the one that
+		 * lacks the value. */
 		if (new && pairs->reports->n == 1)
 			name = new->name;
 	}
@@ -162,8 +162,8 @@ static int add_pair(
 	return apply_controls(pairs, pairs->comparisons[pairs->n - 1], file);
 }
 
-/* A control is compared only by --benchmark: its time tells how fast the machine was, by which the
- * times of the others are corrected. */
+/* A control is compared only by --benchmark: its time tells how fast the machine was, and corrects
+ * the times of the others. */
 static bool is_chosen(const struct request *request, const struct benchmark *benchmark)
 {
 	if (!request->benchmark)
@@ -180,8 +180,8 @@ static bool is_any_chosen(const struct pairs *pairs)
 	return false;
 }
 
-/* Warns about the benchmarks of a file that the first one does not have. One that is new is of no
- * interest to a gate, unlike one that another old result has. */
+/* Warns about the benchmarks of a file that the first file does not have. A benchmark that only NEW
+ * has does not count for the gate; one that only another OLD has does. */
 static int warn_of_additional(struct pairs *pairs, size_t file)
 {
 	const struct suite *first = pairs->reports->suites[0];
@@ -205,8 +205,8 @@ static int warn_of_additional(struct pairs *pairs, size_t file)
 	return r;
 }
 
-/* Adds all benchmarks that OLD and one NEW have in common, and warns about those that only one
- * has. */
+/* Adds all benchmarks that OLD and one NEW have in common, and warns about those that only one of
+ * them has. */
 static int pair_file(struct pairs *pairs, size_t file)
 {
 	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
@@ -223,7 +223,7 @@ static int pair_file(struct pairs *pairs, size_t file)
 }
 
 /* Parts of a scan that were appended later, and commands of hyperfine, were not run in turn with
- * the first one, but are to be compared with it all the same. */
+ * the first benchmark, but are compared with it nevertheless. */
 static int find_earlier(
 	const struct suite *suite, const struct benchmark *new, const struct benchmark **ret)
 {
@@ -244,7 +244,7 @@ static int find_earlier(
 }
 
 /* Compares programs in one file that were run in turn with the first of them: whole runs with whole
- * runs, and values that the programs measured themselves with those of the same name. */
+ * runs, and values that the programs measured themselves with the values of the same name. */
 static int pair_interleaved(struct pairs *pairs)
 {
 	const struct suite *suite = pairs->reports->suites[0];
@@ -270,7 +270,7 @@ static int pair_interleaved(struct pairs *pairs)
 			say("warning: %s: not compared, for %s has no value of that name",
 				new->name, first->name);
 	}
-	/* Why those that were run in turn are not compared has been said then. */
+	/* The reasons why programs that were run in turn are not compared have been said then. */
 	if (r < 0 || pairs->n > 0 || pairs->n_omissions > 0)
 		return r;
 	if (is_first_chosen && pairs->request->benchmark)
@@ -282,8 +282,8 @@ static int pair_interleaved(struct pairs *pairs)
 	return -ENOENT;
 }
 
-/* The benchmarks of that name, one of each file, in the order of the files. *ret_why: why those of
- * one file cannot be compared. */
+/* The benchmarks of that name, one from each file, in the order of the files. *ret_why: why the
+ * benchmark of a file cannot be compared. */
 static int find_results(const struct pairs *pairs, const struct benchmark *first,
 	const struct benchmark **ret, char **ret_why)
 {
@@ -353,7 +353,7 @@ static int compare_by_change(const void *a, const void *b)
 	const struct comparison *y = *(struct comparison *const *)b;
 	int order;
 
-	/* NAN is neither above nor below any number, which would be no order. */
+	/* NAN comes last: comparing it like a number would not give an order. */
 	if (isnan(x->ratio.ratio) || isnan(y->ratio.ratio))
 		return isnan(x->ratio.ratio) - isnan(y->ratio.ratio);
 	order = (x->ratio.ratio < y->ratio.ratio) - (x->ratio.ratio > y->ratio.ratio);
@@ -551,8 +551,8 @@ static int show_ranking(const struct pairs *pairs, const struct benchmark *first
 	return show(programs, n, pairs->request->sort == SORT_NONE, emit);
 }
 
-/* The rankings of the programs of one file, unless it was --decide that compared them. `emit` is
- * what `show` writes to. */
+/* Shows the rankings of the programs of one file, unless --decide compared them. `show` writes to
+ * `emit`. */
 static int show_rankings(const struct pairs *pairs, ranking_writer *show, struct emit *emit)
 {
 	int r = 0;
@@ -621,7 +621,7 @@ static struct scale choose_scale(const struct pairs *pairs)
 
 		if (!unit_is_time(c->old->unit))
 			continue;
-		/* --unit is that of all times. */
+		/* --unit holds for all times. */
 		unit = c->old->unit;
 		largest = MAX(largest, MAX(c->old_stats.median, c->new_stats.median));
 	}
@@ -734,7 +734,7 @@ static void emit_files(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_close(emit, ']');
 }
 
-/* Those with the control, of OLD and of NEW. */
+/* The numbers of rounds with the control, of OLD and of NEW. */
 static void emit_rounds(struct emit *emit, const struct comparison *c)
 {
 	if (!(c->control_ratio > 0)) {
@@ -897,7 +897,7 @@ static int print_csv(const struct pairs *pairs)
 
 /* --- JUnit --- */
 
-/* Whether the comparison makes the exit status that of a finding, cannot be told, or neither. */
+/* Whether the comparison fails the gate, is unclear, or neither. */
 static enum junit_outcome find_outcome(const struct request *request, const struct comparison *c)
 {
 	enum gate gate = c->verdict == VERDICT_UNCLEAR ? GATE_UNCLEAR : GATE_PASSES;
@@ -972,8 +972,8 @@ static int print_pairs(const struct pairs *pairs)
 
 /* --- The gate --- */
 
-/* Says which benchmarks fail --fail-slower, and by how much, and why the first of those that are
- * unclear is so. Counts both. */
+/* Says which benchmarks fail --fail-slower, and by how much, and why the first unclear benchmark is
+ * unclear. Counts both kinds. */
 static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret_unclear)
 {
 	const struct comparison *unclear = NULL;
@@ -1034,7 +1034,7 @@ enum exit_status verb_compare(const struct request *request)
 	enum exit_status status;
 	int r;
 
-	/* What check objects to, and the clock of the core, are in the evidence. */
+	/* The objections of check, and the clock of the core, need the evidence. */
 	if (reports_read(request, true, &reports) < 0)
 		return EXIT_FAILED;
 	r = make_pairs(&pairs);
@@ -1044,7 +1044,7 @@ enum exit_status verb_compare(const struct request *request)
 		r = judge_gate(&pairs, &n_failed, &n_unclear);
 	else if (r >= 0)
 		n_unclear = count_unclear(&pairs);
-	/* Of what could not be compared it is unclear as well. */
+	/* Benchmarks that could not be compared are unclear too. */
 	n_unclear += pairs.n_omissions;
 	status = request_conclude(request, r);
 	if (status == EXIT_DONE && (n_failed > 0 || (request->fail_unclear && n_unclear > 0)))

@@ -166,8 +166,8 @@ struct row {
 	uint64_t loops;
 };
 
-/* Runs that count are numbered from 1, as check does it; others have no number, which is 0. *n is
- * how many were numbered before. */
+/* Runs that count are numbered from 1, as in check; other runs get 0. *n is how many were numbered
+ * before. */
 static size_t number_run(const struct benchmark *b, size_t run, size_t *n)
 {
 	return b->series->samples[run].warmup ? 0 : ++*n;

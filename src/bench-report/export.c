@@ -13,8 +13,8 @@
 
 /* --- Markdown --- */
 
-/* A vertical bar would end the cell, and others would be HTML, code, emphasis or a link:
- * __init__ would be bold, and ~~x~~ struck out. */
+/* A vertical bar would end the cell, and other characters would make HTML, code, emphasis or a
+ * link: __init__ would be bold, and ~~x~~ struck out. */
 static void append_markdown_cell(struct text *row, const char *text)
 {
 	text_append(row, " ");
@@ -88,8 +88,9 @@ struct sheet {
 };
 
 struct figures {
-	struct stats stats; /* of several machines, with the interval of their mean */
-	double runs_median; /* what the interval holds else; struct analysis calls it unit_median */
+	struct stats stats; /* for several machines, with the interval of their mean */
+	double runs_median; /* for one machine, the median that the interval holds; struct analysis
+			     * calls it unit_median */
 };
 
 /* -ENODATA where the benchmark has no values. */

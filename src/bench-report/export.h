@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is shown, in the forms that other programs read: Markdown, CSV, the formats of services that
- * keep a history of benchmarks, and JUnit's XML, which continuous integration shows. */
+/* Output in the forms that other programs read: Markdown, CSV, the formats of services that keep a
+ * history of benchmarks, and JUnit's XML, which continuous integration shows. */
 #ifndef QUIESCE_EXPORT_H
 #define QUIESCE_EXPORT_H
 
@@ -36,7 +36,7 @@ enum junit_outcome {
 	JUNIT_SKIPPED, /* it cannot be told */
 };
 
-/* `message` is the reason in one line, `output` all there is to say of it; either may be NULL. */
+/* `message` is the reason in one line, `output` the whole text about it; either may be NULL. */
 void junit_add(struct junit *junit, const char *file, const char *name, enum junit_outcome outcome,
 	const char *message, const char *output);
 /* Prints it as the suite of that name, and empties it. */

@@ -18,8 +18,8 @@ const char *file_label(const char *file)
 	return strcmp(file, "-") == 0 ? "standard input" : file;
 }
 
-/* A metric is of a whole run, and has been judged with the program where that measured some values
- * itself. */
+/* A metric belongs to a whole run: for values that a program measured itself, it is already judged
+ * with the program. */
 static void drop_repeated(struct suite *suite)
 {
 	size_t n = 0;
@@ -74,7 +74,7 @@ static void say_metrics(const char *file, const struct suite *suite, const char 
 	text_clear(&names.text);
 }
 
-/* The metric is known of no run: none counts any more, as where it is not known of some. */
+/* The metric is known for no run, so no run counts any more, like a run for which it is unknown. */
 static void drop_values(struct benchmark *benchmark)
 {
 	struct series *series = benchmark->series;
@@ -90,8 +90,8 @@ static void drop_values(struct benchmark *benchmark)
 	benchmark->n_values = 0;
 }
 
-/* Benchmarks of which the metric is not known have no values then. -ENOENT, after saying so, when
- * that is so of all of a file. */
+/* Benchmarks without the metric then have no values. -ENOENT, after saying so, when no benchmark of
+ * the file has it. */
 static int choose_metric(const char *file, struct suite *suite, const char *metric)
 {
 	size_t n_known = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fleet: the machines of many results beside each other, and those that are not as the others. */
+/* fleet: the machines of many results beside each other, and which of them differ from the
+ * others. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

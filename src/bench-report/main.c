@@ -139,7 +139,8 @@ static void usage(const struct option_row *rows)
 		stdout);
 }
 
-/* Without the names of verbs in front ("compare, show: ") where this one is among them. */
+/* The help without the names of verbs in front ("compare, show: ") where this verb is among
+ * them. */
 static const char *strip_verbs(const char *help, const struct verb *verb)
 {
 	size_t length = strcspn(help, ":");
@@ -150,7 +151,7 @@ static const char *strip_verbs(const char *help, const struct verb *verb)
 	return text_has_word(front, verb->name, ", ") ? help + length + 2 : help;
 }
 
-/* Of an option that is not the same for all verbs, what it does for this one; else NULL. */
+/* The help of an option that differs between verbs, for this verb; else NULL. */
 static const char *find_own_help(const char *option, const struct verb *verb)
 {
 	if (strcmp(option, "format") == 0)
@@ -205,7 +206,7 @@ static int take_bins(const char *value, void *into)
 	return parse_uint(value, 1, BINS_MAX, into);
 }
 
-/* The messages of bench-report call an option by its long name, also one that has a letter. */
+/* The messages of bench-report use the long names of options, even where there is a letter. */
 static int take_count(const char *value, void *into)
 {
 	if (parse_uint(value, 1, COUNT_MAX, into) == 0)
@@ -428,7 +429,7 @@ static int check_options(const struct request *request)
 		say("%s does not take --format %s", request->verb->name, formats[i].name);
 		return -EINVAL;
 	}
-	/* A counter of google-benchmark, of which a gate would pass what is worse. */
+	/* For a rate of google-benchmark, a gate would pass what is worse. */
 	if (metric_is_rate(request->metric) && !isnan(request->fail_slower)) {
 		say("--fail-slower fails where there is more, and more of '%s' is better",
 			request->metric);

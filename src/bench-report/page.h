@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An HTML page with pictures, for a browser. It is one file that needs no other. When the mouse
- * points at a sample, the page tells about that sample. Below each picture are its figures, the
- * findings, and a description of the machine.
+ * An HTML page with pictures, for a browser. The page is a single file that needs no others. When
+ * the mouse points at a sample, the page tells about that sample. Below each picture are its
+ * figures, the findings, and a description of the machine.
  */
 #ifndef QUIESCE_BENCH_REPORT_PAGE_H
 #define QUIESCE_BENCH_REPORT_PAGE_H

@@ -172,8 +172,8 @@ static void curve_append(struct curve *curve, size_t run, double value)
 	curve->rows[CHART_TEMPERATURE][at] = isfinite(evidence->temperature_after)
 		? (double)evidence->temperature_after
 		: (double)evidence->temperature_before;
-	/* What was seen of the frequency, or what the kernel says of it: a virtual machine says the
-	 * same at all times. */
+	/* The measured clock is preferred to the kernel's frequency, because a virtual machine
+	 * always reports the same frequency. */
 	if (evidence->core_khz > 0 || evidence->frequency_khz > 0)
 		curve->rows[CHART_FREQUENCY][at] =
 			(double)(evidence->core_khz > 0 ? evidence->core_khz

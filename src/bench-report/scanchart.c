@@ -56,7 +56,7 @@ static struct axis make_axis(double low, double high, double begin, double lengt
 	return axis;
 }
 
-/* 1, 2 and 5 times the powers of ten; of many powers, the powers alone. */
+/* 1, 2 and 5 times the powers of ten; only the powers where there are many. */
 static size_t find_log_marks(const struct axis *axis, double ret[TICKS_MAX])
 {
 	static const double factors[] = { 1, 2, 5 };
@@ -104,7 +104,7 @@ static void draw_x_axis(const struct scan_chart *chart)
 {
 	double marks[TICKS_MAX], bottom = chart->y.begin;
 	int decimals;
-	double end = -INFINITY; /* of the label before, which none may hide */
+	double end = -INFINITY; /* the end of the previous label, which must not be hidden */
 	size_t n = find_marks(
 		&chart->x, 1, (size_t)(chart->x.length / (chart->size * 6)), marks, &decimals);
 
@@ -149,7 +149,8 @@ static const char *format_y_mark(
 	if (!is_log) {
 		scale.decimals = decimals;
 	} else if (chart->unit != UNIT_BYTE) {
-		/* It has one digit that is not 0; but in KiB, a round number of bytes has more. */
+		/* A mark has one digit that is not 0, but a round number of bytes in KiB has
+		 * more. */
 		scale.decimals = 0;
 		scale = scale_resolve(scale, mark);
 	}

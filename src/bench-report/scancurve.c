@@ -19,7 +19,7 @@ enum {
 	DRAWS_MAX = 1000, /* of more units, so many tell how much their median may vary */
 };
 
-/* A difference that is not worth to be told. */
+/* A difference below this is not worth mentioning. */
 static const double NEGLIGIBLE = 0.01;
 
 /* The benchmarks of the request. */
@@ -111,8 +111,8 @@ static int fill_point(struct scan_point *point)
 	return 0;
 }
 
-/* Adds the benchmarks that have the parameter as a number. *ret_left: how many have not, or are in
- * another unit. */
+/* Adds the benchmarks that have the parameter as a number. *ret_left: the number of benchmarks
+ * without such a number, or in another unit. */
 static int make_curves(struct scan *scan, const struct request *request, const struct found *found,
 	size_t *ret_left)
 {
@@ -197,8 +197,8 @@ static bool is_constant_kind(const struct growth *growth)
 	return strcmp(growth->what, "1") == 0;
 }
 
-/* Whether one time may be that of all points: it lies in the intervals of all of them, or is off by
- * no more than anybody cares about. */
+/* Whether all points may have the same time: there is a time in the intervals of all points, or the
+ * intervals miss this by a negligible difference. */
 static bool may_be_constant(const struct scan_curve *curve)
 {
 	double low = 0, high = INFINITY;
@@ -253,7 +253,7 @@ static int estimate_growth(struct scan_curve *curve)
 	}
 	if (growth_fit(sizes, times, curve->n, fits) < 0)
 		return 0;
-	/* No kind of growth falls, so that what falls is nearest to what does not grow. */
+	/* All kinds of growth rise or stay constant, so falling times fit "constant" best. */
 	if (is_constant_kind(&fits[0]) && !may_be_constant(curve))
 		return 0;
 	curve->growth = (struct scan_growth){

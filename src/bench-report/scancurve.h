@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A scan as curves: the medians of benchmarks over a parameter that is a number (result/scan.h),
- * and how they grow with it. Benchmarks that differ in something else, in the file or in another
- * parameter, are curves of their own.
+ * and how they grow with it. Benchmarks that differ in something else, such as the file or another
+ * parameter, are on different curves.
  */
 #ifndef QUIESCE_BENCH_REPORT_SCANCURVE_H
 #define QUIESCE_BENCH_REPORT_SCANCURVE_H
@@ -26,19 +26,20 @@ struct scan_point {
 };
 
 /*
- * The uncertainty is that of the runs: the units of each point are drawn anew with replacement,
+ * The uncertainty comes from the runs: the units of each point are drawn anew with replacement,
  * many times, and the growth is found in each such scan (Efron's bootstrap). Where a point has no
- * runs of one machine, nothing of that is known: all but `known` and `best` is NAN or NULL.
+ * runs of one machine, it is not known: all members but `known` and `best` are NAN or NULL.
  */
 struct scan_growth {
-	/* There are enough sizes, all are above 0, and where the constant is the best one, the
-	 * points do not differ by more than their intervals and 1 %. */
+	/* There are enough sizes, all are above 0, and where "constant" fits best, the points do
+	 * not differ by more than their intervals and 1 %. */
 	bool known;
 	struct growth best; /* by the medians */
-	double share;	   /* of the scans that were drawn anew, in which it is the best one, too */
-	const char *other; /* the one that is best in most others; NULL when there is none */
+	double share;	    /* the share of the scans drawn anew in which it fits best too */
+	const char *other;  /* what fits best in most other scans; NULL for none */
 	double other_share;
-	/* `each` in 95 % of those in which it is the best one; NAN when runs do not differ. */
+	/* The range of `each` in 95 % of the scans in which it fits best; NAN when runs do not
+	 * differ. */
 	double each_low, each_high;
 };
 
@@ -56,8 +57,8 @@ struct scan {
 };
 
 /*
- * The curves of the benchmarks that the request selects, by request->by, or else by the first
- * parameter by which they all are curves of three points or more. -ENODATA when there is none and
+ * The curves of the benchmarks that the request selects, over request->by, or else over the first
+ * parameter that makes them all curves of three points or more. -ENODATA when there is none and
  * none was asked for; -ENOENT, -E2BIG after saying what is wrong.
  */
 int scan_new(const struct request *request, const struct reports *reports, struct scan *ret);

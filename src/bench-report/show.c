@@ -89,7 +89,7 @@ static int emit_histogram(struct emit *emit, const struct analysis *analysis)
 	return r;
 }
 
-/* The proportion of a benchmark to its control. -ENODATA when it has none. */
+/* The ratio of a benchmark to its control. -ENODATA when it has no control. */
 static int measure_control(const struct reports *reports, const struct benchmark *benchmark,
 	const struct benchmark **ret_control, struct control_ratio *ret)
 {
@@ -108,7 +108,7 @@ static int measure_control(const struct reports *reports, const struct benchmark
 	return r;
 }
 
-/* Writes that as the object "control", or null. */
+/* Writes the ratio as the object "control", or null. */
 static int emit_control(
 	struct emit *emit, const struct reports *reports, const struct benchmark *benchmark)
 {

@@ -123,7 +123,7 @@ static int count_disturbed(const struct benchmark *b, size_t *ret)
 	return 0;
 }
 
-/* Values are per iteration, so that the time of all loops is a product. That of a metric is none: a
+/* Values are per iteration, so the time of all loops is a product. A metric has no such product: a
  * rate of all loops is the same rate. */
 static bool find_raw_range(const struct benchmark *b, double *ret_min, double *ret_max)
 {
@@ -143,7 +143,7 @@ static void print_counts(const struct benchmark *b, size_t n_disturbed)
 	if (b->has_dates)
 		print_line("from, to", "%s .. %s", benchmark_format_date(b->first_date, first),
 			benchmark_format_date(b->last_date, last));
-	/* Runs of which a metric is not known are among the latter. */
+	/* Runs for which a metric is unknown are among those without values. */
 	print_line("runs", "%zu with values, %zu without%s", benchmark_counted_runs(b),
 		b->series->n_warmups, b->metric ? "" : " (calibration, warm-up)");
 	if (n_disturbed > 0)
