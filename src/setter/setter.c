@@ -25,7 +25,7 @@
 #include "state/running.h"
 
 enum {
-	/* How many threads, and other knobs that end all the time, are named one by one. */
+	/* How many threads, and other knobs that disappear all the time, are named one by one. */
 	FLEETING_SHOWN = 3,
 	MORE_SIZE = 32,
 };
@@ -402,8 +402,8 @@ static int print_plan(const struct setter *setter, const struct arguments *a,
 			ret_complete);
 	else
 		r = show_plan(plan, a->json, a->verbose, stdout);
-	/* Who has typed the name of a setter alone has changed the machine, and may not know yet
-	 * how that is undone. */
+	/* A user who typed only the name of a setter has changed the machine, and may not know yet
+	 * how to undo that. */
 	if (r == 0 && a->verb == SETTER_APPLY && !a->brief && !a->json && count_turned(plan) > 0)
 		print(stdout, "\n`%s restore` puts this back.\n", setter->name);
 	if (r == 0)
@@ -575,7 +575,7 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 	return n;
 }
 
-/* As setter->has_substitute says. */
+/* Applies the plan, and another plan where setter->has_substitute() says so. */
 static int apply_or_substitute(const struct engine *engine, const struct verification *v,
 	struct knob_plan *plan, struct engine_failure *failure)
 {
@@ -586,7 +586,7 @@ static int apply_or_substitute(const struct engine *engine, const struct verific
 		!v->setter->has_substitute(plan, v->setter->state))
 		return r;
 	engine_failure_clear(failure);
-	/* An apply that was killed may have left some of the first plan. */
+	/* An earlier apply that was killed may have left knobs of the first plan turned. */
 	r = restore_journal(engine, &rows, failure);
 	restore_rows_clear(&rows);
 	if (r < 0) {
@@ -598,8 +598,8 @@ static int apply_or_substitute(const struct engine *engine, const struct verific
 	return r < 0 ? r : apply_plan(engine, plan, failure);
 }
 
-/* As setter->repeats says. Knobs that only the later plans have are not shown: they are more of
- * the same. */
+/* Repeats the apply where setter->repeats() says so. Knobs that only the later plans have are not
+ * shown, because they are more of the same kind. */
 static int apply_again(const struct engine *engine, const struct verification *v,
 	const struct knob_plan *first, struct engine_failure *failure)
 {
@@ -620,7 +620,7 @@ static int apply_again(const struct engine *engine, const struct verification *v
 }
 
 /* For --strict: a knob that an apply could not even read. Where this user is not root, a refusal
- * tells nothing of an apply. NULL for none. */
+ * says nothing about an apply by root. NULL for none. */
 static const struct knob *find_unreadable(const struct knob_plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++) {
@@ -652,7 +652,7 @@ static bool may_do_anything(const struct knob_plan *plan)
 /* The exit status of an apply that finds nothing that it could do; says so. */
 static enum exit_status conclude_nothing(const struct setter *setter, const struct arguments *a)
 {
-	/* The brief line has just told it. */
+	/* The brief line has just said so. */
 	if (!a->brief)
 		say("nothing to do: this machine has none of these knobs, or does not let us turn them");
 	if (a->strict)
@@ -946,7 +946,8 @@ static int find_target_cpus(
 	return 0;
 }
 
-/* The exit status for an error that has been reported, but for -ENOMEM, which this reports. */
+/* The exit status for an error that has been reported, except for -ENOMEM, which this function
+ * reports. */
 static int get_failure_status(int r)
 {
 	if (r == -ENOMEM)
@@ -1041,7 +1042,7 @@ static void choose_journal(const struct setter *setter, enum setter_verb verb)
 }
 
 /* *ret_left is set when an apply has failed and has left something set. A plan that fails is turned
- * back, but not those before it, nor what it has set when only its table cannot be printed. */
+ * back, but earlier plans are not, and neither is a plan whose table could not be printed. */
 static int run(const struct setter *setter, int argc, char *argv[], bool *ret_left)
 {
 	struct arguments arguments;
@@ -1078,7 +1079,7 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 
 	if (status == EXIT_DONE)
 		return status;
-	/* The verdict on benchmark.target has the last message of a setter that failed. */
+	/* The verdict on benchmark.target shows the last message of a setter that failed. */
 	tell_status(say_last());
 	if (left)
 		say("`%s restore` puts back what is still set", setter->name);

@@ -63,15 +63,14 @@ struct setter {
 	const struct option_row *options;
 	/* Ended by a verb without a name. NULL for none. */
 	const struct setter_verb_own *verbs;
-	/* Whether turning the knobs of this plan may leave more to be turned, such as threads that
-	 * were started meanwhile: then it is planned and applied again until nothing is. NULL: no
-	 * plan does. */
+	/* Whether more knobs may have to be turned after this plan, such as those of threads that
+	 * were started meanwhile: then plan() and apply are repeated until nothing is left. NULL:
+	 * never. */
 	bool (*repeats)(const struct knob_plan *plan);
-	/* After an apply of this plan has failed, and all was put back: whether the machine turned
-	 * out not to know what the plan needs, and there is something in its place, which plan()
-	 * plans from now on. NULL: there never is. */
+	/* After an apply of this plan has failed, and all was put back: whether the machine lacks
+	 * what this plan needs, and plan() will now make another plan. NULL: never. */
 	bool (*has_substitute)(const struct knob_plan *plan, void *state);
-	/* An ordinary user may apply it, to what is his, with a journal of his own. */
+	/* An ordinary user may apply it to what belongs to him, with his own journal. */
 	bool serves_users;
 	bool needs_cpus;  /* apply needs CPUs: of -c, or of a running target */
 	bool needs_cores; /* the plan needs the cores of the topology, not only the masks of CPUs */
@@ -84,7 +83,7 @@ struct setter {
 	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 	int (*is_moved)(const char *path);
-	/* What the knobs of this plan amount to, for --brief: "an isolated partition"; a static
+	/* What the knobs of this plan make together, for --brief: "an isolated partition"; a static
 	 * text. NULL: the knobs are named. The function may be NULL. */
 	const char *(*headline)(const struct knob_plan *plan);
 	/* Why a knob could not be put back with this errno (positive), and what a person can do
@@ -93,14 +92,14 @@ struct setter {
 
 	/* Parses the word WHAT. -EINVAL after saying what is wrong. NULL: there is no such word. */
 	int (*parse_what)(const char *what, void *state);
-	/* Whether the user has named what is to be turned, in place of what is turned by default:
-	 * then an apply that can turn nothing is a finding (EXIT_FINDING). NULL: never. */
+	/* Whether the user has named what to turn, instead of the default: then an apply that can
+	 * turn nothing is a finding (EXIT_FINDING). NULL: never. */
 	bool (*is_by_name)(const void *state);
-	/* Makes the plan. Says what is wrong, but for -ENOMEM. -EINVAL for wrong use, any other
+	/* Makes the plan. Says what is wrong, except for -ENOMEM. -EINVAL for wrong use, any other
 	 * negative errno for a failure. */
 	int (*plan)(const struct setter_target *target, struct knob_plan *plan, void *state);
 	/* After a successful apply: whether the machine is as it should be (such as the frequency
-	 * that a CPU shows). May add notes to the plan's knobs. Says what is wrong, but for
+	 * that a CPU shows). May add notes to the plan's knobs. Says what is wrong, except for
 	 * -ENOMEM; on a negative errno the engine turns back what this apply has turned. NULL: no
 	 * check. */
 	int (*verify)(const struct setter_target *target, struct knob_plan *plan, void *state);

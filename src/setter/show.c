@@ -315,7 +315,7 @@ int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *strea
 
 /* --- A plan in one line. --- */
 
-/* What a row says in the line, in this order. */
+/* The parts of the line, in this order; each row belongs to one. */
 enum part {
 	PART_DONE,
 	PART_OPEN,
@@ -342,8 +342,8 @@ static enum part find_part(const struct knob *knob)
 	}
 }
 
-/* Knobs that differ only in their CPU are one, and so are those with the same fold. Those that
- * are not as wanted are named, because nobody would know which ones they are. */
+/* Knobs that differ only in their CPU share an entry, and so do those with the same fold. Knobs
+ * that are not as wanted are named, because otherwise nobody would know which ones they are. */
 static struct entry make_brief_entry(const struct knob *knob, size_t index)
 {
 	enum part part = find_part(knob);
@@ -422,7 +422,7 @@ static bool is_complete(const struct knob *knob)
 
 	if (is_only_kept(knob) || part == PART_DONE || part == PART_ABSENT)
 		return true;
-	/* A row that only tells about something, such as what was left on. */
+	/* A row that is only for information, such as something that was left on. */
 	if (knob->settled && part == PART_OPEN)
 		return true;
 	return part == PART_REFUSED && text_starts_with(knob->path, "/proc/irq/");
@@ -440,8 +440,8 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	_cleanup_free_ struct entry *entries = calloc(plan->n + 1, sizeof(*entries));
 	_cleanup_free_ struct row *rows = NULL;
 	_cleanup_text_ struct text line = { 0 };
-	const char *told = "nothing to do"; /* unless a row has more to tell, where no other has */
-	size_t n = 0, n_rows = 0, n_seen = 0, n_absent = 0;
+	const char *told = "nothing to do"; /* printed when no row has anything else to say */
+	size_t n = 0, n_rows = 0, n_seen = 0;
 	bool complete = true;
 	int r = 0;
 
@@ -457,10 +457,9 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 		}
 		if (is_only_kept(knob))
 			continue;
-		n_seen += find_part(knob) != PART_ABSENT;
-		n_absent += find_part(knob) == PART_ABSENT;
-		/* The headline stands for all knobs that are done, but for those that are counted.
-		 */
+		n_seen++;
+		/* The headline replaces the names of all knobs that are done, except for those that
+		 * are counted. */
 		if (!headline || knob->fold || find_part(knob) != PART_DONE)
 			entries[n++] = make_brief_entry(knob, i);
 	}
@@ -469,13 +468,13 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 		return -ENOMEM;
 	if (headline)
 		text_append(&line, headline);
-	/* What the machine does not have is told of only where it has nothing at all. */
+	/* Missing knobs are mentioned only where the machine has none of the knobs. */
 	for (unsigned part = 0; r == 0 && part < (n_seen > 0 ? PART_ABSENT : N_PARTS); part++)
 		r = append_part(plan, rows, n_rows, part, before[part], &line);
 	if (r < 0 || line.failed)
 		return r < 0 ? r : -ENOMEM;
 	print(stream, "%s\n", line.length > 0 ? line.data : told);
-	*ret_complete = complete && n_seen + n_absent > 0;
+	*ret_complete = complete && n_seen > 0;
 	return 0;
 }
 

@@ -17,9 +17,9 @@
 int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *stream);
 /*
  * Prints what has been done, what was refused and what only the host can do, in one line of a few
- * names. headline: what the knobs that were turned amount to, in place of their names; may be NULL.
- * *ret_complete: whether nothing was refused, is the host's, or differs from what is wanted, and
- * there is any knob, be it one that the machine does not have.
+ * names. headline: what the turned knobs make together, in place of their names; may be NULL.
+ * *ret_complete: false if a knob was refused, is the host's or not as wanted, or if there is no knob
+ * at all, not even one that the machine does not have.
  */
 int show_brief(
 	const struct knob_plan *plan, const char *headline, FILE *stream, bool *ret_complete);
