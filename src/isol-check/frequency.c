@@ -112,7 +112,7 @@ static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
 	return cpufreq_read_range(cpu, &range) == 0 ? range.nominal_khz : 0;
 }
 
-/* Whether the limits of a policy allow boost; also where that cannot be told. */
+/* Whether the limits of a policy allow boost; also true where this is unknown. */
 static bool allows_boost(int cpu, const struct cpufreq_policy_info *policy)
 {
 	struct cpufreq_range range;
@@ -203,8 +203,9 @@ static void show_governor(struct host *host, int cpu, char *buf, size_t size)
 	snprintf(buf, size, "%s", policy ? policy->governor : "");
 }
 
-/* Whether the governor `powersave` is the lowest frequency. intel_pstate and amd-pstate-epp choose
- * one by the load under this name; the drivers of the passive modes have other names. */
+/* Whether the governor `powersave` is the lowest frequency. With intel_pstate and amd-pstate-epp,
+ * the governor of this name chooses the frequency by the load; the drivers of the passive modes
+ * have other names. */
 static bool is_lowest(const struct cpufreq_policy_info *policy)
 {
 	return strcmp(policy->governor, "powersave") == 0 && policy->driver[0] &&
@@ -451,7 +452,7 @@ static void show_kind(struct host *host, int cpu, char *buf, size_t size)
 		snprintf(buf, size, "efficiency cores");
 		break;
 	case TOPOLOGY_KIND_UNIFORM:
-		/* If other CPUs are of a kind, that of this CPU is not known. */
+		/* If other CPUs have a kind, the kind of this CPU is not known. */
 		if (host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_NOTHING &&
 			has_speed(host, cpu))
 			snprintf(buf, size, "all alike");

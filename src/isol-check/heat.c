@@ -21,7 +21,7 @@ enum {
 /* What the sensor of a package tells. */
 struct heat {
 	double now;	 /* in degrees Celsius */
-	double limit;	 /* 0 where none is told */
+	double limit;	 /* 0 where the sensor has no limit */
 	double headroom; /* up to the limit; INFINITY without one */
 };
 
@@ -63,8 +63,8 @@ static void take_package(const struct topology *topology, struct cpumask *left, 
 	}
 }
 
-/* Finds the package that is nearest to its limit. *ret_cpus: those of the CPUs that are in it; none
- * where no sensor can be read. */
+/* Finds the package that is nearest to its limit. *ret_cpus: the checked CPUs of this package;
+ * empty where no sensor can be read. */
 static void find_hottest(struct host *host, struct finding *f, struct heat *ret,
 	struct cpumask *ret_cpus, struct cpumask *unseen)
 {
@@ -161,7 +161,8 @@ static void look_at_throttling(struct host *host, struct finding *f)
 	finding_add_path(f, CPU_DIR "/cpu%d/thermal_throttle", cpumask_first(host_cpus(host)));
 	if (r < 0)
 		return;
-	/* The core's counter, because old processors have none of the package. */
+	/* The counter of the core is checked, because old processors have no counter of the
+	 * package. */
 	cpumask_for_each (cpu, host_cpus(host))
 		if (!has_count(cpu))
 			(void)cpumask_set(unseen, cpu);

@@ -33,7 +33,7 @@ struct host {
 	/* Tasks are read by a thread, because that takes the longest. */
 	struct {
 		pthread_t thread;
-		bool has_thread; /* which has to be joined */
+		bool has_thread; /* the thread has to be joined */
 		struct tasks *tasks;
 		int error;
 	} tasks;
@@ -84,7 +84,8 @@ static int take_target(struct host *host)
 	if (host->options.recorded)
 		return -ENOENT;
 	r = running_read_cpus(&cpus);
-	/* Other errors are no "no target": otherwise CPUs that are not quiet would be checked. */
+	/* Other errors do not mean that no target runs; taking them so would check CPUs that are
+	 * not quiet. */
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		say_errno(r, "cannot read " TARGET_FILE);
 	if (r < 0)

@@ -2,8 +2,8 @@
 /*
  * What the checks read of the machine. Everything is read once, when the first check asks for it.
  *
- * What cannot be read is NULL or empty, which is normal. Only -ENOMEM is a failure; it is kept
- * (host_has_failed()), so that checks need not report it.
+ * Data that cannot be read are NULL or empty, which is normal. Only -ENOMEM is a failure; it is
+ * kept (host_has_failed()), so that checks need not report it.
  */
 #ifndef QUIESCE_ISOL_CHECK_HOST_H
 #define QUIESCE_ISOL_CHECK_HOST_H
@@ -52,8 +52,8 @@ DEFINE_CLEANUP(host, host_free);
 void host_watch(struct host *host);
 
 const struct host_options *host_options(const struct host *host);
-/* Whether a missing file means that the machine does not have it. Not so in a recording that was
- * not made by --record: it may lack any file, and has none of the kernel's settings. */
+/* Whether a missing file means that the machine does not have it. False for a recording that was
+ * not made by --record, which may lack any file, and has none of the kernel's settings. */
 bool host_is_whole(const struct host *host);
 bool host_has_failed(const struct host *host);
 /* Called by a check that has no memory. */
@@ -75,8 +75,8 @@ const struct isolation_partitions *host_partitions(struct host *host);
 const struct bootline *host_bootline(struct host *host);
 /* NULL where no tasks can be seen, as on a recorded machine. Waits until they have been read. */
 const struct tasks *host_tasks(struct host *host);
-/* Whether host_tasks() has kernel threads, and so probably all tasks. A container sees only its
- * own, and /proc may hide those of other users (hidepid in proc(5)). */
+/* Whether host_tasks() has kernel threads, and so probably all tasks. A container sees only its own
+ * tasks, and /proc may hide the tasks of other users (hidepid in proc(5)). */
 bool host_sees_all_tasks(struct host *host);
 /* A process with this /proc/PID/comm; NULL for none. */
 const struct task *host_find_process(struct host *host, const char *comm);
@@ -94,10 +94,11 @@ bool host_hypervisor_is_told(struct host *host);
  * What happened on the CPUs while they were watched: from host_watch() until one of these functions
  * is called first, and for at least options.watch_ns: the function sleeps until that time is over.
  */
-/* The interrupts of that one of the CPUs which took most of them, timers left out; NULL where they
- * cannot be read or compared. */
+/* The interrupts of the CPU that took most of them, timers left out; NULL where they cannot be read
+ * or compared. */
 const struct interrupts *host_watched_interrupts(struct host *host, int *ret_cpu);
-/* The times of one of the CPUs that have passed. False where they were not read twice. */
+/* The busy and stolen time of one CPU while it was watched. False where the times were not read
+ * twice. */
 bool host_watched_times(struct host *host, int cpu, struct procstat_times *ret);
 /* The first reading, which counts since boot; it is taken even if nothing is watched. False where
  * it cannot be read, and for a CPU that is offline. */

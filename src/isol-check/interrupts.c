@@ -16,8 +16,8 @@
 
 enum {
 	NAMES_MAX = 4,
-	/* Interrupts of all kinds but the tick. Fewer cannot be told from those that the measuring
-	 * itself causes. */
+	/* Interrupts of all kinds except the tick. Fewer cannot be distinguished from the
+	 * interrupts that the measurement itself causes. */
 	QUIET_PER_SECOND = 10,
 };
 
@@ -291,8 +291,8 @@ static bool is_banned_by_us(struct host *host, struct cpumask *scratch)
 		cpumask_subset(host_cpus(host), scratch);
 }
 
-/* Whether the process was started after irq-steer has written its journal last: then it cannot know
- * what irq-steer told the one before. */
+/* Whether this irqbalance was started after irq-steer last wrote its journal: then it does not know
+ * what irq-steer told an earlier irqbalance. */
 static bool is_newer_than_ban(struct host *host, const struct task *process)
 {
 	_cleanup_free_ char *path = journal_format_path("irq-steer");

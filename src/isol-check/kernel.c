@@ -138,8 +138,8 @@ static bool read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_m
 	return parse_version(text, ret_major, ret_minor) == 0;
 }
 
-/* Whether this kernel, of that release or a newer one, leaves these CPUs out because they are
- * isolated: 1 or 0. -ENODATA where that is not told, and *ret_path is the file that does not tell
+/* Whether this kernel has at least that release and leaves these CPUs out because they are
+ * isolated: 1 or 0. -ENODATA where this is unknown; *ret_path is then the file that does not tell
  * it. */
 static int are_left_out(struct host *host, const struct isolation *isolation, uint64_t since_major,
 	uint64_t since_minor, const char **ret_path)
@@ -261,9 +261,9 @@ static enum thp rank_thp(const char *word)
 }
 
 /*
- * What the sizes of huge pages have at most. From 6.8 on each has a switch of its own, and the
- * common one, which is `all`, holds only for those with `inherit`. *ret_path: the switch of a size
- * that is not the common one, malloc'd, else NULL.
+ * The strongest setting among the sizes of huge pages. From 6.8 on each size has its own switch,
+ * and the common switch, `all`, holds only for sizes with `inherit`. *ret_path: the switch of the
+ * size that decides, malloc'd; NULL for the common switch.
  */
 static enum thp look_at_thp_sizes(
 	struct host *host, struct finding *f, enum thp all, char **ret_path)
@@ -405,7 +405,7 @@ static void look_at_swap(struct host *host, struct finding *f)
 	}
 	finding_add(f, VERDICT_RISK, "%" PRIu64 " of %" PRIu64 " MiB in use: a run may wait for it",
 		(used + 1023) / 1024, size / 1024);
-	/* Not swapoff and swapon: that would lose areas which fstab(5) does not have. */
+	/* The advice is not swapoff and swapon, which would lose areas that are not in fstab(5). */
 	advise_noise_off(host, f, "swap", false);
 }
 

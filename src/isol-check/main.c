@@ -45,8 +45,8 @@ struct arguments {
 
 /* --- The functions that options choose. --- */
 
-/* The exit status for an error that has been reported, but for -ENOMEM and what came of writing to
- * standard output, which this reports. */
+/* The exit status for an error that has been reported, except for -ENOMEM and errors of standard
+ * output, which this function reports. */
 static int get_failure_status(int r)
 {
 	if (r == -ENOMEM)

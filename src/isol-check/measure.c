@@ -149,7 +149,7 @@ static int take_results(struct measurement *m, struct spin *spin,
 	return 0;
 }
 
-/* A machine without the tracer is normal: that is noted once. */
+/* A machine without the tracer is normal, and noted only once. */
 static int start_tracer(
 	struct measurement *m, const struct cpumask *round, struct osnoise_tracer **ret)
 {

@@ -24,7 +24,7 @@
 /* What the core was like during the measurement (sampler/core.h). */
 struct measured_core {
 	size_t n_looks; /* 0: it could not be looked at, and the rest is not set */
-	double share;	/* the mean of its share, of a whole core */
+	double share;	/* the mean share of the core, 1 for a whole core */
 	double shared;	/* the part of the looks with less than 90 % of a whole core */
 	double hertz_low, hertz_median, hertz_high;
 	bool is_whole_known; /* earlier measurements know what a whole core does */

@@ -307,7 +307,7 @@ static int set_up(struct osnoise_tracer *tracer, const struct cpumask *cpus)
 	return r;
 }
 
-/* Puts everything back, and goes on after a failure. Returns the first error. A second call does
+/* Puts everything back, continuing after a failure. Returns the first error. A second call does
  * nothing. */
 static int put_back(struct osnoise_tracer *tracer)
 {

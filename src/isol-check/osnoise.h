@@ -2,8 +2,8 @@
 /*
  * The kernel's osnoise tracer (Documentation/trace/osnoise-tracer.rst), which tells what took a
  * CPU, and for how long each time: it traces when interrupts, softirqs, NMIs and threads begin and
- * end. It needs root and CONFIG_OSNOISE_TRACER; of Debian's kernels, only those for real time have
- * that.
+ * end. It needs root and CONFIG_OSNOISE_TRACER; among Debian's kernels, only the real-time ones
+ * have it.
  *
  * It runs in our own tracing instance, and without its own spinning threads (OSNOISE_WORKLOAD, an
  * option from 6.1 on), as we have ours. This option is the only setting outside of the instance;

@@ -9,8 +9,8 @@
 #define CPU_DIR "/sys/devices/system/cpu"
 #define SMT_DIR CPU_DIR "/smt"
 
-/* Whether it is known which siblings a CPU has. An offline CPU has no file that tells, but is no
- * sibling of any CPU; the only CPU of a machine has none either. */
+/* Whether it is known which siblings a CPU has. An offline CPU has no file with its siblings, but
+ * is not a sibling of any CPU; the only CPU of a machine has no siblings either. */
 static bool knows_siblings(struct host *host, int cpu)
 {
 	const struct topology *topology = host_topology(host);

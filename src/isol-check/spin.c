@@ -199,7 +199,7 @@ int spin_new(const struct cpumask *cpus, int64_t ns, struct spin **ret, int *ret
 		r = gaps_new(&spinner->result.gaps);
 		if (r < 0)
 			return r;
-		/* In a long measurement they are further apart. */
+		/* In a long measurement the looks are further apart. */
 		spinner->look_every = MAX(ns / LOOKS_MAX, (int64_t)LOOK_EVERY_NS);
 		spinner->looks_room = (size_t)(ns / spinner->look_every) + 1;
 		spinner->result.looks = calloc(spinner->looks_room, sizeof(*spinner->result.looks));

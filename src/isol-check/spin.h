@@ -3,9 +3,9 @@
  * Threads that only read the clock, one on each of some CPUs, all at the same time.
  *
  * The clock is CLOCK_MONOTONIC_RAW: the clock source that the kernel trusts, without corrections of
- * NTP. Where that is the CPU's counter, it is read without a system call (vDSO). The loop has
- * nothing else but a comparison and a flag. Every few milliseconds it is left for a look at the
- * core; what happens in that time is no gap.
+ * NTP. Where the clock source is the CPU's counter, it is read without a system call (vDSO). The
+ * loop contains only a comparison and a flag besides. Every few milliseconds the thread leaves it
+ * for a look at the core; that time does not count as a gap.
  */
 #ifndef QUIESCE_ISOL_CHECK_SPIN_H
 #define QUIESCE_ISOL_CHECK_SPIN_H

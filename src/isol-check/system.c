@@ -68,7 +68,8 @@ static void look_at_virtualization(struct host *host, struct finding *f)
 		host_fail(host);
 		return;
 	}
-	/* No risk: s390 and POWER have nothing nearer to the hardware than a logical partition. */
+	/* This is no risk, because s390 and POWER have nothing closer to the hardware than a
+	 * logical partition. */
 	if (hypervisor && strcmp(hypervisor, "lpar") == 0)
 		finding_add(f, VERDICT_INFO, "a logical partition");
 	else if (hypervisor)
