@@ -31,7 +31,7 @@ static bool is_to_guard(const struct knob *knob)
 		(knob->word == KNOB_ALREADY || knob->word == KNOB_APPLIED);
 }
 
-/* The value that restore is to put back. */
+/* The value that restore has to put back. */
 static const char *value_to_put_back(const struct knob *knob)
 {
 	return knob->with_offline ? knob->with_offline : knob->now;

@@ -25,9 +25,9 @@ struct engine {
 	 * another attempt. EBUSY means that others use the knob by now; then the journal forgets
 	 * it. NULL: it is never normal. */
 	bool (*may_stay)(const char *path, int error);
-	/* Called after a restore if CPUs are or were offline that no setter has taken: adds knobs
-	 * that lost these CPUs for good, also those that are not in the journal. They are put back
-	 * when the CPUs are online again. NULL: there are no such knobs. */
+	/* Called after a restore if CPUs are or were offline that no setter has taken offline: adds
+	 * knobs that lost these CPUs for good, even if they are not in the journal. They are put
+	 * back when the CPUs are online again. NULL: there are no such knobs. */
 	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 	/* Whether a daemon still changes this knob although the setter has told it not to. Then

@@ -104,7 +104,8 @@ int inspect_knobs(const struct engine *engine, struct journal *journal, struct k
 	return r;
 }
 
-/* Whether the knob has what is wanted but for CPUs that are offline: 1, 0 or an error. */
+/* Whether the only difference of the knob from the wanted value is that offline CPUs are missing:
+ * 1, 0 or an error. */
 static int lacks_offline_only(const struct engine *engine, const struct knob *knob)
 {
 	const struct knob_backend *backend;

@@ -62,8 +62,8 @@ struct knob {
 	char *with_offline;
 	/* `now` before the engine wrote anything; NULL if no write can touch this knob. */
 	char *before_apply;
-	/* What an earlier apply has left, of a knob that is only kept; NULL where that is not known
-	 * or does not count any more. */
+	/* The value that an earlier apply has left, for a knob that is only kept; NULL where it is
+	 * unknown or no longer counts. */
 	char *earlier_outcome;
 	bool turned; /* the engine has written this knob */
 	/* The original value from the journal; NULL when no setter has changed the knob. */
@@ -108,8 +108,8 @@ struct knob_backend {
 	/* Like read(), but including CPUs that are offline, which read() leaves out. NULL if read()
 	 * leaves nothing out. */
 	int (*read_with_offline)(const char *rest, char **ret);
-	/* Whether a knob at `now`, as read() tells it, lacks nothing of `wanted` but CPUs that are
-	 * offline: 1, 0 or an error. NULL if read() leaves nothing out. */
+	/* Whether the only difference of `now`, as read() returns it, from `wanted` is that offline
+	 * CPUs are missing: 1, 0 or an error. NULL if read() leaves nothing out. */
 	int (*lacks_offline_only)(const char *wanted, const char *now);
 	/* Knobs of this backend disappear by themselves all the time, so a missing one is not
 	 * reported. This is what they are called together (`fold` of struct knob); NULL for other

@@ -7,12 +7,12 @@
  * Setters may be restored in any order, and may have been killed before they knew what a knob had
  * become. So when a setter is restored and another layer lies above, the knob is not written.
  * Instead the layer above takes over the old value, and the lower layer is gone. The journal of the
- * layer above is saved first, so that at every moment some journal has the old value. Which layer
- * lies above which is told by `since` of struct journal_entry.
+ * layer above is saved first, so that at every moment some journal has the old value. `since` of
+ * struct journal_entry tells which layer lies above which.
  *
- * A setter that is applied again, and has to write a knob above which another layer lies, does as
+ * A setter that is applied again, and has to write a knob above which another layer lies, acts as
  * if it had been restored before: the layer above takes over the old value, and the setter becomes
- * the topmost layer, which has found the value that the knob has now.
+ * the topmost layer, whose old value is the present value of the knob.
  *
  * All functions are to be called under engine_lock().
  */

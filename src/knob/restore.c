@@ -15,8 +15,8 @@
  * error is FAILED. When all groups are done, every knob is compared once more, because putting one
  * knob back may have moved another. The journal keeps the entries that are FOREIGN, WAITING,
  * FAILED, or REFUSED with another error than EBUSY, for the next restore. If one FAILED, the
- * journal also keeps the entries of all lower groups, although they were put back. An entry that
- * waits has what the knob is meanwhile as its `new`, so that a change by somebody else is seen.
+ * journal also keeps the entries of all lower groups, although they were put back. A waiting entry
+ * keeps the present value of the knob as its `new`, so that a change by somebody else is noticed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -514,7 +514,8 @@ static void wait_for_lost_file(struct restoring *restoring, size_t index)
 	wait_for_cpus(restoring, index, cpus, NULL);
 	state->word = RESTORE_WAITING;
 	state->error = 0;
-	/* What was read before the CPU went says nothing of what the file will say. */
+	/* The value read before the CPU went offline says nothing about the value that the file
+	 * will have. */
 	free(TAKE_PTR(state->now));
 }
 

@@ -29,7 +29,7 @@ enum {
 	STATUS_MAX = 64 * 1024,
 	WALKS_CLEAN_NS = 100 * 1000 * 1000,
 	WALKS_STEP_NS = 20 * 1000 * 1000,
-	/* Of finding something all the time, before the walks are given up. */
+	/* After so many seconds of finding threads in each walk, the walks are given up. */
 	WALKS_SECONDS = 5,
 };
 
@@ -304,8 +304,8 @@ int follower_write(const char *which, const char *text)
 	return write_affinity(tid, &affinity);
 }
 
-/* A follower that was moved has the CPUs `set`, of which those that went offline are not seen. What
- * the kernel makes of one whose affinity it has forgotten is the word "all", which is `old`. */
+/* A follower that was moved has the CPUs `set`, of which those that went offline are not seen. A
+ * follower whose affinity the kernel has forgotten gets the value "all", which is `old`. */
 int follower_made_by_kernel(const char *which, const char *old, const char *set, const char *now)
 {
 	(void)which;
@@ -508,7 +508,7 @@ static int add_strayed(struct knob_plan *plan, unsigned group, enum choice choic
 		return add_moved(plan, group, choice, task, paths, false, s);
 	if (choice != CHOICE_OWN || cpumask_intersects(s->own, s->quiet))
 		return 0;
-	/* Whoever stays away from the quiet CPUs may have chosen others meanwhile. */
+	/* A thread that stays away from the quiet CPUs may have chosen other CPUs meanwhile. */
 	r = read_affinity(task->tid, s->cpuset);
 	if (r < 0)
 		return is_hidden(r) ? 0 : r;
@@ -674,7 +674,7 @@ struct heir {
 	const struct cpumask *quiet;
 	const struct cpumask *given; /* as read_given() */
 	struct cpumask *now;	     /* the CPUs that the thread may run on */
-	struct cpumask *most;	     /* those that its cpuset allows */
+	struct cpumask *most;	     /* the CPUs that its cpuset allows */
 	struct cpumask *other;	     /* of another thread */
 };
 
@@ -717,7 +717,7 @@ static const struct journal_entry *find_inherited(const struct heir *heir, const
 	}
 	if (entry && was_given(heir, entry))
 		return entry;
-	/* The parent has ended, and somebody else is called the parent now. */
+	/* The parent has ended, and another process is the parent now. */
 	for (size_t i = 0; i < heir->journal->n; i++)
 		if (was_given(heir, &heir->journal->entries[i]))
 			return &heir->journal->entries[i];
@@ -768,7 +768,7 @@ static size_t widen_all(struct heir *heir, int *ret_error)
 	heir->tasks = tasks;
 	for (size_t i = 0; i < tasks->n; i++) {
 		r = widen_inheritor(heir, &tasks->items[i]);
-		/* The others are not left narrow because of one. */
+		/* An error of one thread must not leave the others narrow. */
 		if (r < 0 && *ret_error == 0)
 			*ret_error = r;
 		n += r > 0;
@@ -795,8 +795,8 @@ int threads_wait_tick(void)
 	return -clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &until, NULL);
 }
 
-/* The online CPUs that were online at an apply as well. No thread was given another one, and none
- * gets one that comes online later. */
+/* The online CPUs that were online at an apply as well. No thread was given any other CPU, and no
+ * thread gets a CPU that comes online later. */
 static int read_given(const struct journal *journal, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *online = NULL, *then = NULL;

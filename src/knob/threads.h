@@ -2,8 +2,8 @@
 /*
  * Threads, and the CPUs that they may run on, as knobs.
  *
- * What becomes of an affinity that sched_setaffinity(2) was asked for, from kernel/sched/core.c and
- * kernel/cgroup/cpuset.c of 6.1 and 6.12:
+ * What happens to an affinity that was requested with sched_setaffinity(2), from
+ * kernel/sched/core.c and kernel/cgroup/cpuset.c of 6.1 and 6.12:
  *
  * - When a thread wants to run and all its CPUs are offline, it gets all CPUs of its cpuset, and
  *   every kernel forgets the affinity (select_fallback_rq()). Until the thread wants to run, it
@@ -15,9 +15,8 @@
  * remembers the affinity (user_cpus_ptr).
  * - The threads of the root cpuset are left alone when CPUs go and come. So a thread that got there
  *   while a CPU was offline stays without that CPU. It may have been moved there when the
- * controller was no longer handed down, which does not widen what it had in the cpuset before
- *   (cpuset_attach() in 6.12), or it was in the root when a partition ended
- *   (update_tasks_cpumask() in 6.1).
+ *   controller was no longer handed down, which does not widen its affinity (cpuset_attach() in
+ *   6.12), or it was in the root when a partition ended (update_tasks_cpumask() in 6.1).
  * - Of the CPUs that are asked for, kernels up to 6.1 take only those that are online
  *   (guarantee_online_cpus()). Later kernels take the offline ones as well, for a thread of the
  * root cpuset (cpuset_cpus_allowed() in 6.12).
@@ -97,11 +96,11 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
 /*
  * The following two keep CPUs clear by affinities alone, where no cpuset can. Adds a knob for each
  * thread that can be moved and may run on a quiet CPU: it is wanted on its other CPUs, and where
- * there are none, on all online CPUs that are not quiet. What is started by such a thread inherits
- * its affinity, so this has to be done again until it finds nothing more. If they are kept clear
- * already (`again`), a thread that may run on quiet CPUs alone, and is not in the journal, is a
- * benchmark that has been put there, and has no knob. Kernel threads that start later may run on
- * all CPUs, whatever kthreadd may (kthread() in kernel/kthread.c).
+ * there are none, on all online CPUs that are not quiet. Threads and programs that such a thread
+ * starts inherit its affinity, so this has to be repeated until it finds nothing more. If they are
+ * kept clear already (`again`), a thread that may run on quiet CPUs alone, and is not in the
+ * journal, is a benchmark that has been put there, and has no knob. Kernel threads that start later
+ * may run on all CPUs, whatever kthreadd may (kthread() in kernel/kthread.c).
  */
 int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet, bool again);
@@ -109,9 +108,9 @@ int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
  * For a tool that has taken CPUs offline while others are kept clear (`quiet`): the kernel may have
  * given more CPUs to threads, as told above. Adds a knob for each thread that may run on a quiet
  * CPU now, and by the journal of the tool had chosen CPUs of which none is quiet: it is wanted on
- * those that are left, or on all online CPUs that are not quiet. A thread that the journal does not
- * have was born meanwhile, and is moved as by threads_add_all() again. This, too, has to be done
- * until it finds nothing more.
+ * the chosen CPUs that are still online, or else on all online CPUs that are not quiet. A thread
+ * that the journal does not have was born meanwhile, and is moved as by threads_add_all() again.
+ * This too has to be repeated until it finds nothing more.
  */
 int threads_add_strayed(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet);
@@ -123,11 +122,11 @@ int threads_add_strayed(struct knob_plan *plan, unsigned group, const char *tool
 int threads_wait_tick(void);
 /*
  * When has a walk over all threads been the last one? A thread that is being started has the
- * affinity that its parent had at the beginning of fork(2) or clone(2), and is seen only at the
- * end (copy_process() in kernel/fork.c). What takes long in between is copying the memory of the
- * parent: that is waited for before each walk (forks_wait()). A parent that loses its CPU just
- * before or after it may take some milliseconds more. So walks go on until they have found nothing
- * for 100 ms, or for 5 s where threads start threads all the time.
+ * affinity that its parent had at the beginning of fork(2) or clone(2), and is seen only at the end
+ * (copy_process() in kernel/fork.c). The long part in between is copying the memory of the parent,
+ * so each walk first waits for that (forks_wait()). A parent that loses its CPU just before or
+ * after it may take some milliseconds more. So walks go on until they have found nothing for 100
+ * ms, or for 5 s where threads start threads all the time.
  */
 struct threads_walks {
 	struct wait wait;
@@ -139,10 +138,10 @@ struct threads_walks threads_walks_begin(void);
 bool threads_walks_go_on(struct threads_walks *walks, bool found);
 /*
  * Gives the threads that were started after the tick of `since` (CLOCK_BOOTTIME, nanoseconds), and
- * have inherited an affinity that a thread of the journal was given, the affinity which that thread
- * had before: the nearest ancestor that the journal has, or else any thread there. A thread whose
- * affinity is another one, or that of a parent which was not moved, has chosen it, and is left
- * alone.
+ * have inherited an affinity that a thread of the journal was given, the affinity that this thread
+ * had before; it is the nearest ancestor in the journal, or else any thread in it. A thread with
+ * any other affinity, or with the affinity of a parent that was not moved, has chosen it and is
+ * left alone.
  */
 int threads_widen_inheritors(struct journal *journal, uint64_t since, const struct cpumask *quiet);
 
