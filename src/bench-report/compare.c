@@ -99,12 +99,13 @@ static int explain_incomparable(const struct pairs *pairs, const struct benchmar
 {
 	*ret = NULL;
 	if (!benchmark)
-		return text_format(ret, "not compared, for it is not in %s", pairs->labels[file]);
+		return text_format(
+			ret, "not compared, because it is not in %s", pairs->labels[file]);
 	if (benchmark->n_values == 0)
 		return text_format(
-			ret, "not compared, for it has no values in %s", pairs->labels[file]);
+			ret, "not compared, because it has no values in %s", pairs->labels[file]);
 	if (benchmark->unit != first->unit)
-		return text_format(ret, "not compared, for it is in %ss in %s and in %ss in %s",
+		return text_format(ret, "not compared, because it is in %ss in %s and in %ss in %s",
 			unit_name(first->unit), pairs->labels[0], unit_name(benchmark->unit),
 			pairs->labels[file]);
 	return 0;
@@ -267,7 +268,7 @@ static int pair_interleaved(struct pairs *pairs)
 		if (old)
 			r = add_pair(pairs, old, new, 0);
 		else
-			say("warning: %s: not compared, for %s has no value of that name",
+			say("warning: %s: not compared, because %s has no value of that name",
 				new->name, first->name);
 	}
 	/* The reasons why programs that were run in turn are not compared have been said then. */

@@ -65,7 +65,7 @@ static void say_metrics(const char *file, const struct suite *suite, const char 
 	for (size_t i = 0; i < suite->n; i++)
 		benchmark_list_metrics(suite->benchmarks[i], add_metric_name, &names);
 	if (names.text.length == 0)
-		say("%s has no metric '%s', nor any other: it tells of its runs only the values",
+		say("%s has no metric '%s' and no other one: it has only the values of its runs",
 			file_label(file), wanted);
 	else
 		say("%s has no metric '%s', but %.*s%s", file_label(file), wanted,

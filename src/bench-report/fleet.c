@@ -116,7 +116,7 @@ static int print_machines(const struct machines *machines, size_t most)
 	else if (n_odd == 0)
 		print(stdout, "none is odd\n");
 	else
-		print(stdout, "%zu not as the others\n", n_odd);
+		print(stdout, "%zu odd\n", n_odd);
 	r = table_new("machines", columns, ARRAY_SIZE(columns), false, stdout, &table);
 	for (size_t i = 0; r >= 0 && i < MIN(machines->n, most); i++)
 		r = add_row(table, machines, i);

@@ -50,7 +50,7 @@ static const struct verb verbs[] = {
 	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE|FOLDER...",
 		"over time or commits: where did the level change?", verb_trend },
 	{ "fleet", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE|FOLDER...",
-		"machines: which one is not as the others?", verb_fleet },
+		"machines: which one differs from the others?", verb_fleet },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE|FOLDER...", "several files as one",
 		verb_merge },
 };
@@ -431,14 +431,12 @@ static int check_options(const struct request *request)
 	}
 	/* For a rate of google-benchmark, a gate would pass what is worse. */
 	if (metric_is_rate(request->metric) && !isnan(request->fail_slower)) {
-		say("--fail-slower fails where there is more, and more of '%s' is better",
-			request->metric);
+		say("--fail-slower cannot judge '%s': more is better", request->metric);
 		return -EINVAL;
 	}
 	/* Its list is read as customSmallerIsBetter. */
 	if (metric_is_rate(request->metric) && request->format == FORM_GITHUB) {
-		say("--format github-action-benchmark alarms where there is more, and more of '%s' is "
-		    "better",
+		say("--format github-action-benchmark cannot judge '%s': more is better",
 			request->metric);
 		return -EINVAL;
 	}
@@ -451,8 +449,7 @@ static int choose_form(struct request *request)
 	if (request->json + request->table + request->markdown + request->csv +
 			(request->format != FORM_TEXT) >
 		1) {
-		say("--json, --table, --markdown, --csv and --format are forms of one thing: give one "
-		    "of them");
+		say("--json, --table, --markdown, --csv and --format exclude each other");
 		return -EINVAL;
 	}
 	request->form = request->json ? FORM_JSON
@@ -461,7 +458,7 @@ static int choose_form(struct request *request)
 		: request->csv	      ? FORM_CSV
 				      : request->format;
 	if (request->metadata && request->form > FORM_JSON) {
-		say("--metadata is shown as text and by --json alone");
+		say("--metadata needs text or --json");
 		return -EINVAL;
 	}
 	return 0;
@@ -497,7 +494,7 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 	if (r < 0)
 		return r;
 	if (request->sort == SORT_CHANGE && strcmp(request->verb->name, "compare") != 0) {
-		say("--sort: there is a change in compare alone");
+		say("--sort change needs compare");
 		return -EINVAL;
 	}
 	request->files = argv + optind + 1;

@@ -164,7 +164,7 @@ static int check_since(const struct request *request, char since[static BENCHMAR
 		return -EINVAL;
 	}
 	if (isnan(request->fail_worse)) {
-		say("--since says which changes --fail-worse counts, and that was not given");
+		say("--since needs --fail-worse: it says which changes that counts");
 		return -EINVAL;
 	}
 	(void)benchmark_format_date(date, since);

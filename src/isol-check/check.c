@@ -96,7 +96,7 @@ void finding_add_no_tasks(struct finding *finding, const struct host *host)
 void finding_add_few_tasks(struct finding *finding)
 {
 	finding_add(finding, VERDICT_UNKNOWN,
-		"others may be hidden: no thread of the kernel is to be seen");
+		"others may be hidden: no thread of the kernel can be seen");
 }
 
 void finding_add_unseen(
@@ -108,7 +108,7 @@ void finding_add_unseen(
 		return;
 	list = host_format(host, unseen);
 	finding_add(
-		finding, VERDICT_UNKNOWN, "%s of CPU %s cannot be seen", what, list ? list : "?");
+		finding, VERDICT_UNKNOWN, "%s of CPU %s cannot be read", what, list ? list : "?");
 }
 
 void finding_add_not_watched(struct finding *finding, const struct host *host)

@@ -245,7 +245,7 @@ static void look_at_governor(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_NOISE, "%s: the frequency follows the load", governors);
 		advise_pin(host, f);
 	}
-	finding_add_unseen(f, host, unseen, "that");
+	finding_add_unseen(f, host, unseen, "the governor");
 }
 
 static void format_khz(uint64_t khz, char *buf, size_t size)
@@ -295,10 +295,10 @@ static void look_at_range(struct host *host, struct finding *f)
 	if (pinned) {
 		finding_add(f, VERDICT_OK, "pinned at %s", ranges);
 	} else {
-		finding_add(f, VERDICT_RISK, "%s: whoever decides may choose", ranges);
+		finding_add(f, VERDICT_RISK, "%s: it may vary in between", ranges);
 		advise_pin(host, f);
 	}
-	finding_add_unseen(f, host, unseen, "that");
+	finding_add_unseen(f, host, unseen, "the limits");
 	if (limited) {
 		finding_add(f, VERDICT_RISK, "the firmware allows less at present");
 		add_policy_path(host, f, "bios_limit");
@@ -377,7 +377,7 @@ static void look_at_preference(struct host *host, struct finding *f)
 			f, CPU_DIR "/cpu%d/power/energy_perf_bias", cpumask_first(host_cpus(host)));
 	else
 		add_policy_path(host, f, "energy_performance_preference");
-	finding_add_unseen(f, host, unseen, "that");
+	finding_add_unseen(f, host, unseen, "the preference");
 	if (speed || pinned) {
 		finding_add(f, VERDICT_OK, "%s", text);
 		return;
@@ -424,7 +424,7 @@ static void look_at_policies(struct host *host, struct finding *f)
 	} else if (cpumask_is_empty(unseen)) {
 		finding_add(f, VERDICT_OK, "set alike on all of these CPUs");
 	}
-	finding_add_unseen(f, host, unseen, "all that is set");
+	finding_add_unseen(f, host, unseen, "a setting");
 }
 
 /* Whether the CPU has a maximum frequency or a capacity, which would show cores of different kinds.
@@ -532,7 +532,7 @@ static void look_at_current(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "%s, as pinned", text);
 	else
 		finding_add(f, VERDICT_RISK, "%s, which is not what it is pinned at", text);
-	finding_add_unseen(f, host, unseen, "that");
+	finding_add_unseen(f, host, unseen, "the frequency");
 	/* The CPU cannot hold the frequency: freq-pin chooses one that it can. */
 	if (pinned && off)
 		advise_pin(host, f);

@@ -106,7 +106,7 @@ static void look_at_temperature(struct host *host, struct finding *f)
 	if (cpumask_is_empty(cpus)) {
 		if (f->path.length == 0)
 			finding_add(f, host_hypervisor(host) ? VERDICT_INFO : VERDICT_UNKNOWN,
-				host_hypervisor(host) ? "the host's to know"
+				host_hypervisor(host) ? "only the host can read it"
 						      : "no sensor of the CPU");
 		return;
 	}
@@ -128,7 +128,7 @@ static void look_at_temperature(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "%.0f C%s, %.0f below the limit", heat.now, where,
 			heat.headroom);
 	}
-	finding_add_unseen(f, host, unseen, "that");
+	finding_add_unseen(f, host, unseen, "the temperature");
 }
 
 static bool has_count(int cpu)

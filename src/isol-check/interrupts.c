@@ -222,7 +222,7 @@ static void look_at_managed(struct host *host, struct finding *f)
 		return;
 	if (b && b->managed_irq && cpumask_subset(host_cpus(host), b->isolcpus.cpus)) {
 		add_fixed(f, VERDICT_OK, &t->managed,
-			"the kernel manages, for what is asked for from here alone (managed_irq)");
+			"the kernel manages, for requests from these CPUs only (managed_irq)");
 		add_fixed(f, VERDICT_UNKNOWN, &t->fixed,
 			"cannot be moved; whether managed_irq keeps them away cannot be seen");
 	} else {

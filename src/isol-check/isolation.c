@@ -266,13 +266,13 @@ static void look_at_kthreads(struct host *host, struct finding *f)
 	if (!list)
 		return;
 	if (!host_sees_all_tasks(host)) {
-		finding_add(
-			f, VERDICT_UNKNOWN, "none is to be seen here, and there are always some");
+		finding_add(f, VERDICT_UNKNOWN,
+			"none can be seen here, although there are always some");
 		return;
 	}
 	if (n_movable > 0) {
-		finding_add(f, VERDICT_RISK, "%zu that could be elsewhere may run here: %s",
-			n_movable, list);
+		finding_add(f, VERDICT_RISK, "%zu movable kernel thread%s may run here: %s",
+			n_movable, n_movable == 1 ? "" : "s", list);
 		finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
 	}
 	finding_add(f, VERDICT_OK, "%zu belong to these CPUs and cannot be moved", n_bound);

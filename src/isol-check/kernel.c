@@ -97,7 +97,7 @@ static void look_at_watchdogs(struct host *host, struct finding *f)
 	if (!is_absent(host, nmi_path, SYSCTL) && !read_number(f, nmi_path, &nmi))
 		return;
 	if (!is_absent(host, soft_path, SYSCTL) && !read_number(f, soft_path, &soft)) {
-		finding_add(f, VERDICT_UNKNOWN, "whether the soft one runs cannot be seen");
+		finding_add(f, VERDICT_UNKNOWN, "it is not known whether the soft watchdog runs");
 		return;
 	}
 	if (nmi == 0 && soft == 0) {
@@ -118,7 +118,7 @@ static void look_at_watchdogs(struct host *host, struct finding *f)
 	if (nmi != 0)
 		finding_add(f, VERDICT_NOISE, "the NMI watchdog takes a hardware counter");
 	if (soft != 0)
-		finding_add(f, VERDICT_NOISE, "the soft one runs every few seconds");
+		finding_add(f, VERDICT_NOISE, "the soft watchdog runs every few seconds");
 	advise_noise_off(
 		host, f, nmi != 0 ? "watchdog_cpumask,nmi_watchdog" : "watchdog_cpumask", true);
 }
@@ -286,7 +286,7 @@ static enum thp look_at_thp_sizes(
 		bool inherits;
 
 		if (!read_choice(found.gl_pathv[i], words, word)) {
-			finding_add(f, VERDICT_UNKNOWN, "that of one size cannot be seen");
+			finding_add(f, VERDICT_UNKNOWN, "the setting of one size cannot be read");
 			finding_add_path(f, "%s", found.gl_pathv[i]);
 			continue;
 		}
@@ -333,7 +333,8 @@ static void look_at_thp(struct host *host, struct finding *f)
 		finding_add_path(f, "%s", path);
 	}
 	if (most == THP_MADVISE && !read_choice(THP "/defrag", defrag_words, defrag)) {
-		finding_add(f, VERDICT_UNKNOWN, "madvise%s; what that costs cannot be seen", of);
+		finding_add(
+			f, VERDICT_UNKNOWN, "madvise%s; defrag, and so the cost, is not known", of);
 		finding_add_path(f, THP "/defrag");
 		return;
 	}

@@ -73,7 +73,7 @@ static void look_at_siblings(struct host *host, struct finding *f)
 	cpumask_and(beside, beside, host_topology(host)->online);
 	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
 		cpumask_first(host_cpus(host)));
-	finding_add_unseen(f, host, unseen, "who shares the core");
+	finding_add_unseen(f, host, unseen, "the siblings");
 	if (cpumask_is_empty(beside)) {
 		if (cpu < 0 && cpumask_is_empty(unseen) && may_hide_threads(host))
 			finding_add(f, VERDICT_UNKNOWN,
@@ -128,7 +128,7 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 			finding_add(f, VERDICT_OK, "no core is isolated");
 		return;
 	}
-	finding_add_unseen(f, host, unseen, "who shares the core");
+	finding_add_unseen(f, host, unseen, "the siblings");
 	if (cpumask_is_empty(half) && !cpumask_is_empty(unseen))
 		return;
 	if (!cpumask_is_empty(half) && isolation->partitions_error < 0) {

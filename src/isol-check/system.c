@@ -382,7 +382,8 @@ static void look_at_journal(const struct journals *journals, size_t which, struc
 	n_changed = count_changed(journals, journal, &first);
 	if (n_changed == 0)
 		return;
-	finding_add(f, VERDICT_RISK, "%zu of them not as it set them", n_changed);
+	finding_add(f, VERDICT_RISK, "%zu no longer ha%s the value that was set", n_changed,
+		n_changed == 1 ? "s" : "ve");
 	finding_add_path(f, "%s", first);
 	finding_add_fix(f, "%s status", setters[which]);
 }

@@ -181,7 +181,7 @@ static void append_design(struct text *t, const struct comparison *c, const char
 			t, "on each of %zu machines, and their mean\n", c->fleet.n_machines[0]);
 		break;
 	case COMPARED_BETWEEN_MACHINES:
-		text_append(t, "of machines that are others\n");
+		text_append(t, "of different machines\n");
 		break;
 	default:
 		text_append(t, "measured one after the other\n");
@@ -239,10 +239,10 @@ char *comparison_render(const struct comparison *comparison)
 			comparison_format_interval(c, interval));
 	if (c->control_ratio > 0)
 		text_appendf(&t,
-			"  control    %s    its own change, which is taken out of that one\n",
+			"  control    %s    its own change, already removed from the change above\n",
 			units_format_change(c->control_ratio - 1, a));
 	if (c->resolution.share > 0)
-		text_appendf(&t, "  resolution %s    two results of %s can differ by it\n",
+		text_appendf(&t, "  resolution %s    two results of %s may differ by this much\n",
 			units_format_percent(c->resolution.share, a), c->resolution.why);
 	if (c->fleet.n_machines[0] > 0)
 		fleet_append_rows(&t, &c->fleet.nested, &c->fleet);

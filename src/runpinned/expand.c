@@ -288,8 +288,8 @@ static int check_parameters(const struct options *o)
 		bool used = false;
 
 		if (last->is_control && parameter_is_in(parameter, last->text)) {
-			say("--control: {%s} cannot stand there, for the control is the same program "
-			    "beside all values",
+			say("--control: {%s} cannot stand there, because the control is the same "
+			    "program for all values",
 				parameter->name);
 			return -EINVAL;
 		}

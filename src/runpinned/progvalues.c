@@ -234,7 +234,7 @@ static int refuse(int error, size_t block, size_t line, char **ret_why)
 			(int)PROGVALUES_MAX_VALUES, (int)PROGVALUES_MAX_NAMES);
 	if (error == -EXDEV)
 		return text_refuse(ret_why, -EBADMSG,
-			"block %zu is of a name that had other inner loops, or another clock",
+			"block %zu has other inner loops, or another clock, than earlier ones",
 			block);
 	return error;
 }

@@ -39,7 +39,7 @@ static int check_control(const struct save *save, const char *known, const struc
 
 	if (!known || !control || strcmp(known, control) == 0)
 		return 0;
-	say("cannot append to %s: the control of its runs is '%s', and that of these is '%s'",
+	say("cannot append to %s: the control of its runs is '%s', and the control of these runs is '%s'",
 		save->output, known, control);
 	return -EINVAL;
 }
@@ -91,8 +91,8 @@ static int note_control(
 			save->control = TAKE_PTR(control);
 	}
 	if (save->control && !commands->items[commands->n - 1].is_control)
-		say("warning: the runs in %s have a control (%s), and these have none: with them, "
-		    "they cannot be compared by it",
+		say("warning: the runs in %s have a control (%s), and these runs have none: "
+		    "together they cannot be compared by it",
 			save->output, save->control);
 	return 0;
 }

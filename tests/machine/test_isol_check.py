@@ -331,7 +331,7 @@ CASES = {
         ('noisy-server', '1-2,20', coretemps(61, 41), 'ok', '61 C at CPU 1-2, 39 below'),
         ('noisy-server', '1-2', coretemps(41, 99), 'ok', '41 C, 59 below'),
         ('noisy-server', '1,20', {**coretemps(41, 99), f'{HWMON}1/temp1_input': '?'}, 'unknown',
-         '41 C at CPU 1, 59 below the limit; that of CPU 20 cannot be seen'),
+         '41 C at CPU 1, 59 below the limit; the temperature of CPU 20 cannot be read'),
         (QUIET, '2', {}, 'unknown', ''),
         ('vm-plain', '1', {}, 'info', ''),
     ],
@@ -922,7 +922,7 @@ def test_kernel_threads():
     with Processes() as processes:
         kthread, bound, worker = 0x00200000, 0x04000000, 0x00000020
         for flags, cpus, verdict, said in (
-                (kthread, '0,1', 'risk', '1 that could be elsewhere may run here: kswapd0'),
+                (kthread, '0,1', 'risk', '1 movable kernel thread may run here: kswapd0'),
                 (kthread, '1', 'risk', 'cpu-shield -c 1'),
                 (kthread, '0', 'ok', '0 belong to these CPUs'),
                 (kthread | bound, '1', 'ok', '1 belong to these CPUs and cannot be moved'),
@@ -1024,8 +1024,8 @@ def test_journals():
         for text, verdict, said in (
                 (journal(knob, mask), 'info', 'noise-off keeps 2 knobs'),
                 # A value that the setter has not set, and then the value from before.
-                (journal((*knob[:3], '5'), mask), 'risk', '1 of them not as it set them'),
-                (journal(knob, (*mask[:2], '3', 'c')), 'risk', '1 of them not as it set them'),
+                (journal((*knob[:3], '5'), mask), 'risk', '1 no longer has the value that was set'),
+                (journal(knob, (*mask[:2], '3', 'c')), 'risk', '1 no longer has the value that was set'),
                 # The kernel lowers this value by itself.
                 (journal(('rate', f'/{KERNEL}/perf_event_max_sample_rate', '1', '200000')), 'info', ''),
                 (journal(('word', '/sys/nowhere', 'a', 'b'), ('word', 'irqbalance:banned', '0', 'c')),

@@ -1834,7 +1834,7 @@ def test_appended_control():
     for control in ('--control', '--control-length=8'), ('--control=/bin/true',):
         result = run('-q', '-n', 2, '-w', 0, *control, '--name', 'program', '--append', '-o', path, 'true')
         equal(result.returncode, 1, f'status ({result.stderr})')
-        check("the control of its runs is 'runpinned-control 2', and that of these is" in result.stderr,
+        check("the control of its runs is 'runpinned-control 2', and the control of these runs is" in result.stderr,
               result.stderr)
         equal(path.read_bytes(), before, 'the file')
     # The control of another program is in the same benchmark.
@@ -1845,7 +1845,7 @@ def test_appended_control():
     equal({run['metadata'].get('quiesce_control', each['metadata'].get('quiesce_control'))
            for each in benchmarks for run in each['runs']}, {'runpinned-control 2'}, 'controls')
     result = run('-q', '-n', 2, '-w', 0, '--name', 'program', '--append', '-o', path, 'true')
-    check('these have none' in result.stderr, result.stderr)
+    check('these runs have none' in result.stderr, result.stderr)
 
 
 def test_control_fails():
