@@ -442,7 +442,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	_cleanup_text_ struct text line = { 0 };
 	const char *told = "nothing to do"; /* printed when no row has anything else to say */
 	size_t n = 0, n_rows = 0, n_seen = 0;
-	bool complete = true;
+	bool complete = true, any = false;
 	int r = 0;
 
 	if (!entries)
@@ -457,7 +457,8 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 		}
 		if (is_only_kept(knob))
 			continue;
-		n_seen++;
+		any = true;
+		n_seen += find_part(knob) != PART_ABSENT;
 		/* The headline replaces the names of all knobs that are done, except for those that
 		 * are counted. */
 		if (!headline || knob->fold || find_part(knob) != PART_DONE)
@@ -474,7 +475,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	if (r < 0 || line.failed)
 		return r < 0 ? r : -ENOMEM;
 	print(stream, "%s\n", line.length > 0 ? line.data : told);
-	*ret_complete = complete && n_seen > 0;
+	*ret_complete = complete && any;
 	return 0;
 }
 
