@@ -379,6 +379,27 @@ bool text_ends_with(const char *s, const char *end)
 	return n > n_end && strcmp(s + n - n_end, end) == 0;
 }
 
+const char *text_find_choice(const char *s, size_t *ret_length)
+{
+	const char *open = strchr(s, '['), *close = open ? strchr(open, ']') : NULL;
+
+	if (!close)
+		return NULL;
+	*ret_length = (size_t)(close - open - 1);
+	return open + 1;
+}
+
+void text_pick_choice(char *s)
+{
+	size_t length;
+	const char *choice = text_find_choice(s, &length);
+
+	if (!choice)
+		return;
+	memmove(s, choice, length);
+	s[length] = '\0';
+}
+
 bool text_has_word(const char *s, const char *word, const char *separators)
 {
 	size_t wanted = strlen(word);

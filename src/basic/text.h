@@ -92,6 +92,12 @@ bool text_ends_with(const char *s, const char *end);
 /* Whether `word` is one of the words of `s`, which any of the separator characters separate. */
 bool text_has_word(const char *s, const char *word, const char *separators);
 
+/* The chosen word of an attribute such as "always [madvise] never", and its length; NULL for a text
+ * without brackets. */
+const char *text_find_choice(const char *s, size_t *ret_length);
+/* Cuts such a text to its chosen word; one without brackets stays as it is. */
+void text_pick_choice(char *s);
+
 #define TEXT_REAL_SIZE 40
 /* Formats a finite number with the fewest digits, at least 15, that are parsed as the same number,
  * with '.' in any locale: "0.1", "1e-09". */

@@ -12,7 +12,6 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "isol-check/subjects.h"
-#include "machine/identity.h"
 #include "machine/swap.h"
 
 #define WORKQUEUES "/sys/devices/virtual/workqueue"
@@ -242,7 +241,7 @@ static bool read_choice(const char *path, const char *words, char choice[FILE_AT
 {
 	if (host_read(path, choice) < 0)
 		return false;
-	identity_pick_selected(choice);
+	text_pick_choice(choice);
 	return text_has_word(words, choice, " ");
 }
 

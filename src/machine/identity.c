@@ -57,17 +57,6 @@ static void set_attr(struct facts *facts, const char *name, const char *path)
 		facts_set_string(facts, name, word);
 }
 
-void identity_pick_selected(char *text)
-{
-	char *open = strchr(text, '[');
-	char *close = open ? strchr(open, ']') : NULL;
-
-	if (!close)
-		return;
-	*close = '\0';
-	memmove(text, open + 1, (size_t)(close - open));
-}
-
 /* --- One text per CPU, and equal ones joined: "0-1=this; 2=that". */
 
 struct per_cpu {
@@ -612,12 +601,12 @@ static void set_thp(struct facts *facts)
 
 	if (!read_word("/sys/kernel/mm/transparent_hugepage/enabled", enabled))
 		return;
-	identity_pick_selected(enabled);
+	text_pick_choice(enabled);
 	if (!read_word("/sys/kernel/mm/transparent_hugepage/defrag", defrag)) {
 		facts_set_string(facts, "quiesce_thp", enabled);
 		return;
 	}
-	identity_pick_selected(defrag);
+	text_pick_choice(defrag);
 	facts_set_stringf(facts, "quiesce_thp", "%s, defrag %s", enabled, defrag);
 }
 

@@ -76,9 +76,6 @@ int identity_read_moving(
  */
 char *identity_pick_parameters(const char *cmdline);
 
-/* "always [madvise] never" to "madvise"; a text without brackets stays as it is. */
-void identity_pick_selected(char *text);
-
 /* The platform's name by Python's rules (platform._platform), malloc'd, NULL when memory is short.
  * libc is "glibc 2.36", or NULL where it has no name. */
 char *identity_format_platform(

@@ -6,6 +6,7 @@
 
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "basic/text.h"
 #include "machine/cpumask.h"
 #include "state/knobtext.h"
 
@@ -57,12 +58,9 @@ static int compare_sets(enum knob_kind kind, const char *a, const char *b)
 /* Start and length of the word in brackets, or of the whole text without surrounding blanks. */
 static const char *pick_choice(const char *text, size_t *ret_length)
 {
-	const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
+	const char *choice = text_find_choice(text, ret_length);
 
-	if (!close)
-		return trim(text, ret_length);
-	*ret_length = (size_t)(close - open - 1);
-	return open + 1;
+	return choice ? choice : trim(text, ret_length);
 }
 
 bool knob_equal(enum knob_kind kind, const char *a, const char *b)

@@ -133,7 +133,7 @@ static void fuzz_attributes(char *text, const char *second, size_t size _unused_
 		must(!knob_is_foreign((enum knob_kind)kind, text, text));
 		must(writable != NULL);
 	}
-	identity_pick_selected(text);
+	text_pick_choice(text);
 	must(strlen(text) <= length);
 }
 

@@ -60,29 +60,6 @@ static void test_parameters(_unused_ void **state)
 	}
 }
 
-static void test_selected(_unused_ void **state)
-{
-	static const char *const cases[][2] = {
-		{ "always [madvise] never", "madvise" },
-		{ "[always] madvise never", "always" },
-		{ "always defer [never]", "never" },
-		{ "never", "never" },
-		{ "", "" },
-		{ "[]", "" },
-		{ "a [b", "a [b" },
-		{ "a] b", "a] b" },
-		{ "a] [b] c", "b" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "%s", cases[i][0]);
-		identity_pick_selected(text);
-		assert_string_equal(text, cases[i][1]);
-	}
-}
-
 /* Expected values by Python 3.11's platform._platform(). */
 static void test_platform(_unused_ void **state)
 {
@@ -334,7 +311,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parameters),
-		cmocka_unit_test(test_selected),
 		cmocka_unit_test(test_platform),
 		cmocka_unit_test_setup(test_read, fake_machine_setup),
 		cmocka_unit_test_setup(test_read_nothing, fake_machine_setup),

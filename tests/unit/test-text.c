@@ -435,6 +435,30 @@ static void test_has_word(void **state)
 	assert_false(text_has_word("  ", "a", " "));
 }
 
+static void test_choice(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "always [madvise] never", "madvise" },
+		{ "[always] madvise never", "always" },
+		{ "always defer [never]", "never" },
+		{ "never", "never" },
+		{ "", "" },
+		{ "[]", "" },
+		{ "a [b", "a [b" },
+		{ "a] b", "a] b" },
+		{ "a] [b] c", "b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%s", cases[i][0]);
+		text_pick_choice(text);
+		assert_string_equal(text, cases[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +475,7 @@ int main(void)
 		cmocka_unit_test(test_quote_for_shell),
 		cmocka_unit_test(test_starts_with),
 		cmocka_unit_test(test_has_word),
+		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_format_real),
 		cmocka_unit_test(test_refuse),
 		cmocka_unit_test(test_wrap),
