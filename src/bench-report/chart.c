@@ -164,18 +164,15 @@ static int find_statistics(struct chart *chart)
 
 static void find_value_range(const struct chart *chart, double *ret_low, double *ret_high)
 {
-	double low = INFINITY, high = -INFINITY, room;
+	double low = INFINITY, high = -INFINITY;
 
 	for (size_t s = 0; s < chart->n_series; s++) {
 		low = MIN(low, chart->low[s]);
 		high = MAX(high, chart->high[s]);
 	}
-	room = (high - low) * 0.05;
-	/* If all values are (nearly) equal, choose a range in which they look like a line. */
-	if (!(room > fabs(high) * 1e-6))
-		room = high != 0 ? fabs(high) * 0.01 : 1e-9;
-	*ret_low = low - room;
-	*ret_high = high + room;
+	ticks_make_room(&low, &high);
+	*ret_low = low;
+	*ret_high = high;
 }
 
 /* The units of the rows. The range of a row is at least `least`, or this part of the largest value,

@@ -294,7 +294,8 @@ static int add_bencher(const char *file, const struct benchmark *b, void *contex
 	return 0;
 }
 
-int figures_print(const struct request *request, const struct reports *reports)
+/* The figures of all benchmarks. A negative errno, said or to be said by request_conclude(). */
+static int print_figures(const struct request *request, const struct reports *reports)
 {
 	struct sheet sheet = { .request = request, .reports = reports, .emit.stream = stdout };
 	bool is_list = request->form == FORM_GITHUB;
@@ -315,6 +316,21 @@ int figures_print(const struct request *request, const struct reports *reports)
 	r = reports_each(request, reports, is_list ? add_github : add_bencher, &sheet);
 	emit_close(&sheet.emit, is_list ? ']' : '}');
 	return r < 0 ? r : emit_finish(&sheet.emit);
+}
+
+enum exit_status figures_print_or_each(const struct request *request, struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context, struct emit *emit)
+{
+	int r;
+
+	if (reports_read(request, true, reports) < 0)
+		return EXIT_FAILED;
+	if (request->form > FORM_TABLE)
+		r = print_figures(request, reports);
+	else
+		r = reports_each_emit(request, reports, each, context, emit, "benchmarks");
+	return request_conclude(request, r);
 }
 
 /* --- JUnit --- */

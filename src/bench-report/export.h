@@ -18,9 +18,12 @@ void csv_real(double value); /* an empty field where it is not finite */
 void csv_integer(int64_t value);
 void csv_end(void);
 
-/* The figures of all benchmarks, for --csv, --markdown and --format of show and stats. A negative
- * errno, said or to be said by request_conclude(). */
-int figures_print(const struct request *request, const struct reports *reports);
+/* The whole of show and of stats: reads the files into *reports, which is the caller's, and prints
+ * the figures of all benchmarks for --csv, --markdown and --format, else each benchmark as
+ * reports_each_emit() does. */
+enum exit_status figures_print_or_each(const struct request *request, struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context, struct emit *emit);
 
 /* JUnit's XML: a case for each benchmark. All zero to begin with. */
 struct junit {

@@ -37,7 +37,7 @@ static double place(const struct axis *axis, double value)
 /* With some room around the numbers. */
 static struct axis make_axis(double low, double high, double begin, double length)
 {
-	struct axis axis = { .begin = begin, .length = length };
+	struct axis axis = { .low = low, .high = high, .begin = begin, .length = length };
 
 	axis.is_log = low > 0 && high >= 10 * low;
 	if (axis.is_log) {
@@ -46,12 +46,7 @@ static struct axis make_axis(double low, double high, double begin, double lengt
 		axis.low = low / room;
 		axis.high = high * room;
 	} else {
-		double room = (high - low) * 0.05;
-
-		if (!(room > fabs(high) * 1e-6))
-			room = high != 0 ? fabs(high) * 0.01 : 1e-9;
-		axis.low = low - room;
-		axis.high = high + room;
+		ticks_make_room(&axis.low, &axis.high);
 	}
 	return axis;
 }

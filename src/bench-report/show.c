@@ -276,13 +276,6 @@ enum exit_status verb_show(const struct request *request)
 	struct show show = {
 		.request = request, .reports = &reports, .emit.stream = stdout, .first = true
 	};
-	int r;
 
-	if (reports_read(request, true, &reports) < 0)
-		return EXIT_FAILED;
-	if (request->form > FORM_TABLE)
-		r = figures_print(request, &reports);
-	else
-		r = reports_each_emit(request, &reports, show_one, &show, &show.emit, "benchmarks");
-	return request_conclude(request, r);
+	return figures_print_or_each(request, &reports, show_one, &show, &show.emit);
 }

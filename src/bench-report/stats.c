@@ -268,14 +268,6 @@ enum exit_status verb_stats(const struct request *request)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
 	struct stats_verb verb = { .request = request, .emit.stream = stdout, .first = true };
-	int r;
 
-	if (reports_read(request, true, &reports) < 0)
-		return EXIT_FAILED;
-	if (request->form > FORM_TABLE)
-		r = figures_print(request, &reports);
-	else
-		r = reports_each_emit(
-			request, &reports, stats_one, &verb, &verb.emit, "benchmarks");
-	return request_conclude(request, r);
+	return figures_print_or_each(request, &reports, stats_one, &verb, &verb.emit);
 }

@@ -10,6 +10,16 @@
 /* Marks that differ only in the tenth digit are of no use, and rounding would move them. */
 #define MOST_STEPS_FROM_ZERO 1e9
 
+void ticks_make_room(double *low, double *high)
+{
+	double room = (*high - *low) * 0.05;
+
+	if (!(room > fabs(*high) * 1e-6))
+		room = *high != 0 ? fabs(*high) * 0.01 : 1e-9;
+	*low -= room;
+	*high += room;
+}
+
 int ticks_find(double low, double high, size_t max_n, struct ticks *ret)
 {
 	static const double factors[] = { 1, 2, 5, 10 };

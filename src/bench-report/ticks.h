@@ -12,6 +12,9 @@ struct ticks {
 	int decimals; /* how many decimals are needed to tell the marks apart */
 };
 
+/* Widens the range of some values, so that there is room around them on an axis. If all values are
+ * (nearly) equal, it becomes one in which they look like a line. */
+void ticks_make_room(double *low, double *high);
 /* Finds at most max_n (2 or more) marks in low..high. -EINVAL unless low < high and both are
  * finite, and when the range is smaller than a billionth of its ends. */
 int ticks_find(double low, double high, size_t max_n, struct ticks *ret);

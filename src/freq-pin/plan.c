@@ -68,12 +68,6 @@ static bool is_intel(const struct policy *policy)
 	return is_driver(policy, "intel_pstate") || is_driver(policy, "intel_cpufreq");
 }
 
-/* Drivers in active mode choose the frequency, and under governor `performance` also the EPP. */
-static bool is_active_driver(const struct policy *policy)
-{
-	return is_driver(policy, "intel_pstate") || is_driver(policy, "amd-pstate-epp");
-}
-
 static int set_cpus(struct knob *knob, const struct cpumask *cpus)
 {
 	knob->cpu = cpumask_first(cpus);
@@ -289,7 +283,7 @@ static int add_epp(struct knob_plan *plan, const struct policy *policy,
 
 	/* Under governor `performance`, drivers in active mode set the EPP to `performance` and
 	 * refuse a write. */
-	if (!is_active_driver(policy) && has_epp(policy, "performance"))
+	if (!cpufreq_is_active_driver(policy->info.driver) && has_epp(policy, "performance"))
 		wanted = "performance";
 	r = add_policy_knob(
 		plan, policy, KNOB_WORD, "energy_performance_preference", "EPP", wanted, &knob);

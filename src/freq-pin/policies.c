@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "basic/file.h"
-#include "basic/parse.h"
 #include "freq-pin/policies.h"
 #include "knob/knob.h"
 
@@ -59,18 +58,13 @@ static int read_domain(struct policy *policy)
 {
 	char path[POLICY_PATH_SIZE], text[FILE_ATTR_SIZE];
 	_cleanup_(cpumask) struct cpumask *domain = NULL;
-	const char *cursor = text;
-	uint64_t cpu;
-	int r;
 
 	if (file_read_attr(
 		    AT_FDCWD, policy_path(policy, "freqdomain_cpus", path), text, sizeof(text)) < 0)
 		return 0;
-	r = cpumask_new(&domain);
-	while (r == 0 && parse_next_u64(&cursor, &cpu) == 0 && cpu < CPUMASK_CAPACITY)
-		r = cpumask_set(domain, (int)cpu);
-	if (r < 0)
-		return r;
+	if (cpumask_new(&domain) < 0)
+		return -ENOMEM;
+	cpumask_add_numbers(domain, text);
 	cpumask_andnot(domain, domain, policy->cpus);
 	if (!cpumask_is_empty(domain))
 		policy->domain = TAKE_PTR(domain);

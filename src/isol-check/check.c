@@ -111,6 +111,28 @@ void finding_add_unseen(
 		finding, VERDICT_UNKNOWN, "%s of CPU %s cannot be read", what, list ? list : "?");
 }
 
+int finding_add_mask(struct finding *finding, struct host *host, const char *path, char **ret_list)
+{
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	char text[FILE_ATTR_SIZE];
+	char *list;
+	int r;
+
+	finding_add_path(finding, "%s", path);
+	r = mask ? host_read(path, text) : -ENOMEM;
+	if (r >= 0)
+		r = cpumask_parse_hex(text, mask);
+	if (r < 0)
+		return r;
+	if (!cpumask_intersects(mask, host_cpus(host)))
+		return 0;
+	list = host_format(host, mask);
+	if (!list)
+		return -ENOMEM;
+	*ret_list = list;
+	return 1;
+}
+
 void finding_add_not_watched(struct finding *finding, const struct host *host)
 {
 	if (host_options(host)->recorded)

@@ -63,6 +63,9 @@ void finding_add_few_tasks(struct finding *finding);
 /* Adds the CPUs for which `what` could not be read, if there are any. */
 void finding_add_unseen(
 	struct finding *finding, struct host *host, const struct cpumask *unseen, const char *what);
+/* Adds the path of a hexadecimal mask, and reads it: 1 with its CPUs as a list (malloc'd) when it
+ * has any of the checked ones, 0 when it has none, a negative errno when that is not known. */
+int finding_add_mask(struct finding *finding, struct host *host, const char *path, char **ret_list);
 /* Adds why no rates are known: the machine was not watched. */
 void finding_add_not_watched(struct finding *finding, const struct host *host);
 void finding_clear(struct finding *finding);

@@ -203,14 +203,12 @@ static void show_governor(struct host *host, int cpu, char *buf, size_t size)
 	snprintf(buf, size, "%s", policy ? policy->governor : "");
 }
 
-/* Whether the governor `powersave` is the lowest frequency. With intel_pstate and amd-pstate-epp,
- * the governor of this name chooses the frequency by the load; the drivers of the passive modes
- * have other names. */
+/* Whether the governor `powersave` is the lowest frequency. With a driver in active mode, the
+ * governor of this name chooses the frequency by the load. */
 static bool is_lowest(const struct cpufreq_policy_info *policy)
 {
 	return strcmp(policy->governor, "powersave") == 0 && policy->driver[0] &&
-		strcmp(policy->driver, "intel_pstate") != 0 &&
-		strcmp(policy->driver, "amd-pstate-epp") != 0;
+		!cpufreq_is_active_driver(policy->driver);
 }
 
 static void look_at_governor(struct host *host, struct finding *f)

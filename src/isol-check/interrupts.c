@@ -243,19 +243,15 @@ static void look_at_managed(struct host *host, struct finding *f)
 
 static void look_at_default(struct host *host, struct finding *f)
 {
-	static const char path[] = "/proc/irq/default_smp_affinity";
-	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
 	_cleanup_free_ char *list = NULL;
-	char text[FILE_ATTR_SIZE];
+	int r = finding_add_mask(f, host, IRQLINE_DEFAULT_AFFINITY, &list);
 
-	finding_add_path(f, "%s", path);
-	if (!mask || host_read(path, text) < 0 || cpumask_parse_hex(text, mask) < 0)
+	if (r < 0)
 		return;
-	if (!cpumask_intersects(mask, host_cpus(host))) {
+	if (r == 0) {
 		finding_add(f, VERDICT_OK, "interrupts that are set up later stay away");
 		return;
 	}
-	list = host_format(host, mask);
 	finding_add(f, VERDICT_RISK, "interrupts that are set up later may go to %s", list);
 	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 }

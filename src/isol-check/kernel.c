@@ -52,18 +52,15 @@ static void advise_noise_off(struct host *host, struct finding *f, const char *n
 static void look_at_mask(
 	struct host *host, struct finding *f, const char *path, const char *what, const char *name)
 {
-	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
 	_cleanup_free_ char *list = NULL;
-	char text[FILE_ATTR_SIZE];
+	int r = finding_add_mask(f, host, path, &list);
 
-	finding_add_path(f, "%s", path);
-	if (!mask || host_read(path, text) < 0 || cpumask_parse_hex(text, mask) < 0)
+	if (r < 0)
 		return;
-	if (!cpumask_intersects(mask, host_cpus(host))) {
+	if (r == 0) {
 		finding_add(f, VERDICT_OK, "%s runs on other CPUs", what);
 		return;
 	}
-	list = host_format(host, mask);
 	finding_add(f, VERDICT_NOISE, "%s may run on %s", what, list);
 	advise_noise_off(host, f, name, true);
 }

@@ -268,25 +268,22 @@ int knob_find_switched_cpu(const char *path)
 	return cpu >= 0 && strcmp(rest, "/online") == 0 ? cpu : -1;
 }
 
-/* Parses "0 1 2 3". A policy without an online CPU returns EBUSY instead. */
+/* A policy without an online CPU returns EBUSY instead. */
 static int read_related_cpus(int policy, struct cpumask **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	char path[96], text[FILE_ATTR_SIZE];
-	const char *cursor = text;
-	uint64_t cpu;
-	int r;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpufreq/policy%d/related_cpus",
 		policy);
 	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return 0;
-	r = cpumask_new(&cpus);
-	while (r == 0 && parse_next_u64(&cursor, &cpu) == 0 && cpu < CPUMASK_CAPACITY)
-		r = cpumask_set(cpus, (int)cpu);
-	if (r == 0 && cpumask_weight(cpus) > 1)
+	if (cpumask_new(&cpus) < 0)
+		return -ENOMEM;
+	cpumask_add_numbers(cpus, text);
+	if (cpumask_weight(cpus) > 1)
 		*ret = TAKE_PTR(cpus);
-	return r;
+	return 0;
 }
 
 int knob_find_policy(const char *path)

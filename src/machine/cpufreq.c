@@ -139,6 +139,11 @@ static int compare_descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+bool cpufreq_is_active_driver(const char *driver)
+{
+	return strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "amd-pstate-epp") == 0;
+}
+
 int cpufreq_read_range(int cpu, struct cpufreq_range *ret)
 {
 	struct cpufreq_range range = { 0 };

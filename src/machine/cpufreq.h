@@ -9,6 +9,7 @@
 #ifndef QUIESCE_MACHINE_CPUFREQ_H
 #define QUIESCE_MACHINE_CPUFREQ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,11 @@ struct cpufreq_policy_info {
  * kernel then refuses to read any of it).
  */
 int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret);
+
+/* Whether it is the driver of a policy in active mode: intel_pstate and amd-pstate-epp choose the
+ * frequency themselves, by the load also under governor `powersave`, and under `performance` the
+ * EPP as well. The drivers of the passive modes have other names. */
+bool cpufreq_is_active_driver(const char *driver);
 
 enum {
 	CPUFREQ_TABLE_MAX = 128,

@@ -563,6 +563,14 @@ int cpumask_parse_hex(const char *text, struct cpumask *ret)
 	return read_hex(text, ret);
 }
 
+void cpumask_add_numbers(struct cpumask *mask, const char *text)
+{
+	uint64_t cpu;
+
+	while (parse_next_u64(&text, &cpu) == 0 && cpu < CPUMASK_CAPACITY)
+		(void)cpumask_set(mask, (int)cpu);
+}
+
 char *cpumask_format_error(const struct cpumask_error *error)
 {
 	unsigned char c = (unsigned char)error->character;

@@ -106,6 +106,10 @@ int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret);
  */
 int cpumask_parse_hex(const char *text, struct cpumask *ret);
 
+/* Adds the CPUs of a text such as "0 1 2 3", as related_cpus and freqdomain_cpus of cpufreq are
+ * (cpufreq_show_cpus() in drivers/cpufreq/cpufreq.c), up to the first word that is no CPU. */
+void cpumask_add_numbers(struct cpumask *mask, const char *text);
+
 /* The error in words, malloc'd: "unexpected 'x' at character 3: a CPU number must stand here"
  * (people count characters from 1). NULL when out of memory. */
 char *cpumask_format_error(const struct cpumask_error *error);

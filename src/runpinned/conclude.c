@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,10 +228,11 @@ int conclude(const struct options *options, const struct place *place, struct co
 	r = save_commit(save, parts.items, parts.n, &saved);
 	if (saved && !options->quiet)
 		print(stream, "saved in %s\n", saved);
-	errno = 0;
-	if ((fflush(stream) != 0 || ferror(stream)) && r == 0) {
-		r = errno > 0 ? -errno : -EIO;
-		say_errno(r, "cannot write to standard output");
+	if (r == 0) {
+		r = print_finish(stream);
+		if (r < 0)
+			say_errno(r, "cannot write to standard %s",
+				options->json ? "error" : "output");
 	}
 	return r;
 }

@@ -101,6 +101,9 @@ static void fuzz_lists(char *text, const char *second _unused_, size_t length _u
 		must(hex && cpumask_parse_hex(hex, again) == 0);
 		must(cpumask_equal(mask, again));
 	}
+	cpumask_assign(again, mask);
+	cpumask_add_numbers(mask, text);
+	must(cpumask_subset(again, mask));
 }
 
 /* --- Attributes. --- */

@@ -1275,6 +1275,25 @@ def test_full_standard_output():
     check('No space left' in result.stderr, result.stderr)
 
 
+def test_report_that_cannot_be_written():
+    """With --json the report goes to standard error. A pipe that is nearly full has no room for it, and
+    some for the message that it is lost."""
+    read_end, write_end = os.pipe()
+    with open(read_end, 'rb') as reader, open(write_end, 'wb', buffering=0) as writer:
+        os.set_blocking(writer.fileno(), False)
+        page = os.sysconf('SC_PAGE_SIZE')
+        # A write of up to PIPE_BUF bytes is taken whole or not at all (pipe(7)).
+        before = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, page) - 300
+        equal(writer.write(b'x' * before), before, 'bytes in the pipe')
+        result = subprocess.run([RUNPINNED, '-c', CPU, '--json', '-n', '2', '/bin/true'], check=False,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer,
+                                env=environment(), timeout=PATIENCE)
+        writer.close()
+        said = reader.read()[before:].decode()
+    equal(result.returncode, 1, f'status ({said})')
+    check('runpinned: cannot write to standard error: ' in said, said)
+
+
 def test_closed_pipe():
     process = start('-n', 2, '-o', scratch('pipe.json'), '/bin/true')
     process.stdout.close()

@@ -446,6 +446,30 @@ static void test_hex_bad(void **state)
 	}
 }
 
+static void test_numbers(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "0 1 2 3", "0-3" },
+		{ "0 48\n", "0,48" },
+		{ "5", "5" },
+		{ "", "" },
+		{ "3 x 4", "3" },
+		{ "3 8192 4", "3" },
+		{ "8191", "8191" },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		name_case(cases[i][0]);
+		cpumask_clear_all(f->a);
+		cpumask_add_numbers(f->a, cases[i][0]);
+		expect_list(f->a, cases[i][1]);
+	}
+	fill(f->a, "7");
+	cpumask_add_numbers(f->a, "1");
+	expect_list(f->a, "1,7");
+}
+
 /* CPUs beyond the capacity may be named as long as they are not set. */
 static void test_hex_capacity(void **state)
 {
@@ -678,6 +702,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_list_bad, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hex_good, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hex_bad, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hex_capacity, setup, teardown),
