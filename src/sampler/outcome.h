@@ -30,6 +30,8 @@ struct outcome {
 	struct outcome_run *runs; /* room for all requested runs and the calibration */
 };
 
+/* The values of the first process that has counted ones; NULL where there is none. */
+const struct qs_values *outcome_first_counted(const struct outcome *outcome);
 /* The figures that run() set, each the mean over the processes that set a figure of this name.
  * Returns their number. */
 size_t outcome_figures(const struct outcome *outcome, struct qs_figure ret[QS_MAX_FIGURES]);

@@ -134,8 +134,7 @@ static void format_loops(uint64_t loops, char buffer[static LOOPS_SIZE])
 		snprintf(buffer, LOOPS_SIZE, "%" PRIu64 "*10^%u", head, zeros);
 }
 
-/* The values of the first process that has counted ones; NULL where there is none. */
-static const struct qs_values *first_counted(const struct outcome *outcome)
+const struct qs_values *outcome_first_counted(const struct outcome *outcome)
 {
 	for (size_t i = 0; i < outcome->n_runs; i++) {
 		const struct qs_values *values = outcome->runs[i].values;
@@ -156,7 +155,7 @@ static void add_flaws(const struct outcome *outcome, struct qs_facts *facts)
 
 static void report_counters(FILE *stream, const struct outcome *outcome)
 {
-	struct qs_facts facts = first_counted(outcome)->facts;
+	struct qs_facts facts = outcome_first_counted(outcome)->facts;
 
 	add_flaws(outcome, &facts);
 	for (size_t c = 0; c < facts.n_counters; c++) {
@@ -164,16 +163,8 @@ static void report_counters(FILE *stream, const struct outcome *outcome)
 
 		if (facts.counters[c].error)
 			continue;
-		for (size_t i = 0; i < outcome->n_runs; i++) {
-			const struct qs_values *run = outcome->runs[i].values;
-
-			for (size_t j = 0; j < run->n_values; j++) {
-				if (run->values[j].kind != QS_VALUE_COUNTED)
-					continue;
-				count += (double)run->values[j].counts[c];
-				work += (double)run->values[j].loops * run->inner_loops;
-			}
-		}
+		for (size_t i = 0; i < outcome->n_runs; i++)
+			values_add_counts(outcome->runs[i].values, c, &count, &work);
 		fprintf(stream, "    %-24s %.4g\n", facts.counters[c].name, count / work);
 	}
 }
@@ -255,7 +246,7 @@ static int report_one(FILE *stream, const struct outcome *outcome, int width, do
 	struct qs_figure figures[QS_MAX_FIGURES];
 	char middle[TIME_SIZE], deviation[TIME_SIZE], min[TIME_SIZE], max[TIME_SIZE],
 		loops[LOOPS_SIZE];
-	const struct qs_values *first = first_counted(outcome);
+	const struct qs_values *first = outcome_first_counted(outcome);
 	struct summary summary;
 	size_t processes = 0, n_figures;
 	int r;
@@ -383,7 +374,7 @@ int outcome_report(FILE *stream, const struct outcome *outcomes, size_t n)
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		r = report_one(stream, &outcomes[i], width, &medians[i]);
 		if (!first)
-			first = first_counted(&outcomes[i]);
+			first = outcome_first_counted(&outcomes[i]);
 		for (size_t j = 0; j < outcomes[i].n_runs; j++) {
 			const struct qs_values *run = outcomes[i].runs[j].values;
 

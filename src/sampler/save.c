@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sampler/outcome.h"
+#include "sampler/values.h"
 
 struct writer {
 	FILE *stream;
@@ -102,12 +103,7 @@ static void put_counters(struct writer *writer, const struct qs_values *values)
 		double count = 0, work = 0;
 		char key[80];
 
-		for (size_t i = 0; i < values->n_values; i++) {
-			if (values->values[i].kind != QS_VALUE_COUNTED)
-				continue;
-			count += (double)values->values[i].counts[c];
-			work += (double)values->values[i].loops * values->inner_loops;
-		}
+		values_add_counts(values, c, &count, &work);
 		if (values->facts.counters[c].error || work <= 0)
 			continue;
 		snprintf(key, sizeof(key), "quiesce_event_%s", values->facts.counters[c].name);
@@ -370,17 +366,6 @@ static void put_benchmark(struct writer *writer, const struct outcome *outcome)
 	writer->first = 0;
 }
 
-static int has_values(const struct outcome *outcome)
-{
-	for (size_t i = 0; i < outcome->n_runs; i++) {
-		const struct qs_values *values = outcome->runs[i].values;
-
-		if (values->values[values->n_values - 1].kind == QS_VALUE_COUNTED)
-			return 1;
-	}
-	return 0;
-}
-
 static int put_file(FILE *stream, const struct outcome *outcomes, size_t n)
 {
 	struct writer writer = {
@@ -399,7 +384,7 @@ static int put_file(FILE *stream, const struct outcome *outcomes, size_t n)
 	fputs("},\n \"benchmarks\": [", stream);
 	writer.first = 1;
 	for (size_t i = 0; i < n; i++)
-		if (has_values(&outcomes[i]))
+		if (outcome_first_counted(&outcomes[i]))
 			put_benchmark(&writer, &outcomes[i]);
 	fputs("]}\n", stream);
 	uselocale(before);
@@ -487,7 +472,7 @@ int outcome_save(const char *path, const struct outcome *outcomes, size_t n)
 	int r;
 
 	for (size_t i = 0; i < n; i++)
-		with_values += has_values(&outcomes[i]) != 0;
+		with_values += outcome_first_counted(&outcomes[i]) != NULL;
 	if (with_values == 0)
 		return -ENODATA;
 	r = resolve(path, &real);

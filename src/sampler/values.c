@@ -589,6 +589,16 @@ int values_fd_find(void)
 	return values_fd_is_sealed((int)number) ? (int)number : -EBADF;
 }
 
+void values_add_counts(const struct qs_values *values, size_t counter, double *count, double *work)
+{
+	for (size_t i = 0; i < values->n_values; i++) {
+		if (values->values[i].kind != QS_VALUE_COUNTED)
+			continue;
+		*count += (double)values->values[i].counts[counter];
+		*work += (double)values->values[i].loops * values->inner_loops;
+	}
+}
+
 void values_add_flaws(struct qs_facts *facts, const struct qs_facts *other)
 {
 	facts->clock_changed |= other->clock_changed;

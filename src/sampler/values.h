@@ -91,6 +91,8 @@ int values_fd_read(int fd, char **ret, size_t *ret_size);
 int values_fd_is_sealed(int fd);
 /* For the measuring process: the descriptor, -ENOENT, or -EBADF; see qs_hand_over(). */
 int values_fd_find(void);
+/* Adds what a counter has counted in the counted values, and of how many units of work that is. */
+void values_add_counts(const struct qs_values *values, size_t counter, double *count, double *work);
 /* Adds to the facts of one process or thread what is wrong with the clock or a counter in another,
  * which has the same counters, or none where it calibrates. */
 void values_add_flaws(struct qs_facts *facts, const struct qs_facts *other);
