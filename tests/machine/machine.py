@@ -623,6 +623,24 @@ def skip_all(name, why):
     run_tests([(name, test)])
 
 
+def bench_report(*arguments, status=0, says=None, stdin=subprocess.DEVNULL):
+    """Standard output of bench-report, which is to end with that status and to say that."""
+    result = subprocess.run([os.environ['BENCH_REPORT'], *map(str, arguments)], stdin=stdin,
+                            capture_output=True, text=True, check=False,
+                            env={**os.environ, 'LC_ALL': 'C', 'COLUMNS': '80'})
+    equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
+    if says:
+        check(says in result.stderr, f'{arguments}: {result.stderr}')
+    return result.stdout
+
+
+def named_tests(tests):
+    """Of (name, function) pairs those whose names contain one of the words on the command line; all
+    where there is no word."""
+    words = sys.argv[1:]
+    return [test for test in tests if not words or any(word in test[0] for word in words)]
+
+
 def run_tests(tests):
     """Runs (name, function) pairs as a TAP test and ends the program."""
     tests = list(tests)

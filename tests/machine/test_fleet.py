@@ -15,20 +15,11 @@ import shutil
 import subprocess
 import tempfile
 
+from machine import bench_report as report
 from machine import check, equal, run_tests
 
 BENCH_REPORT = os.environ['BENCH_REPORT']
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix='fleet.'))
-
-
-def report(*arguments, status=0, says=None, stdin=subprocess.DEVNULL):
-    result = subprocess.run([BENCH_REPORT, *map(str, arguments)], stdin=stdin, capture_output=True,
-                            text=True, check=False,
-                            env={**os.environ, 'LC_ALL': 'C', 'COLUMNS': '80'})
-    equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
-    if says:
-        check(says in result.stderr, f'{arguments}: {result.stderr}')
-    return result.stdout
 
 
 def runs_of(values, **metadata):

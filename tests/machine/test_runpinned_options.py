@@ -10,7 +10,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 
 import machine
@@ -568,6 +567,4 @@ TESTS = machine.tests_of(globals())
 
 if __name__ == '__main__':
     # `test_runpinned_options.py WORD...` runs the tests whose names contain one of the words.
-    if len(sys.argv) > 1:
-        TESTS = [test for test in TESTS if any(word in test[0] for word in sys.argv[1:])]
-    machine.run_tests((name, tidy(function)) for name, function in TESTS)
+    machine.run_tests((name, tidy(function)) for name, function in machine.named_tests(TESTS))

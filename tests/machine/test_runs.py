@@ -2090,6 +2090,4 @@ TESTS += [('stopped by SIGINT', lambda: stopped_by(signal.SIGINT, 130)),
 
 if __name__ == '__main__':
     # `test_runs.py WORD...` runs the tests whose names contain one of the words.
-    if len(sys.argv) > 1:
-        TESTS = [test for test in TESTS if any(word in test[0] for word in sys.argv[1:])]
-    machine.run_tests((name, tidy(function)) for name, function in TESTS)
+    machine.run_tests((name, tidy(function)) for name, function in machine.named_tests(TESTS))

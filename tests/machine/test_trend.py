@@ -4,26 +4,17 @@
 
 import gzip
 import json
-import os
 import pathlib
 import random
-import subprocess
 import tempfile
 
-from machine import check, equal, run_tests
+from machine import bench_report, check, equal, run_tests
 
-BENCH_REPORT = os.environ['BENCH_REPORT']
 RUNS = 15
 
 
-def trend(*arguments, status=0, says=None):
-    result = subprocess.run([BENCH_REPORT, 'trend', *map(str, arguments)], stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, check=False,
-                            env={**os.environ, 'LC_ALL': 'C', 'COLUMNS': '80'})
-    equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
-    if says:
-        check(says in result.stderr, f'{arguments}: {result.stderr}')
-    return result.stdout
+def trend(*arguments, **options):
+    return bench_report('trend', *arguments, **options)
 
 
 def trends(*arguments, status=0):
