@@ -212,6 +212,12 @@ def test_setters():
         equal(unit['Service.NotifyAccess'], ['exec'], f'who may tell what has come of {name}')
 
 
+def test_files_of_users():
+    """What hotplug takes from a cpuset of a user's is put back, which root alone may not write there."""
+    for name in 'smt', 'shield':
+        check('CAP_DAC_OVERRIDE' in words(load()[f'benchmark-{name}.service'], 'Service.CapabilityBoundingSet'), name)
+
+
 def test_slice():
     """Whoever measures may not fill the machine with processes."""
     tasks, = load()['benchmark.slice']['Slice.TasksMax']
@@ -237,5 +243,5 @@ def test_documentation():
 
 
 TESTS = (test_verify, test_verify_can_fail, test_security, test_security_can_fail,
-         test_never_by_accident, test_order, test_setters, test_slice, test_tuners, test_documentation)
+         test_never_by_accident, test_order, test_setters, test_files_of_users, test_slice, test_tuners, test_documentation)
 run_tests((test.__doc__.split('.')[0], test) for test in TESTS)
