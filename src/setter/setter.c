@@ -905,6 +905,19 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 	return r;
 }
 
+/* Whether root has set something and this user, who has a journal of his own, nothing. */
+static bool is_set_by_root_only(const struct setter *setter)
+{
+	bool exists;
+
+	if (!journal_is_own() || journal_exists(setter->name))
+		return false;
+	journal_use_root_directory();
+	exists = journal_exists(setter->name);
+	(void)journal_use_own_directory();
+	return exists;
+}
+
 static int run_restore(const struct setter *setter, const struct arguments *a)
 {
 	struct restore_rows rows = { 0 };
@@ -912,6 +925,10 @@ static int run_restore(const struct setter *setter, const struct arguments *a)
 
 	if (!may_turn(setter, "restore"))
 		return EXIT_FAILED;
+	if (is_set_by_root_only(setter)) {
+		say("what root has set only root can put back");
+		return EXIT_FAILED;
+	}
 	r = restore(setter, a, &rows);
 	if (r < 0)
 		status = EXIT_FAILED;

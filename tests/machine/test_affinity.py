@@ -407,6 +407,12 @@ def check_user():
         shield('restore')
         equal(os.sched_getaffinity(mine) & {QUIET}, set(), 'his own process, after a shield of root')
         shield('restore', prefix=be, env=environment)
+        # A shield of root's alone.
+        shield('-c', str(QUIET))
+        said = shield('restore', status=1, prefix=be, env=environment).stderr
+        equal(said, 'cpu-shield: what root has set only root can put back\n', 'restore of a user')
+        shield('restore')
+        equal(shield('restore', prefix=be, env=environment).stderr, '', 'restore of a user, of nothing')
         after = affinities()
         equal({key: after.get(key) for key in before}, before, 'afterwards')
         equal(sorted(path.name for path in (own / 'quiesce').iterdir()), ['lock'], 'left behind')
