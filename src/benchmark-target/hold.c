@@ -24,7 +24,9 @@
 
 #include "basic/clock.h"
 #include "basic/file.h"
+#include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/wait.h"
 #include "benchmark-target/alone.h"
 #include "benchmark-target/evict.h"
 #include "benchmark-target/parts.h"
@@ -40,6 +42,9 @@
 enum {
 	/* When runpinned is killed, its launcher gives the measured program two seconds to end. */
 	LEAVE_SECONDS = 10,
+	/* As long as each of the two services that stop the others may take (TimeoutStopSec=). */
+	JOB_SECONDS = 10 * 60,
+	STEP_NS = 100 * 1000 * 1000,
 
 	/* An exit status of make-quiet, beside those of enum exit_status. */
 	EXIT_UNTOUCHED = 4,
@@ -231,12 +236,31 @@ static int start_shielded(const struct hold *hold, const char *cpus)
 	return r;
 }
 
+/* Like is_up(), of systemd, once the target has no job: while it is being stopped it is up.
+ * -ETIMEDOUT. */
+static int is_up_in_the_end(const struct hold *hold)
+{
+	struct wait wait = wait_until(
+		clock_now_ns(CLOCK_MONOTONIC) + JOB_SECONDS * NSEC_PER_SEC, STEP_NS, STEP_NS);
+
+	do {
+		int r = unit_has_job(hold->manager, TARGET_UNIT);
+
+		if (r <= 0)
+			return r < 0 ? r : is_up(hold);
+	} while (wait_step(&wait));
+	return -ETIMEDOUT;
+}
+
 /* Like is_up(), but says why that cannot be found out. A target that is being started, as it is at
- * boot where it is enabled, is waited for, and counts as up: whoever starts it will stop it. */
+ * boot where it is enabled, is waited for, and counts as up: whoever starts it will stop it. One
+ * that is being stopped is waited for as well, and is down then. */
 static int ask_whether_up(const struct hold *hold)
 {
 	int up = is_up(hold), starting = 0, r;
 
+	if (up > 0 && hold->manager)
+		up = is_up_in_the_end(hold);
 	if (up == 0 && hold->manager) {
 		/* If the target is down and has a job, the job starts it. If there is no job, the
 		 * start may have finished since is_up(): ask again. */

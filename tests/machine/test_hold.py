@@ -651,6 +651,30 @@ def test_stopped_shield():
             equal(systemd.calls, [], 'what systemd was told to do')
 
 
+def test_just_being_stopped():
+    """A target that is being stopped is waited for, and is down then; one that is started anew is up"""
+    class Busy(Systemd):
+        left, then = 3, 'inactive'
+
+        def read(self, unit, interface, name):
+            if (unit, name) == ('benchmark.target', 'Job') and self.left > 0:
+                self.left -= 1
+                if self.left == 0:
+                    self.units[unit]['ActiveState'] = self.then
+                return '(uo)', (7, '/org/freedesktop/systemd1/job/7')
+            return super().read(unit, interface, name)
+
+    for then, status, calls in (('inactive', 0, ['StartUnit']), ('active', 3, [])):
+        with machine() as setter, Busy(setter.box) as systemd:
+            systemd.then = then
+            systemd.units['benchmark.target'] = {'ActiveState': 'active'}
+            systemd.units['benchmark-shield.service'] = {'ActiveState': 'active'}
+            write_target(setter, 'SHIELD_OPTIONS=-c 5')
+            result = setter.run('make-quiet')
+            equal((result.returncode, [call[0] for call in systemd.calls]), (status, calls), result.stderr)
+            equal(systemd.left, 0, 'not asked any more')
+
+
 def test_not_started():
     """A start that failed is said to be put back only where it is"""
     class Failing(Systemd):
@@ -794,7 +818,7 @@ TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
          test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
          test_strict, test_setter_fails, test_setter_fails_twice, test_evict, test_not_root, test_units_leave_alone, test_left_alone, test_put_back,
-         test_make_quiet, test_make_quiet_untouched, test_without_units, test_stopped_shield, test_not_started, test_not_put_back, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
+         test_make_quiet, test_make_quiet_untouched, test_without_units, test_stopped_shield, test_just_being_stopped, test_not_started, test_not_put_back, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)
 if __name__ == '__main__':
     be_alone()
