@@ -419,6 +419,20 @@ int verb_hold(const char *cpus)
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* Says for which CPUs the target is up, unless these are the ones that were asked for. */
+static void say_other_cpus(const char *cpus)
+{
+	_cleanup_(cpumask) struct cpumask *quiet = NULL, *asked = NULL;
+	_cleanup_free_ char *list = NULL;
+
+	if (running_read_cpus(&quiet) < 0 || cpumask_new(&asked) < 0)
+		return;
+	if (cpumask_parse_list(cpus, 0, asked, NULL) == 0 && cpumask_equal(quiet, asked))
+		return;
+	list = cpumask_format_list(quiet);
+	say("the machine is quiet already, for CPU %s and not for %s", list ? list : "?", cpus);
+}
+
 /* Starts the target unless it is up. EXIT_FINDING if somebody else has started it, who will stop
  * it; EXIT_UNTOUCHED for a failure that leaves nothing to be put back. If guardians have started
  * the target, STATE_HELD is removed, so that they leave it up when they end. */
@@ -440,6 +454,8 @@ static int make_quiet(const struct hold *hold, const char *cpus)
 		say("somebody else has made the machine quiet already");
 		return EXIT_FINDING;
 	}
+	if (up && cpus)
+		say_other_cpus(cpus);
 	return EXIT_DONE;
 }
 

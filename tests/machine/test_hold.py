@@ -751,12 +751,20 @@ def test_make_quiet_takes_over():
         guardian = Guardian(setter, '-c', '5')
         guardian.wait_until_quiet()
         quiet = setter.snapshot()
-        setter.succeed('make-quiet')
+        result = setter.run('make-quiet', '-c', '5')
+        equal((result.returncode, result.stderr), (0, ''), 'for the same CPUs')
         equal(guardian.leave()[0], 0, 'the guardian')
         setter.same(quiet, 'the guardian changed')
         setter.succeed('put-back')
         setter.same(before, 'what was there before')
         equal(left_over(setter), set(), 'left in /run/quiesce')
+        guardian = Guardian(setter, '-c', '5')
+        guardian.wait_until_quiet()
+        result = setter.run('make-quiet', '-c', '6')
+        equal((result.returncode, result.stderr),
+              (0, 'benchmark-target: the machine is quiet already, for CPU 5 and not for 6\n'), 'for others')
+        equal(guardian.leave()[0], 0, 'the guardian')
+        setter.succeed('put-back')
 
 
 def test_make_quiet_fails():
