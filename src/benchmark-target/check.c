@@ -13,7 +13,8 @@
 #include "benchmark-target/verdict.h"
 #include "state/running.h"
 
-/* The results of the setters' services. Each setter that is wanted is a part. */
+/* The results of the setters' services. Each setter that the configuration wants is a part, also
+ * where it is not run for lack of CPUs. */
 struct parts {
 	unsigned n;
 	unsigned n_done;
@@ -24,15 +25,23 @@ struct parts {
 static int add_part(
 	struct unit_manager *manager, const struct target_setter *setter, struct parts *parts)
 {
-	_cleanup_free_ char *options = NULL, *state = NULL, *why = NULL;
+	_cleanup_free_ char *options = NULL, *state = NULL, *left_out = NULL, *why = NULL;
 	struct unit_outcome outcome;
 	bool done, refused;
 	int r;
 
-	r = target_read_options(setter, &options);
-	if (r < 0)
-		return r == -ENODATA ? 0 : r;
-	parts->n++;
+	r = target_read_why(setter, &left_out);
+	if (r == 0)
+		r = target_read_options(setter, &options);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	parts->n += r == 0 || left_out;
+	if (left_out && r == 0)
+		text_appendf(&parts->missing, "; %s in part: %s", setter->key, left_out);
+	else if (left_out)
+		text_appendf(&parts->missing, "; without %s: %s", setter->key, left_out);
+	if (r == -ENODATA)
+		return 0;
 	r = unit_read_state(manager, setter->unit, &state);
 	if (r == 0)
 		r = unit_read_outcome(manager, setter->unit, &outcome);

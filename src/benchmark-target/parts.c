@@ -12,18 +12,6 @@
 #include "benchmark-target/verbs.h"
 #include "state/running.h"
 
-/* Why less is done than benchmark.conf asks for, malloc'd; NULL where all of it is done. */
-static int read_why(const struct target_setter *setter, char **ret)
-{
-	_cleanup_free_ char *name = NULL;
-	int r;
-
-	if (text_format(&name, "%s_WHY", setter->key) < 0)
-		return -ENOMEM;
-	r = running_read_value(name, ret);
-	return r == -ENODATA ? 0 : r;
-}
-
 /* What the setter says, malloc'd. *ret_complete becomes false where that is not all. */
 static int ask_setter(const struct target_setter *setter, char **ret, bool *ret_complete)
 {
@@ -49,7 +37,7 @@ static int add_part(const struct target_setter *setter, struct text *lines, bool
 	_cleanup_free_ char *line = NULL, *why = NULL;
 	int r;
 
-	r = read_why(setter, &why);
+	r = target_read_why(setter, &why);
 	if (r == 0)
 		r = ask_setter(setter, &line, ret_complete);
 	if (r == -ENODATA && !why)

@@ -110,6 +110,17 @@ int target_read_options(const struct target_setter *setter, char **ret)
 	return running_read_value(name, ret);
 }
 
+int target_read_why(const struct target_setter *setter, char **ret)
+{
+	_cleanup_free_ char *name = NULL;
+	int r;
+
+	if (text_format(&name, "%s_WHY", setter->key) < 0)
+		return -ENOMEM;
+	r = running_read_value(name, ret);
+	return r == -ENODATA ? 0 : r;
+}
+
 bool target_leaves(const struct target_setter *setter)
 {
 	_cleanup_free_ char *options = NULL;

@@ -195,6 +195,21 @@ def test_evict_in_the_dark():
         equal(setter.run('evict').returncode, 0, 'status where there is none')
 
 
+def test_parts_left_out():
+    """The verdict counts a part that the configuration wants and that is left out, and tells why"""
+    for strict, status, says in (
+            ('no', 0, 'degraded, CPU 5, 2 of 3 parts; without SHIELD: no other CPU; NOISE in part: no masks'),
+            ('yes', 1, 'STRICT=yes; without SHIELD: no other CPU; NOISE in part: no masks')):
+        text = GOOD.format('5') + f'STRICT={strict}\nSHIELD_WHY=no other CPU\nFREQ_OPTIONS=-c 5 base\n' \
+            'NOISE_OPTIONS=-c 5\nNOISE_WHY=no masks\n'
+        with Box(TARGET, text) as setter, Systemd(setter.box) as systemd:
+            for name in 'freq', 'noise':
+                systemd.units[f'benchmark-{name}.service'] = {'ActiveState': 'active', 'ExecMainCode': 1}
+            result = setter.run('check')
+            equal(result.returncode, status, result.stderr)
+            check(result.stderr.splitlines()[-1].startswith(f'benchmark-target: {says}'), result.stderr)
+
+
 class Picky(Systemd):
     """systemd, which starts no unit that is in `refusals`."""
     refusals = {}
@@ -232,5 +247,5 @@ def test_tuners_that_do_not_start():
 TESTS = (test_chosen, test_asked_for, test_join, test_quiesce_of_a_user, test_waits_for_its_turn,
          test_stopped_while_it_asks,
          test_not_all_apart, test_another_boot, test_damaged, test_gone, test_wants,
-         test_evict_in_the_dark, test_tuners_that_do_not_start)
+         test_evict_in_the_dark, test_parts_left_out, test_tuners_that_do_not_start)
 run_tests((test.__doc__, test) for test in TESTS)
