@@ -12,6 +12,25 @@
 #include "benchmark-target/verbs.h"
 #include "state/running.h"
 
+/* Why the setter does not say what it has done, in its own words, malloc'd. */
+static int ask_why_not(const struct target_setter *setter, char *const *words, char **ret)
+{
+	_cleanup_free_ char *said = NULL;
+	char *line;
+	int r;
+
+	r = tool_run_and_read(setter->program, words, STDERR_FILENO, &said);
+	if (r == -ENOMEM)
+		return r;
+	r = text_format(
+		&line, "not known: %s", r >= 0 && *said ? said : "the setter does not answer");
+	if (r < 0)
+		return r;
+	free(*ret);
+	*ret = line;
+	return 0;
+}
+
 /* What the setter says, malloc'd. *ret_complete becomes false where that is not all. */
 static int ask_setter(const struct target_setter *setter, char **ret, bool *ret_complete)
 {
@@ -27,9 +46,7 @@ static int ask_setter(const struct target_setter *setter, char **ret, bool *ret_
 		return r;
 	if (r != EXIT_DONE)
 		*ret_complete = false;
-	if (r != EXIT_DONE && r != EXIT_FINDING)
-		return text_replace(ret, "not known: the setter does not answer");
-	return 0;
+	return r == EXIT_DONE || r == EXIT_FINDING ? 0 : ask_why_not(setter, words, ret);
 }
 
 static int add_part(const struct target_setter *setter, struct text *lines, bool *ret_complete)

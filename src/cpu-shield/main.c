@@ -249,7 +249,8 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 	struct shield_way way = { 0 };
 	int r;
 
-	if (cpus) {
+	/* A CPU of a shield that is up may have gone offline since. */
+	if (cpus && target->verb == SETTER_APPLY) {
 		r = check_cpus(target->topology, cpus);
 		if (r < 0)
 			return r;

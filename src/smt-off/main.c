@@ -183,7 +183,7 @@ static void scene_close(struct scene *scene)
 /* --- The CPUs that go offline. --- */
 
 /* The CPUs of -c stay online: at most one for each core. `stayers` has an entry for each core: the
- * CPU that stays, or -1. */
+ * CPU that stays, or -1. `status` is also about CPUs that have gone offline since. */
 static int choose_stayers(const struct scene *scene, int *stayers)
 {
 	const struct topology *topology = scene->target->topology;
@@ -191,6 +191,8 @@ static int choose_stayers(const struct scene *scene, int *stayers)
 	cpumask_for_each (cpu, scene->target->cpus) {
 		int *stayer = &stayers[topology->cpus[cpu].core];
 
+		if (scene->target->verb == SETTER_STATUS && !cpumask_isset(scene->online, cpu))
+			continue;
 		if (cpumask_isset(scene->taken, cpu)) {
 			say("-c: CPU %d was taken offline by smt-off (`smt-off restore` brings it back)",
 				cpu);

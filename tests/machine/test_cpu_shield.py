@@ -255,6 +255,9 @@ def test_wrong_cpus():
         shield.box.write(f'{CPUS}/online', '0-4,6-15\n')
         shield.box.write(f'{CPUS}/cpu5/online', '0\n')
         check('CPU 5 is offline' in shield.refused(2, '-c', '4-5'), 'offline')
+        check('CPU 5 is offline' in shield.refused(2, '--dry-run', '-c', '4-5'), 'offline')
+        # It may have gone offline while it was shielded.
+        check('offline' not in shield.run('status', '-c', '4-5').stderr, 'status')
         check('all CPUs' in shield.refused(2, '-c', '0-4,6-15'), 'all that are online')
 
 

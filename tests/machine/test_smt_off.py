@@ -211,6 +211,7 @@ def test_wrong_use():
         smt.succeed('restore')
         smt.box.write(f'{CPUS}/cpu11/online', '0\n')
         check('CPU 11 is offline\n' in smt.fail(2, '-c', '11'), 'offline CPU')
+        equal(smt.run('status', '--brief', '-c', '11').stderr, '', 'status with an offline CPU')
 
 
 def test_not_root():

@@ -210,6 +210,21 @@ def test_parts_left_out():
             check(result.stderr.splitlines()[-1].startswith(f'benchmark-target: {says}'), result.stderr)
 
 
+def test_parts_of_offline_cpus():
+    """A CPU that goes offline while the target is up does not keep the setters from telling what is done"""
+    options = 'SHIELD_OPTIONS=-c 5\nSMT_OPTIONS=-c 5\nNOISE_OPTIONS=-c 5 --only foo\n'
+    with Box(TARGET, GOOD.format('5') + options) as setter:
+        setter.box.write('sys/devices/system/cpu/online', '0-4,6-15\n')
+        setter.box.write('sys/devices/system/cpu/cpu5/online', '0\n')
+        result = setter.run('parts')
+        lines = dict(line.split(': ', 1) for line in result.stdout.splitlines())
+        for part in 'shield', 'SMT':
+            check('not known' not in lines[part], result.stdout)
+        # In its own words, where one cannot.
+        check(lines['noise'].startswith("not known: noise-off: --only: there is no 'foo'"), result.stdout)
+        equal(result.returncode, 3, result.stderr)
+
+
 class Picky(Systemd):
     """systemd, which starts no unit that is in `refusals`."""
     refusals = {}
@@ -247,5 +262,5 @@ def test_tuners_that_do_not_start():
 TESTS = (test_chosen, test_asked_for, test_join, test_quiesce_of_a_user, test_waits_for_its_turn,
          test_stopped_while_it_asks,
          test_not_all_apart, test_another_boot, test_damaged, test_gone, test_wants,
-         test_evict_in_the_dark, test_parts_left_out, test_tuners_that_do_not_start)
+         test_evict_in_the_dark, test_parts_left_out, test_parts_of_offline_cpus, test_tuners_that_do_not_start)
 run_tests((test.__doc__, test) for test in TESTS)
