@@ -286,7 +286,10 @@ bool trend_is_long_enough(const struct trend *trend)
 
 double trend_change(const struct trend *trend, size_t i)
 {
-	return trend->levels->items[i].median / trend->levels->items[i - 1].median - 1;
+	double old = trend->levels->items[i - 1].median;
+
+	/* Medians below 0 rise towards 0. */
+	return (trend->levels->items[i].median - old) / fabs(old);
 }
 
 bool trend_is_worse(const struct trend *trend, size_t i, double percent)

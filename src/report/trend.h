@@ -64,7 +64,7 @@ DEFINE_CLEANUP(trends, trends_free);
 
 /* Whether there are enough results to look for changes. */
 bool trend_is_long_enough(const struct trend *trend);
-/* The change of level `i` (1 or above) against the one before, as new / old - 1. */
+/* The change of level `i` (1 or above) against the one before, as (new - old) / |old|. */
 double trend_change(const struct trend *trend, size_t i);
 /* Whether that change is for the worse by more than `percent`: upwards, or downwards for a rate
  * (metric_is_rate()). */

@@ -103,6 +103,25 @@ def check_rate(history):
         check('+100' in result or '+99' in result, result)
 
 
+def check_below_zero(history):
+    """What is below 0 becomes more where it comes nearer to it; from 0 it is more by any part."""
+    draw = history.draw
+    for name, levels, change, says in (('rise', (-20, -10), 0.5, 'rise: +50 %'), ('fall', (-10, -20), -1, None),
+                                       ('up', (-10, 10), 2, 'up: +200 %'), ('more', (0, 10), None, 'more: +inf %')):
+        folder = history.root / name
+        folder.mkdir()
+        for day in range(24):
+            level = levels[day >= 12]
+            entries = [{'name': name, 'run_type': 'iteration', 'real_time': 10, 'time_unit': 'ns',
+                        'balance': level * draw.uniform(0.999, 1.001)} for _ in range(5)]
+            (folder / f'{day:02}.json').write_text(json.dumps(
+                {'context': {'date': f'2026-10-{1 + day:02}T10:00:00+00:00'}, 'benchmarks': entries}))
+        text = trend('--metric', 'balance', '--fail-worse', 5, folder, status=3 if says else 0, says=says)
+        check('? %' not in text, text)
+        found = trends('--metric', 'balance', folder)[0]['levels'][1]['change']
+        check(found is None if change is None else abs(found - change) < 0.01, f'{name}: {found}')
+
+
 def check_machines(history):
     """Machines in turn, one of them slower: no change in either."""
     for day in range(30):
@@ -261,5 +280,5 @@ def check_refused(history):
 
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
-    check_change, check_better, check_rate, check_machines, check_named_machines, check_order, check_zones,
-    check_unreadable_date, check_no_date, check_control, check_clock, check_merged, check_refused))
+    check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order,
+    check_zones, check_unreadable_date, check_no_date, check_control, check_clock, check_merged, check_refused))
