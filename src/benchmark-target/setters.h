@@ -34,7 +34,8 @@ const struct target_setter *target_find_setter(const char *key);
 /* The options that the running target has for a setter, malloc'd. -ENODATA where it is not to run,
  * else the errors of running_read_value(). */
 int target_read_options(const struct target_setter *setter, char **ret);
-/* Why less is done than benchmark.conf asks for, malloc'd; *ret stays NULL where all of it is done. */
+/* Why less is done than benchmark.conf asks for, malloc'd; *ret stays NULL where all of it is done.
+ */
 int target_read_why(const struct target_setter *setter, char **ret);
 /* Whether the running target certainly leaves the setter alone: what the setter has set, somebody
  * has set by hand. */

@@ -29,7 +29,8 @@ int verb_do_job(enum unit_job job, const char *unit, bool alone);
 /* Ends the programs that still run on the quiet CPUs, unless their shield is not the target's. */
 int verb_evict(void);
 /* For ExecStopPost= of the service of that key, which systemd also runs where ExecCondition= has
- * skipped the service: becomes `restore --once` of the setter, unless the target leaves it alone. */
+ * skipped the service: becomes `restore --once` of the setter, unless the target leaves it alone.
+ */
 int verb_restore(const char *key);
 /* Removes /run/quiesce/target, and adds to the target's journal what was not put back. */
 int verb_release(void);

@@ -18,8 +18,8 @@ int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *strea
 /*
  * Prints what has been done, what was refused and what only the host can do, in one line of a few
  * names. headline: what the turned knobs make together, in place of their names; may be NULL.
- * *ret_complete: false if a knob was refused, is the host's or not as wanted, or if there is no knob
- * at all, not even one that the machine does not have.
+ * *ret_complete: false if a knob was refused, is the host's or not as wanted, or if there is no
+ * knob at all, not even one that the machine does not have.
  */
 int show_brief(
 	const struct knob_plan *plan, const char *headline, FILE *stream, bool *ret_complete);
