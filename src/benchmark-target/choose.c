@@ -72,8 +72,7 @@ static const char *name_smt(const struct settings *settings)
 	return settings->smt == SETTINGS_SMT_ALL ? "all" : "siblings";
 }
 
-/* Adds to the reason that of the CPUs which it names these are left, because their siblings go
- * offline. */
+/* Adds to the reason which of its CPUs are left after their siblings go offline. */
 static int explain_siblings(const struct settings *settings, struct choice *choice)
 {
 	_cleanup_free_ char *left = cpumask_format_list(choice->cpus);

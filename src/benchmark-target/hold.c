@@ -192,8 +192,8 @@ static void hold_close(struct hold *hold)
 		close(hold->directory);
 }
 
-/* -EPERM, after saying so, if the target is up without the shield that it should have: a program on
- * the quiet CPUs is not alone there then. Without systemd there is nothing to check, because
+/* -EPERM, after saying so, if the target is up without the shield that it should have: then a
+ * program on the quiet CPUs is not alone there. Without systemd there is nothing to check, because
  * alone_apply() fails without the shield. */
 static int check_shield(const struct hold *hold)
 {
@@ -508,8 +508,9 @@ static int put_back(const struct hold *hold)
 		r = up;
 	else if (up)
 		r = stop(hold);
-	/* It stops after the target, and starts this program for a last time then, which our caller
-	 * may be about to remove. The machine is put back already, however that ends. */
+	/* BEGIN_UNIT stops after the target and then starts this program for a last time, so this
+	 * waits for it: the caller may be about to remove the program. The machine is already put
+	 * back, however this ends. */
 	if (r == 0 && hold->manager)
 		(void)unit_stop(hold->manager, BEGIN_UNIT);
 	/* Setters that a person has called have journals, too. */

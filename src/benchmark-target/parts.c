@@ -31,7 +31,8 @@ static int ask_why_not(const struct target_setter *setter, char *const *words, c
 	return 0;
 }
 
-/* What the setter says, malloc'd. *ret_complete becomes false where that is not all. */
+/* The line that the setter prints, malloc'd. *ret_complete becomes false where the setter has not
+ * done everything. */
 static int ask_setter(const struct target_setter *setter, char **ret, bool *ret_complete)
 {
 	_cleanup_free_ char *options = NULL;

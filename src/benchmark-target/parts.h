@@ -7,8 +7,8 @@
 
 /*
  * *ret: malloc'd lines "shield: an isolated partition of cgroup v2\n", in the order of the setters,
- * from `status --brief` of each. *ret_complete: whether each setter that is to run has done all
- * that it is for. Needs no root. A setter that fails has a line that says why.
+ * from `status --brief` of each. *ret_complete: whether each setter that is to run has done
+ * everything. Needs no root. A setter that fails has a line that says why.
  */
 int parts_read(char **ret, bool *ret_complete);
 

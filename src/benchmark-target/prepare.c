@@ -72,7 +72,7 @@ static int prepare(const char *cpus)
 	if (r == 0)
 		r = state_write(&settings, choice);
 	settings_clear(&settings);
-	/* All else has been said where it was found out. */
+	/* All other errors were reported where they occurred. */
 	if (r == -ENOMEM)
 		say("cannot prepare: out of memory");
 	if (r != 0)

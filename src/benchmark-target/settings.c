@@ -141,7 +141,7 @@ static int parse_noise(const char *value, struct settings *settings, const char 
 		if (n == SETTINGS_N_NAMES || !is_name(name))
 			return -EINVAL;
 		/* The kernel keeps the file that swapon(2) has opened, and its mount. The mounts of
-		 * a service end with it: /proc/swaps would have "/sda2" for "/dev/sda2" then. */
+		 * a service end with it: then /proc/swaps would show "/sda2" for "/dev/sda2". */
 		if (strcmp(name + (*name == '+'), "swap") == 0) {
 			*ret_reason = "NOISE takes no swap, which a service could not switch on "
 				      "again: run swapoff before the target starts";

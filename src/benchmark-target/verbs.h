@@ -37,7 +37,8 @@ int verb_release(void);
 /* Adds the verdict on the last start to the target's journal. */
 int verb_tell(void);
 
-/* Prints what the running target has achieved, see parts.h: EXIT_FINDING where that is not all. */
+/* Prints what the running target has achieved, see parts.h: EXIT_FINDING where it has not achieved
+ * everything. */
 int verb_parts(void);
 
 /* Writes down which tuners (tuners.c) are running. */
@@ -53,8 +54,8 @@ int verb_return_tuners(void);
 int verb_hold(const char *cpus);
 /*
  * Makes the machine quiet and leaves it so, until verb_put_back(): for callers that end in between.
- * EXIT_FINDING, and nothing to be put back, if it was up before, by somebody who will stop it; 4
- * for a failure that leaves nothing to be put back.
+ * EXIT_FINDING, with nothing to be put back, if the target was up before, started by somebody who
+ * will stop it; 4 for a failure that leaves nothing to be put back.
  */
 int verb_make_quiet(const char *cpus);
 /*

@@ -91,8 +91,8 @@ static int explain_undone(struct unit_manager *manager, const char *service, cha
 
 int verdict_read(struct unit_manager *manager, char **ret)
 {
-	/* When one of these fails, those after it fail because of it. Before the first one is done,
-	 * nothing is changed. */
+	/* When one of these services fails, the later ones fail because of it. Before the first one
+	 * is done, nothing is changed. */
 	static const char *const services[] = {
 		PREPARE_UNIT,
 		CHECK_UNIT,

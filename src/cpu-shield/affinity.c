@@ -64,8 +64,8 @@ int inheritors_write(const char *list, const char *text)
 	const char *kept;
 	int r;
 
-	/* The threads are kept as long as the journal has this knob, and it has been written just
-	 * now: only the clock is to be waited for. */
+	/* The word is "kept" as long as the journal has this knob, and the journal has just been
+	 * written: only the clock has to be waited for. */
 	if (strcmp(text, KEPT) == 0)
 		return threads_wait_tick();
 	r = load_journal(&journal);

@@ -4,8 +4,9 @@
  * It serves where there are no partitions of cgroup v2: with cgroup v1, in containers, and on
  * kernels before 6.1.
  *
- * It is weaker than a partition. Whoever sets his own affinity can still go to the quiet CPUs, and
- * new kernel threads may; the scheduler still balances load there, and finds none.
+ * It is weaker than a partition. A thread that sets its own affinity can still go to the quiet
+ * CPUs, and so may new kernel threads; the scheduler still balances load there, but finds nothing
+ * to balance.
  */
 #ifndef QUIESCE_CPU_SHIELD_AFFINITY_H
 #define QUIESCE_CPU_SHIELD_AFFINITY_H
@@ -15,9 +16,9 @@
 
 /*
  * "inheritors:3": the threads that were started while CPU 3 was kept clear, and so may not run
- * there. The word is "kept" while the journal has this knob, else "free"; writing "free" gives
- * them what the threads that started them had before. It is the knob that is put back last, when
- * nobody can inherit a narrow affinity any more.
+ * there. The word is "kept" while the journal has this knob, else "free"; writing "free" gives them
+ * what the threads that started them had before. This knob is put back last, when no thread can
+ * inherit a narrow affinity any more.
  */
 int inheritors_read(const char *list, char **ret);
 int inheritors_write(const char *list, const char *text);

@@ -300,8 +300,9 @@ static struct knob *find_partition(const struct knob_plan *plan)
 	return knob ? knob : knob_plan_find(plan, WATCHED_SCHEME ":" SHIELD_PARTITION);
 }
 
-/* Only a kernel that does not know the word refuses to write it: before 6.1, but distributions have
- * added it to older ones. Any other accepts it, and the file then has the reason for a refusal. */
+/* Only a kernel that does not know the word refuses the write: kernels before 6.1, unless the
+ * distribution has added it. Any other kernel accepts the write, and the file then has the reason
+ * for a refusal. */
 static bool has_substitute(const struct knob_plan *plan, void *state)
 {
 	const struct knob *partition = find_partition(plan);

@@ -275,7 +275,7 @@ int irqbalance_is_running(void)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 		r = file_read_attr(AT_FDCWD, path, comm, sizeof(comm));
-		/* Others are those of processes that have ended, or are hidden from this user. */
+		/* Other errors are of processes that have ended, or are hidden from this user. */
 		if (r < 0 && knob_error_is_ours(-r))
 			return r;
 		if (r <= 0 || strcmp(comm, "irqbalance") != 0)

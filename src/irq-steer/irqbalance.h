@@ -20,7 +20,7 @@ int irqbalance_read(const char *name, char **ret);
 /*
  * Bans the CPUs of a hexadecimal mask, and waits until irqbalance reports that they are banned;
  * says that it waits. -ETIMEDOUT when that takes longer than two intervals of irqbalance and a
- * little more; irqbalance may apply the mask (of several masks, the last one) later all the same. A
+ * little more; irqbalance may still apply the mask later (after several masks, the last one). A
  * mask that equals irqbalance's own default (isolated and nohz_full CPUs) is set as "default", not
  * as a list.
  */

@@ -183,10 +183,10 @@ static int has_stopped_service(void)
 }
 
 /* An irqbalance whose banned CPUs we have set still moves interrupts, among the other CPUs. So does
- * one that a restore has let go, while a line still waits for an offline CPU. */
+ * an irqbalance whose ban a restore has lifted, while a line still waits for an offline CPU. */
 static int is_moved(const char *path)
 {
-	/* This is found out once only, as a machine may have thousands of interrupts. */
+	/* This is found out only once, because a machine may have thousands of interrupts. */
 	static int is_balanced = -1;
 
 	if (!text_starts_with(path, IRQ_DIRECTORY) || !strchr(path + strlen(IRQ_DIRECTORY), '/'))

@@ -223,9 +223,9 @@ static int read_number(const char *path, int64_t *ret)
 	return parse_attr_s64(text, ret) == 0;
 }
 
-/* Adds a row for a knob that is not turned, because what it is to be depends on what it is, and
- * that cannot be read. Fails with r if it was asked for by name, or if r is no matter of the knob.
- */
+/* Adds a row for a knob that is not turned, because its wanted value depends on its present value,
+ * which cannot be read. Fails with r if it was asked for by name, or if r does not concern the
+ * knob. */
 static int add_unreadable(
 	struct planning *p, enum noise_id id, const char *path, int r, const char *name)
 {

@@ -43,7 +43,8 @@ struct noise_knob {
 	enum noise_use use;
 	const char *sets; /* the value that is set, for a person */
 	const char *why;  /* what that does for a benchmark, in one line */
-	/* The file that `sets` is written to as it stands; NULL where more is to be found out. */
+	/* The file to which `sets` is written unchanged; NULL where the value has to be
+	 * computed. */
 	const char *file;
 };
 

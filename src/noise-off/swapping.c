@@ -79,7 +79,7 @@ static int find_discard(const char *path, const char **ret)
 		}
 	}
 	if (stream) {
-		/* After an error, errno is still that of getmntent_r(). */
+		/* After an error, errno is still set by getmntent_r(). */
 		r = ferror(stream) ? -errno : 0;
 		(void)endmntent(stream);
 	}

@@ -69,7 +69,7 @@ int mounts_unshare(bool as_root, char **ret_why)
 		if (r < 0)
 			return explain_denied(-r, ret_why);
 	}
-	/* Not "/", which is no mount in a chroot. */
+	/* Not "/", because in a chroot it is not a mount. */
 	if (mount(NULL, "/sys", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 		mount(NULL, "/proc", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return explain_denied(errno, ret_why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What it takes to show files in the place of others to the calling process and its children: a
- * mount namespace of their own, and bind mounts in it. The process must not have threads.
+ * The means to show files in place of other files to the calling process and its children: a mount
+ * namespace of their own, and bind mounts in it. The process must not have threads.
  *
  * Each function returns 0 or a negative errno with one phrase in *ret_why (malloc'd, NULL without
  * memory).

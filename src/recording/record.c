@@ -567,8 +567,8 @@ static int record_cgroups(
 		else
 			r = snprintf(name, sizeof(name), "%s/group%zu", to, i);
 		r = r >= PATH_MAX - 64 ? -E2BIG : 0;
-		/* Others can be skipped with all below: the parents of a partition are partitions,
-		 * or have its CPUs in a list of their own. */
+		/* Other cgroups can be skipped with everything below them: the parents of a
+		 * partition are partitions, or have its CPUs in their own list. */
 		if (r < 0 || (!has_own_cpus(below) && !is_common_cgroup(names[i])))
 			continue;
 		r = record_files(recorder, below, name, files, ARRAY_SIZE(files), NULL);
@@ -588,7 +588,8 @@ static int read_machine(const struct scrub_names *names, struct recording **ret)
 
 	if (!recording)
 		return -ENOMEM;
-	/* These directories show that the kernel lacks what is not recorded below them. */
+	/* These directories show that the kernel lacks the files that are not recorded below
+	 * them. */
 	r = record_directory(&recorder, "/sys/kernel/mm");
 	if (r == 0)
 		r = record_directory(&recorder, "/sys/class");

@@ -284,9 +284,9 @@ char *scrub_own_names(const struct scrub_names *names, const char *text)
 
 /* --- Kinds of text. --- */
 
-/* Where the name of a network interface ends in the word of an action, before the queue's number,
- * as drivers/net/ethernet has it: "eth0-TxRx-0" (most of Intel's), "eth0-rxtx-0" (vmxnet3, nfp),
- * "eth0-q0" (be2net). 0 where there is no such number. */
+/* The place where the name of a network interface ends in the word of an action, before the queue's
+ * number, as in drivers/net/ethernet: "eth0-TxRx-0" (most of Intel's), "eth0-rxtx-0" (vmxnet3,
+ * nfp), "eth0-q0" (be2net). 0 where there is no such number. */
 static size_t find_interface_end(const char *word, size_t length)
 {
 	static const char *const queues[] = { "-TxRx-", "-Tx-Rx-", "-txrx-", "-rxtx-", "-Tx-",
@@ -308,7 +308,7 @@ static size_t find_interface_end(const char *word, size_t length)
 	return found;
 }
 
-/* Where it begins: some drivers write their own name first, "i40e-eth0-TxRx-0". */
+/* The place where the name begins: some drivers write their own name first, "i40e-eth0-TxRx-0". */
 static size_t find_interface_begin(const char *word)
 {
 	static const char *const drivers[] = { "i40e-", "i40evf-", "iavf-", "ice-" };

@@ -24,10 +24,10 @@ DEFINE_CLEANUP(scrub_names, scrub_names_free);
 /* For free text of drivers and people (labels): replaces the names of this machine, Ethernet and
  * IPv4 addresses, UUIDs, and runs of 12 or more hexadecimal digits. */
 char *scrub_text(const struct scrub_names *names, const char *text);
-/* For actions of interrupts: as above, and replaces by "net" what stands before the number of a
- * queue, as in "office-TxRx-0", unless it is a common name. It is an interface of another network
- * namespace: /sys/class/net has only ours, the interrupts are those of the machine. An interface
- * without queues cannot be told from a device. */
+/* For actions of interrupts: as above, and replaces the text before the number of a queue, as in
+ * "office-TxRx-0", by "net", unless it is a common name. Such a text is an interface of another
+ * network namespace: /sys/class/net has only ours, the interrupts are those of the machine. An
+ * interface without queues cannot be distinguished from a device. */
 char *scrub_actions(const struct scrub_names *names, const char *text);
 /* Replaces only the names: for a kernel release, where four numbers are no IPv4 address. */
 char *scrub_own_names(const struct scrub_names *names, const char *text);

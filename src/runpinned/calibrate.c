@@ -37,7 +37,7 @@ static void set_length(struct command *command, unsigned length)
 	snprintf(command->argv[1], OPTIONS_LENGTH_SIZE, "%u", length);
 }
 
-/* How long it takes, or how much CPU time if that is less: on a busy machine, CPU time varies much
+/* The duration of a run, or its CPU time if that is less: on a busy machine, CPU time varies much
  * less. */
 static double find_seconds(const struct launch_report *report)
 {
@@ -73,7 +73,7 @@ static int run_once(struct command *command, const struct options *options, stru
 	return 1;
 }
 
-/* The same with its hooks. */
+/* Makes one run with its hooks. */
 static int make_trial(struct command *command, const struct options *options,
 	const struct place *place, struct stop *stop, struct launch_report *ret)
 {
@@ -85,7 +85,7 @@ static int make_trial(struct command *command, const struct options *options,
 	if (r < 0)
 		return r;
 	r = stop_check(stop) == 0 ? run_once(command, options, stop, ret) : -ECANCELED;
-	/* However the run ended, and even if there was none. */
+	/* --conclude runs however the run ended, and even if there was none. */
 	concluded = hook_run(options, place, command, HOOK_CONCLUDE, stop, NULL);
 	return r < 0 || concluded >= 0 ? r : concluded;
 }
@@ -114,7 +114,7 @@ static int time_command(struct command *command, const struct options *options,
 	return 0;
 }
 
-/* The same in a launcher of its own, which is ended. */
+/* The same in a new launcher, which is ended afterwards. */
 static int time_once(struct command *command, const struct options *options,
 	const struct place *place, const struct counting *counting, struct stop *stop, double *ret)
 {

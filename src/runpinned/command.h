@@ -20,7 +20,8 @@
 
 struct command {
 	const char *name;	   /* the name of the benchmark */
-	const char *const *values; /* of the parameters, NULL of one that it does not have */
+	const char *const *values; /* the values of the parameters; NULL for a parameter that it
+				    * does not have */
 	const char *const *hooks;  /* HOOK_KINDS of them, NULL where there is none */
 	bool set_up;		   /* its --setup was begun, so that its --cleanup is due */
 	char *const *argv;	   /* as the user gave it */

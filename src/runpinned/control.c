@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * runpinned-control ROUNDS: the control that ships (runpinned --control). It does the same work in
- * each run: ROUNDS rounds of some 100 us, of which arithmetic, branches that cannot be foreseen,
- * caches and memory take about a quarter each. Whatever slows programs down in general slows this
- * one down, too.
+ * each run: ROUNDS rounds of some 100 us, in which arithmetic, unpredictable branches, caches and
+ * memory take about a quarter each. Whatever slows programs down in general slows this one down,
+ * too.
  *
  * Results of different days are compared by it, so a change here makes all earlier results
  * incomparable: the file's hash is part of them. It is linked whole, without debugging information,
@@ -20,9 +20,9 @@ enum {
 	BRANCHES = 5000,
 	SMALL_READS = 3500,	 /* within a first or second level cache */
 	SMALL_WORDS = 64 * 1024, /* 256 KiB */
-	/* A round takes the next of these blocks. After the last one the first one follows, which
-	 * has left all caches but the largest by then. Short runs touch few of them, because the
-	 * kernel has to clear each page that is touched first. */
+	/* Each round uses the next of these blocks. After the last block the first one follows,
+	 * which by then is in no cache except perhaps the largest. Short runs touch few of them,
+	 * because the kernel has to clear each page that is touched first. */
 	BLOCK_WORDS = 16 * 1024, /* 64 KiB */
 	BLOCKS = 256,		 /* 16 MiB */
 	LARGE_READS = 150,	 /* of all blocks that were touched */
@@ -54,8 +54,8 @@ static uint64_t compute(uint64_t x)
 	return x + (uint64_t)(y * 1000);
 }
 
-/* Which way it goes is decided by a random bit, and each way waits for the one before, so that the
- * compiler cannot do without the branch. */
+/* A random bit decides the branch, and each step depends on the step before, so that the compiler
+ * cannot remove the branch. */
 static uint64_t choose(uint64_t *state)
 {
 	uint64_t sum = 0;

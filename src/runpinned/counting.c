@@ -172,7 +172,7 @@ static int32_t count_moves(const struct launch_report *report, int64_t task_cloc
 	int64_t missing_ns = task_clock_ns - tree->ran_ns;
 	int32_t n = (int32_t)MIN(tree->n_migrations, (uint32_t)INT32_MAX);
 
-	/* The time of processes that live longer than the program is in one of the two only. */
+	/* The time of processes that outlive the program is in only one of the two sums. */
 	if (task_clock_ns < 0 || tree->ran_ns < 0 || tree->n_lost > 0)
 		return n;
 	if (missing_ns < window_ns / MISSING_PART ||
@@ -183,7 +183,7 @@ static int32_t count_moves(const struct launch_report *report, int64_t task_cloc
 }
 
 /* A task does not wait while it runs. Where its records were lost, the kernel's sum of its waiting
- * is from outside of the window, too (tree.h). */
+ * also contains time outside of the window (tree.h). */
 static int64_t limit_waiting(
 	const struct launch_report *report, int64_t task_clock_ns, int64_t waited_ns)
 {

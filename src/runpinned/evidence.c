@@ -23,9 +23,8 @@
 _Static_assert(EVIDENCE_N_SOFTIRQS == PROCSTAT_N_SOFTIRQS, "one place for each kind");
 
 enum {
-	/* A reading that is not older than this also serves as the reading before the next run.
-	 * What a desktop machine does on a CPU in that time is less than what taking another
-	 * reading costs. */
+	/* A reading that is not older than this also serves as the reading before the next run. In
+	 * that time a desktop machine disturbs a CPU less than another reading would. */
 	REUSE_NS = 1000 * 1000,
 	SENSOR_EVERY_NS = 1000 * 1000 * 1000,
 	/* For sensors that have no limits of their own: about where the CPUs of desktops and

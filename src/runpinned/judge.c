@@ -34,9 +34,9 @@ int64_t judge_window_end(const struct launch_report *report)
 
 /*
  * How long the program and the launcher are known to have waited for their CPU after the last exit
- * record: on a busy machine that is longer than all the rest. The kernel's records end with the
- * exit record, so what the main thread waited for in all, and not before that record, it waited for
- * after.
+ * record: on a busy machine this is longer than everything else. The kernel's records end with the
+ * exit record, so the main thread's total waiting minus its waiting before that record is its
+ * waiting after it.
  */
 static int64_t find_wait_after_end(const struct launch_report *report, bool whole)
 {
@@ -68,9 +68,9 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 	return report->end_ns - end_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
 }
 
-/* Whether the program waited long enough to be worth telling. Where the kernel does not say how
- * long anything waited, the switches away from a program that is a single task have to do: tasks of
- * one program take the CPU from each other. */
+/* Whether the program waited long enough to be worth telling. Where the kernel does not tell how
+ * long anything waited, the switches away from a program with a single task decide; with several
+ * tasks they cannot, because tasks of one program take the CPU from each other. */
 static bool is_preempted(const struct launch_report *report, const struct weights *weights)
 {
 	double weight = weights->of[weight_bit(SAMPLE_PREEMPTED)];
@@ -94,7 +94,8 @@ uint16_t judge_run(const struct run_facts *run)
 	struct weights weights;
 	uint16_t flags = 0;
 
-	/* When the kernel provides no window for any run, that is nothing against this run. */
+	/* If the kernel provides no window for any run, the missing window does not count against
+	 * this run. */
 	if (run->window != WINDOW_SOUND && report->window_tried && report->window_error == 0)
 		flags |= SAMPLE_WINDOW;
 	if (report->leftover)

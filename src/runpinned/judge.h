@@ -24,8 +24,9 @@ enum window_verdict {
 
 /*
  * The end of the kernel's window: the exit record of the process's last thread. Where the records
- * of all threads are not known, that of the main thread; where that one was lost because there was
- * no room for it, the stamp after wait4(2), which is too late. 0 when there is no end.
+ * of all threads are not known, it is the exit record of the main thread; where this was lost
+ * because there was no room for it, the stamp after wait4(2), which is too late. 0 when there is no
+ * end.
  */
 int64_t judge_window_end(const struct launch_report *report);
 /*
@@ -34,10 +35,10 @@ int64_t judge_window_end(const struct launch_report *report);
  * that used more memory is allowed more time: 1 us for each page, several times what
  * zap_pte_range() takes. In addition, 5 ms are allowed for other delays at the end of a program
  * whose last thread's exit is known. For a program with several threads of which only the main
- * thread's exit is known it is 1 ms, because its main thread may really have ended first. Where
- * that is so because records were lost, nothing is allowed for the memory: what another thread did
- * meanwhile would hide in it, and the next runs have room for the records. What the launcher waited
- * for its CPU meanwhile is no life of the program's, and is allowed, too.
+ * thread's exit is known it is 1 ms, because its main thread may really have ended first. If this
+ * is because records were lost, nothing is allowed for the memory: work of another thread could
+ * hide in that allowance, and the next runs will have room for the records. The time that the
+ * launcher waited for its CPU meanwhile is not the program's, and is allowed too.
  */
 enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns);
 

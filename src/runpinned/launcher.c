@@ -64,9 +64,9 @@ enum {
 	 * the shortest possible ones do. */
 	CORE_PART_OF_RUN = 20,
 	/* The rings of records, which the kernel allocates for each run: about 500 records of the
-	 * main thread, and 1000 switches. After a run that did not fit, those of the next runs are
-	 * the large ones, which an ordinary user may have for each CPU of the machine
-	 * (perf_event_mlock_kb, Documentation/admin-guide/sysctl/kernel.rst). */
+	 * main thread, and 1000 switches. After a run that did not fit, the next runs get the large
+	 * rings, which an ordinary user may have for each CPU of the machine (perf_event_mlock_kb,
+	 * Documentation/admin-guide/sysctl/kernel.rst). */
 	WINDOW_RING = 32 * 1024,
 	TREE_RING = 16 * 1024,
 	LARGE_RING = 512 * 1024,
@@ -289,7 +289,8 @@ static int child_main(void *arg)
 	 * the program's waiting. */
 	if (plan->flags & LAUNCH_SCHEDSTAT)
 		child->delay_before_ns = read_run_delay("/proc/self/schedstat");
-	/* Here as well because the launcher sleeps by now: what it waited for before is over. */
+	/* The launcher's delay is read here too, because the launcher sleeps by now: its earlier
+	 * waiting is over. */
 	child->launcher_delay_before_ns = get_run_delay(l->schedstat);
 	getrusage(RUSAGE_SELF, &child->before);
 	child->start_ns = clock_now_ns(plan->clockid);
@@ -400,8 +401,8 @@ static void read_records(struct launcher *l, pid_t pid, struct launch_report *re
 
 /* The counters belong to the launcher. They are enabled only by the exec of a child, and a child's
  * counts are added to them when it ends. So the run's counts are the difference from the previous
- * reading. Where that failed, the difference is of more runs than this one: it stays zero, which is
- * "not counted". */
+ * reading. Where the previous reading failed, the difference would contain more than this run, so
+ * it stays zero, which means "not counted". */
 static void read_counters(struct launcher *l, struct launch_report *report)
 {
 	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
@@ -448,8 +449,8 @@ static int64_t timeval_ns(struct timeval tv)
 	return tv.tv_sec * NSEC_PER_SEC + tv.tv_usec * 1000;
 }
 
-/* What the program used. What the child used while it waited for the parent to sleep is subtracted:
- * its context switches must not look like preemptions. */
+/* Fills in what the program used. The child's own use while it waited for the parent to sleep is
+ * subtracted, because its context switches must not look like preemptions. */
 static void fill_usage(
 	const struct rusage *before, const struct rusage *after, struct launch_report *report)
 {
@@ -615,14 +616,14 @@ static int64_t delay_since(int64_t before, int64_t after)
 	return before < 0 || after < 0 ? -1 : after - before;
 }
 
-/* Reads what is to be known of a run after the child has ended, and before it is reaped. */
+/* Reads the evidence of a run after the child has ended, and before it is reaped. */
 static void read_evidence(struct launcher *l, struct launch_report *report)
 {
 	const struct child *child = &l->child;
 	struct core_reading core;
 	int core_cpu;
 
-	/* First, so that the core is as the run has left it. */
+	/* This comes first, so that the core is as the run has left it. */
 	core_cpu = look_at_core(l, child->is_floor, &core);
 	report->start_ns = child->start_ns;
 	report->launcher_delay_ns =
@@ -645,7 +646,7 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 
 /*
  * Starts a child and lets it run. On a busy CPU the time of a short --timeout may be over before
- * the child has its CPU. Nothing has run then, so that it is tried again, for a minute at most.
+ * the child has its CPU. Then nothing has run, so it is tried again, for a minute at most.
  */
 static int child_begin(struct launcher *l, bool is_floor, struct launch_report *report)
 {
@@ -936,8 +937,8 @@ static void setup_signals(struct launcher *l)
 {
 	sigset_t set;
 
-	/* Signals from the terminal, and SIGTERM of whoever ends us with all that belongs to us,
-	 * reach the whole group. runpinned decides what they mean, and sends LAUNCH_STOP. They are
+	/* Signals from the terminal, and a SIGTERM to our whole process group or service, reach
+	 * this process too. runpinned decides what they mean, and sends LAUNCH_STOP. They are
 	 * blocked and not ignored, because a child would inherit that. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGHUP);
@@ -1104,7 +1105,7 @@ int main(int argc, char *argv[])
 		report.step = LAUNCH_STEP_COUNTER;
 		report.detail = index;
 	}
-	/* On the CPUs of the runs, because the loops are calibrated there. */
+	/* This is done on the CPUs of the runs, because the loops are calibrated for them. */
 	launcher.run_ns = INT64_MAX;
 	if (r == 0 && launcher.plan->core_ns > 0)
 		launcher.core_error = -core_open(&launcher.core);

@@ -36,8 +36,8 @@
 
 enum {
 	LOCK_RETRY_NS = 200 * 1000 * 1000,
-	/* No exit status: the CPUs are locked, but what was chosen and described is of the time
-	 * before others had given them up. */
+	/* Not an exit status: the CPUs are locked now, but everything was chosen and described
+	 * before another process had released them. */
 	HAS_WAITED = -1,
 };
 
@@ -317,8 +317,8 @@ static int failure_status(int error, const struct stop *stop)
 }
 
 /* Makes the runs on the chosen CPUs, and writes the result. Locks the CPUs, unless *lock is a lock
- * on them already. HAS_WAITED where others had them, after everything that has to be known before
- * such a wait. */
+ * on them already. HAS_WAITED if another process had the CPUs; errors that must be known before
+ * such a wait were found before it. */
 static int measure_commands(const struct options *options, const struct place *place,
 	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
 	struct stop *stop, struct cpulock **lock)
@@ -458,14 +458,15 @@ static int tell_quiesce(const struct options *options, const struct quiesce *qui
 	return -EPERM;
 }
 
-/* What a measurement on a quiet machine has. */
+/* The resources of a measurement on a quiet machine. */
 struct quiet {
 	struct place *place;
 	struct cpulock *lock;
 	struct quiesce *quiesce;
 };
 
-/* Ends it in this order: another one has to wait for the CPUs until the machine is put back. */
+/* Releases them in this order, because another measurement has to wait for the CPUs until the
+ * machine is put back. */
 static int quiet_end(struct quiet *quiet)
 {
 	int r = quiesce_end(quiet->quiesce);
@@ -494,9 +495,10 @@ static int make_quiet(
 }
 
 /*
- * Locks the CPUs and makes the machine quiet, in this order: it is not quiet while this waits for
- * another measurement. The target may choose the CPUs only when it starts. If somebody measures on
- * those, the machine is put back, and made quiet for the same CPUs once they are locked.
+ * Locks the CPUs and makes the machine quiet, in this order, so that the machine is not quiet while
+ * this waits for another measurement. The target may choose the CPUs only when it starts. If
+ * somebody measures on these CPUs, the machine is put back, and made quiet for the same CPUs once
+ * they are locked.
  */
 static int begin_quietly(const struct options *options, struct stop *stop, struct quiet *quiet)
 {
@@ -505,7 +507,7 @@ static int begin_quietly(const struct options *options, struct stop *stop, struc
 	struct cpuholder holder;
 	int r, status;
 
-	/* Without root nothing is changed: quiesce_begin() says what is missing. */
+	/* Without root nothing can be changed: quiesce_begin() says what is missing. */
 	r = geteuid() == 0 ? place_foresee(options->cpus, &wanted) : 0;
 	say_if_no_memory(r);
 	if (r < 0)
@@ -610,8 +612,8 @@ static void do_nothing(int signal)
 
 /* When the reader of our output has closed the pipe, as head(1) does, that must not kill us before
  * the clean-up is done and the result is saved: the write fails instead, and is reported as an
- * error. The signal is caught and not ignored, because execve(2) resets what is caught: so the
- * programs and the hooks start with what the caller had. */
+ * error. The signal is caught and not ignored, because execve(2) resets caught signals: so the
+ * programs and the hooks start with the caller's setting. */
 static void survive_closed_pipes(void)
 {
 	if (signal(SIGPIPE, do_nothing) == SIG_IGN)

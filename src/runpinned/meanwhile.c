@@ -11,7 +11,7 @@
 #include "basic/text.h"
 #include "runpinned/meanwhile.h"
 
-/* Of all CPUs together: the sums, and the largest of each kind by name. */
+/* For all CPUs together: the sums, and the largest suspect of each kind by name. */
 struct totals {
 	uint64_t tasks_ns;
 	uint64_t interrupts;
@@ -96,9 +96,9 @@ static void append_largest(struct text *line, const struct suspect *largest, dou
  * The CPUs' time that neither the program nor visible tasks explain, as a part of all of it; 0 as
  * long as it may be an error, negative where not known. Where the kernel counts by its tick
  * (CONFIG_TICK_CPU_ACCOUNTING), each tick finds a CPU busy or not: of n ticks the standard
- * deviation of their sum is at most half the root of n. Three of them are allowed, for ticks of 10
- * ms, the longest there are; and two ticks for each process that is subtracted, for what is cut
- * off.
+ * deviation of their sum is at most half the root of n. Three standard deviations are allowed, for
+ * ticks of 10 ms, the longest that exist; and two ticks for each process that is subtracted,
+ * because its time is rounded down.
  */
 static double find_other(const struct meanwhile *meanwhile, const struct suspects_reading *after,
 	uint64_t tasks_ns, double cpu_seconds)

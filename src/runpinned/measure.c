@@ -201,7 +201,8 @@ static int run_floor(struct work *work, struct session *session, enum launch_com
 	return 0;
 }
 
-/* The medians of some runs of what a launcher executes for that command. */
+/* The medians of some runs of the empty program, or the empty shell, as the launcher executes it
+ * for `command`. */
 static int measure_floor(struct work *work, struct session *session, enum launch_command command,
 	struct floor_time *ret)
 {
@@ -602,7 +603,7 @@ static int make_runs(struct work *work, bool warmup, size_t at_most)
 	request.n_runs = (uint32_t)MIN(at_most, (size_t)LAUNCH_MAX_RUNS);
 	for (uint32_t i = 0; i < request.n_runs; i++)
 		request.env_pads[i] = choose_env_pad(work, runs_made(work->m) + i);
-	/* What a hook has caused since the last reading is not the run's. */
+	/* Disturbances by a hook since the last reading do not belong to the run. */
 	request.read_before =
 		work->evidence && (evidence_begin(work->evidence) || is_one_at_a_time(work));
 
@@ -648,8 +649,8 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 	return r != 0 ? r : concluded;
 }
 
-/* How many rounds are complete, of those that count or of warm-ups. All commands have made as many
- * runs then. */
+/* The number of complete rounds that count, or of complete rounds of warm-ups: all commands have
+ * made so many runs. */
 static size_t rounds_done(const struct work *work, bool warmup)
 {
 	const struct measurement *m = work->commands->items[0].measurement;
@@ -696,8 +697,8 @@ static bool is_time_over(const struct work *work)
 	return work->options->max_time_ns > 0 && elapsed_ns(work) >= work->options->max_time_ns;
 }
 
-/* Makes rounds until each command has made so many runs that count, or that do not; or until
- * --max-time is over, but then at least one round counts. */
+/* Makes rounds until each command has made `rounds` runs that count, or warm-ups; or until
+ * --max-time is over, but at least one round that counts. */
 static int run_until(struct work *work, bool warmup, size_t rounds)
 {
 	while (rounds_done(work, warmup) < rounds) {
@@ -741,7 +742,7 @@ static int are_precise_enough(struct work *work, bool *ret)
 {
 	work->expected_runs = 0;
 	*ret = true;
-	/* By the clock that the result will have. */
+	/* The interval is computed by the clock that the result will have. */
 	commands_settle_clocks(work->commands, work->user_clock);
 	for (size_t i = 0; i < work->commands->n; i++) {
 		struct measurement *m = work->commands->items[i].measurement;
@@ -775,8 +776,8 @@ static int is_long_enough(struct work *work, bool *ret)
 	return 0;
 }
 
-/* One look at both: runs that are made because the time is not over widen the interval again where
- * the program changes. */
+/* Checks both at the same time: runs that are made because the time is not over may widen the
+ * interval again if the program's times change. */
 static int are_precise_and_long_enough(struct work *work, bool *ret)
 {
 	bool long_enough;
@@ -794,10 +795,10 @@ static int are_precise_and_long_enough(struct work *work, bool *ret)
 	return 0;
 }
 
-/* Makes runs beyond -n until `are_enough` is content, or up to --max-runs or --max-time. It is
- * asked more and more rarely, each time after a part of the runs so far, so that all looks together
- * take little time. Short programs are run as often in one request as before: a request for each
- * run, which wakes the launcher, would make these runs take another time than the first ones. */
+/* Makes runs beyond -n until `are_enough` says so, or up to --max-runs or --max-time. It is called
+ * more and more rarely, each time after a part of the runs so far, so that all looks together take
+ * little time. Short programs are run as often in one request as before: a request for each run,
+ * which wakes the launcher, would make these runs take another time than the first ones. */
 static int run_until_enough(
 	struct work *work, int (*are_enough)(struct work *, bool *), size_t part)
 {
@@ -921,8 +922,8 @@ static void share_end(struct work *work, int error)
 	}
 }
 
-/* Measures the empty program with the first launcher only; the result is valid for all of them. So
- * is that of the shell with nothing to do, if there is one. */
+/* Measures the empty program with the first launcher only; the result is valid for all of them. The
+ * same holds for the shell with nothing to do, if there is one. */
 static int share_floor(struct work *work, bool after)
 {
 	struct session *shell = work->commands->empty_shell.session;

@@ -44,7 +44,8 @@ struct measurement {
 	int window_error;
 	/* Why the core could not be looked at, in the same way. */
 	int core_error;
-	/* There are no records of all tasks of a run: the waiting is that of the main thread. */
+	/* There are no records of all tasks for some run: its waiting is only that of the main
+	 * thread. */
 	bool main_thread_only;
 	size_t n_warmups;
 	size_t n_runs;
@@ -56,7 +57,7 @@ struct measurement {
 	bool reached_rel_error; /* --until-rel-error was satisfied */
 	/* --decide, of all programs but the first: all zero before the first look. */
 	struct decision decision;
-	enum window_clock decision_clock; /* that of the values which the decision has taken */
+	enum window_clock decision_clock; /* the clock of the values that the decision has used */
 };
 
 void measurement_free(struct measurement *measurement);

@@ -209,8 +209,8 @@ static int take_stdout(const char *value, void *into)
 	return option_filled(value, &o->output_file);
 }
 
-/* A name that others can use as an identifier, and that is not of what is written anyway. What
- * depends on the machine is refused by describe_setup(). */
+/* Whether the name can be used as an identifier by other tools, and is not a name that is always
+ * written. Names that depend on the machine are refused by describe_setup(). */
 static bool is_free_name(const char *name, size_t length)
 {
 	static const char *const taken[] = { "calibrate_warmups", "command_max_rss", "cpu_temp",

@@ -19,7 +19,7 @@ enum env_pad_mode {
 
 #define OPTIONS_MAX_COMMANDS 64 /* all combinations of parameters included */
 #define OPTIONS_MAX_METADATA 32
-#define OPTIONS_MAX_RUNS (100 * 1000 * 1000) /* which messages in options.c name */
+#define OPTIONS_MAX_RUNS (100 * 1000 * 1000) /* also written out in messages of options.c */
 
 /* Shell commands around the runs (hooks.h). */
 enum hook_kind {
@@ -44,7 +44,8 @@ struct option_program {
 	const char *option; /* "--command": where `text` is from */
 	const char *text;   /* a command that is split into words, or is run by a shell; or NULL */
 	char **argv;	    /* without a text: NULL-terminated, with at least the program's name */
-	bool is_control;    /* --control: runs in turn with the others, and is no rival of theirs */
+	bool is_control;    /* --control: runs in turn with the others, but is not compared with
+			     * them */
 	bool is_shipped;    /* a control that is ours, whose argument is its length */
 };
 
@@ -53,13 +54,13 @@ struct option_command {
 	const char *name;
 	char *const *argv;	       /* NULL-terminated, with at least the program's name */
 	const char *hooks[HOOK_KINDS]; /* NULL where there is none */
-	/* Of each parameter, NULL where neither the program nor its hooks have it. */
+	/* The value of each parameter; NULL where neither the program nor its hooks have it. */
 	const char *values[PARAMETERS_MAX];
 	const char *input;	 /* NULL: /dev/null */
 	const char *output_file; /* NULL: not into a file */
 	size_t program;		 /* which one of the options' programs */
-	/* Which command it is compared with: its own number for one that others are compared
-	 * with. */
+	/* The number of the command that it is compared with; its own number if others are compared
+	 * with it. */
 	size_t old;
 	bool is_control;
 	bool is_shipped;

@@ -76,9 +76,10 @@ static int read_target(struct cpumask **ret)
 }
 
 /*
- * The CPUs to choose from. In a job of Slurm's, those that the job step is bound to: without
- * ConstrainCores (cgroup.conf(5)) the cpuset is that of the whole node, on which there may be other
- * jobs. Elsewhere those that the cpuset has, for an affinity is often inherited unawares.
+ * The CPUs to choose from. In a job of Slurm they are the CPUs that the job step is bound to:
+ * without ConstrainCores (cgroup.conf(5)) the cpuset is that of the whole node, where other jobs
+ * may run. Elsewhere they are the CPUs of the cpuset, because an affinity is often inherited
+ * unintentionally.
  */
 static int read_allowed(struct cpumask *ret)
 {

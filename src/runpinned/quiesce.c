@@ -214,7 +214,7 @@ int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
 	if (!quiesce)
 		return -ENOMEM;
 	*quiesce = (struct quiesce){ .caller = stop->caller, .pid = -1, .socket = -EBADF };
-	/* What a running target has done is asked for all its CPUs. */
+	/* A running target is asked what it has done for all its CPUs. */
 	if (list && geteuid() == 0) {
 		quiesce->list = strdup(list);
 		if (!quiesce->list) {

@@ -77,8 +77,8 @@ static int ranking_fill(struct ranking *ranking, const struct commands *commands
 	size_t n_programs = commands->n - commands->items[commands->n - 1].is_control;
 	int r = 0;
 
-	/* With one program only, the values that it measured itself are compared with nothing, and
-	 * the name of the program is not part of their names. */
+	/* If there is only one program, the values that it measured itself are compared with
+	 * nothing, and their names do not contain its name. */
 	for (size_t i = 0; r >= 0 && i < commands->n; i++)
 		r = add_program(ranking, &commands->items[i], n_programs > 1, unit);
 	if (r < 0)

@@ -21,9 +21,10 @@ struct report_input {
 	enum unit unit; /* of the times that are shown */
 	/* The time of the empty program by the same clock; NAN when unknown. */
 	double floor_seconds;
-	double shell_seconds; /* that of the shell of --shell with nothing to do, in the same way */
-	bool decided; /* --decide: its runs were as many as it took, which is no matter of a warning
-		       */
+	double shell_seconds; /* the time of the shell of --shell with nothing to do, in the same
+			       * way */
+	bool decided; /* --decide: it made as many runs as it took, so their number is no reason for
+		       * a warning */
 	bool one_of_several; /* warnings name the benchmark */
 	bool verbose;
 };

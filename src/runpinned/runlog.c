@@ -294,7 +294,7 @@ static int append_by_kind(struct runlog_writer *w, size_t index)
 		w->counted = w->total;
 		w->counted_at_ns = clock_now_ns(CLOCK_MONOTONIC);
 		r = append_file(w, index, size);
-		/* It was not read, so it has to be read the next time. */
+		/* The file was not read, so it has to be read the next time. */
 		if (*size < 0)
 			w->counted = (struct total){ 0 };
 		return r;

@@ -38,7 +38,7 @@ int runlog_writer_new(const struct launch_plan *plan, int fd, struct runlog_writ
 void runlog_writer_free(struct runlog_writer *writer);
 /* Starts again at the beginning of the file, for the next request. */
 void runlog_rewind(struct runlog_writer *writer);
-/* The readings so far are not taken: the next one does not refer to them. */
+/* Forgets the readings so far: the next reading does not refer to them. */
 void runlog_forget(struct runlog_writer *writer);
 /* How many bytes were written since runlog_rewind(). */
 size_t runlog_size(const struct runlog_writer *writer);

@@ -32,7 +32,7 @@ struct save {
 	char *last_why;
 };
 
-/* Runs with different controls could not be compared by them. */
+/* Refuses other controls, because runs with different controls could not be compared by them. */
 static int check_control(const struct save *save, const char *known, const struct facts *metadata)
 {
 	const char *control = facts_find_string(metadata, BENCHMARK_CONTROL);
@@ -58,7 +58,7 @@ static int check_append(
 	return r;
 }
 
-/* The control of the benchmark there that gets these runs. */
+/* Finds the control of the benchmark in the file that gets these runs. */
 static int find_control(const struct save *save, const struct document *existing,
 	const struct facts *metadata, char **ret)
 {
@@ -72,7 +72,8 @@ static int find_control(const struct save *save, const struct document *existing
 	return r;
 }
 
-/* The control of the benchmarks there that get runs, that of the control itself among them. */
+/* Notes the control of the benchmarks in the file that get runs, among them the benchmark of the
+ * control itself. */
 static int note_control(
 	struct save *save, const struct document *existing, const struct commands *commands)
 {
@@ -194,8 +195,8 @@ int save_check_control(const struct save *save, const struct facts *metadata)
 	return check_control(save, save->control, metadata);
 }
 
-/* Writes the new result alone into a temporary folder, when its own place failed, and says so, or
- * that it failed as well: *ret_place is not touched then. */
+/* Writes the new result alone into a temporary folder after its own place failed, and says so. If
+ * this fails too, it says that, and does not touch *ret_place. */
 static void rescue(const struct document_part *parts, size_t n, char **ret_place)
 {
 	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };

@@ -22,9 +22,10 @@ int save_open(const struct options *options, const struct commands *commands, st
 /* Whether runs are appended to a benchmark that was timed by our own stamps: the new runs have to
  * be timed by them, too. */
 bool save_wants_user_clock(const struct save *save);
-/* The control of the runs that these are appended to, "runpinned-control 256"; NULL for none. */
+/* The control of the runs to which the new runs are appended, "runpinned-control 256"; NULL for
+ * none. */
 const char *save_get_control(const struct save *save);
-/* Whether a program, which these metadata describe, is measured with the same one. Says why not;
+/* Whether the program that these metadata describe is measured with the same control. Says why not;
  * -EINVAL. */
 int save_check_control(const struct save *save, const struct facts *metadata);
 /*

@@ -5,11 +5,11 @@
 #include "runpinned/tree.h"
 
 enum {
-	/* Tasks at one time. A program that has more is looked at until then. */
+	/* Tasks at one time. The records of a program with more tasks are used until then. */
 	TASKS_MAX = 512,
-	/* For how long a process that ends counts as running: the address space of a small one is
-	 * freed in a tenth of a millisecond, that of a large one in tens of them, and if another
-	 * process was given the CPU, it has it for some milliseconds. */
+	/* For how long an ending process counts as running: freeing the address space takes a tenth
+	 * of a millisecond for a small process and tens of milliseconds for a large one, and if
+	 * another process was given the CPU, it keeps it for some milliseconds. */
 	ENDING_MAX_NS = 5 * 1000 * 1000,
 };
 
@@ -103,7 +103,7 @@ static void remove_ended(struct tasks *tasks, int32_t cpu)
 	}
 }
 
-/* Which part of the CPUs that it could use the program does not have. */
+/* The share of the CPUs that the program could use, but does not have. */
 static double missing_part(const struct tasks *tasks, size_t n_cpus)
 {
 	size_t wanted = MIN(tasks->n_running + tasks->n_waiting, n_cpus);
@@ -113,8 +113,8 @@ static double missing_part(const struct tasks *tasks, size_t n_cpus)
 	return (double)(wanted - tasks->n_running) / (double)wanted;
 }
 
-/* Adds the time up to a record. The children of the process may live longer than it does: what
- * happens then is not in the window. */
+/* Adds the time up to a record. The children of the process may outlive it: that time is not in the
+ * window. */
 static void pass_time(struct sum *sum, int64_t until_ns, size_t n_cpus)
 {
 	const struct tasks *tasks = &sum->tasks;
@@ -323,7 +323,7 @@ int64_t tree_waited(const struct launch_report *report)
 
 	if (!report->tree_tried)
 		return report->run_delay_ns;
-	/* What is lost after the ring was full would be missing. */
+	/* After lost records the tree's sum is too small: use the kernel's sum. */
 	if (tree->n_tasks == 1 && tree->n_lost > 0 && report->run_delay_ns >= 0)
 		return report->run_delay_ns;
 	after_wakeups = MAX(report->run_delay_ns - tree->leader_waited_ns, (int64_t)0);

@@ -12,18 +12,18 @@
  * the time that it waited. With one CPU that is the time in which a task waited and none ran.
  *
  * A task that has slept waits from its wake-up on, and there is no record of a wake-up. For the
- * main thread the kernel's own sum of its waiting tells (/proc/PID/schedstat). What of that sum the
- * records do not explain was waited after wake-ups, and is added as far as it fits into the time in
- * which no task of the program ran or waited before the main thread went on. For other tasks the
- * wait after a wake-up is not seen.
+ * main thread the kernel's own sum of its waiting tells (/proc/PID/schedstat). The part of that sum
+ * that the records do not explain is waiting after wake-ups, and is added as far as it fits into
+ * the time in which no task of the program ran or waited before the main thread went on. For other
+ * tasks the wait after a wake-up is not seen.
  *
- * The kernel's sum begins before exec and ends when the process is gone: behind the window the
- * address space is freed, and on a busy CPU that may wait for longer than the program has run. So
- * of a program that is a single task, too, only as much of the sum is taken as the records leave
- * room for. Where they were lost, the sum is all there is.
+ * The kernel's sum begins before exec and ends when the process is gone: after the window the
+ * address space is freed, and on a busy CPU this may wait for longer than the program has run. So
+ * even for a program with a single task, only as much of the sum is used as the records leave room
+ * for. Where records were lost, only the sum is known.
  *
  * A process that ends counts as running until another task of the program gets its CPU, but for no
- * more than 5 ms, because the exit record is written before the address space is freed. So both
+ * more than 5 ms, because the exit record is written before the address space is freed. Both
  * omissions make the figure too small. It can be too large only where many large processes end.
  *
  * This file uses only the C library, because it is linked into the launcher.

@@ -347,8 +347,8 @@ static int add_reason(const struct scene *scene, struct knob_plan *plan)
 	return knob_plan_add_word(plan, GROUP_CONTROL, KNOB_HOST_CONTROLLED, CONTROL, note, "SMT");
 }
 
-/* The CPUs that cpu-shield keeps clear by affinities; -ENOENT when there are none. Its journal may
- * be damaged, which is for cpu-shield to say. */
+/* The CPUs that cpu-shield keeps clear by affinities; -ENOENT when there are none. cpu-shield
+ * itself reports a damaged journal. */
 static int read_cleared(struct cpumask **ret)
 {
 	int r = cleared_read(ret);
@@ -356,8 +356,8 @@ static int read_cleared(struct cpumask **ret)
 	return r == -EBADMSG ? -ENOENT : r;
 }
 
-/* Keeps what threads have, or, when the CPUs have gone, gives it to them again: Linux may have sent
- * threads to CPUs that are kept clear (knob/threads.h). */
+/* Keeps the affinities of threads, or, when the CPUs have gone offline, gives them back: Linux may
+ * have sent threads to CPUs that are kept clear (knob/threads.h). */
 static int add_threads(const struct scene *scene, struct knob_plan *plan)
 {
 	bool have_gone = scene->target->verb == SETTER_APPLY && cpumask_is_empty(scene->going) &&

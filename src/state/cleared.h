@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPUs that cpu-shield keeps clear by affinities, as its journal has them: by a knob of the
- * name "inheritors:LIST", which is there from before the first thread is moved until all are back.
+ * The CPUs that cpu-shield keeps clear by affinities, as its journal has them: in a knob named
+ * "inheritors:LIST", which exists from before the first thread is moved until all threads are back.
  */
 #ifndef QUIESCE_STATE_CLEARED_H
 #define QUIESCE_STATE_CLEARED_H

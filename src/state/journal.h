@@ -16,11 +16,11 @@
  *
  * Fields are separated by tabs; \t, \n and \\ stand for a tab, a newline and a backslash in a
  * field. SINCE is the time at which OLD was read (CLOCK_BOOTTIME, nanoseconds): where several
- * setters have changed one knob, it tells in which order. NEW is "\?" as long as the new value is
- * not known: when it is the side effect of another knob, until it has been read back. One more
- * field says why a restore has not put the knob back: "left" when somebody else has changed it,
- * "waits" when it needs a CPU that is offline. The line `online`, the CPUs that were online when
- * the journal was begun, may be absent.
+ * setters have changed one knob, it tells the order. NEW is "\?" as long as the new value is not
+ * known: when it is the side effect of another knob, until it has been read back. One more field
+ * says why a restore has not put the knob back: "left" when somebody else has changed it, "waits"
+ * when it needs a CPU that is offline. The line `online`, the CPUs that were online when the
+ * journal was begun, may be absent.
  *
  * The checksum, 16 hexadecimal digits, is the 64-bit FNV-1a of all bytes before it: changing any
  * single byte changes the checksum.
@@ -47,13 +47,13 @@
 const char *journal_directory(void);
 /*
  * From here on $XDG_RUNTIME_DIR/quiesce: for an ordinary user who turns only what belongs to him.
- * -ENOENT where the variable names no directory, -EPERM where that is not of this user alone. The
- * directory of the journals itself is made with the first of them.
+ * -ENOENT where the variable names no directory, -EPERM where that directory does not belong to
+ * this user alone. The directory of the journals itself is made with the first journal.
  */
 int journal_use_own_directory(void);
 /* Undoes that. */
 void journal_use_root_directory(void);
-/* Whether the directory is that of an ordinary user. */
+/* Whether the directory belongs to an ordinary user. */
 bool journal_is_own(void);
 
 struct journal_entry {
@@ -159,8 +159,8 @@ int journal_write_file(const char *path, const char *text);
  */
 int journal_lock(unsigned seconds);
 /*
- * Lets go of the lock, also when a child has a copy of the descriptor: close(2) alone lets go only
- * with the last copy, and a child of forks_wait() may be dying still. Does nothing when *fd is
+ * Releases the lock even if a child has a copy of the descriptor: close(2) alone releases it only
+ * with the last copy, and a child of forks_wait() may still be dying. Does nothing when *fd is
  * negative.
  */
 void journal_unlock(int *fd);

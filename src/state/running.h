@@ -30,7 +30,8 @@
 
 /*
  * How a guardian (`benchmark-target hold`) answers over its socket, once the machine is quiet:
- * lines of what each setter has done, and then one of these bytes: whether that is all.
+ * lines that say what each setter has done, and then one of these bytes, which says whether this is
+ * everything.
  */
 #define HOLD_COMPLETE "\1"
 #define HOLD_IN_PART "\2"

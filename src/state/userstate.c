@@ -23,7 +23,7 @@ enum {
 
 static const char whole_core_name[] = "whole-core";
 
-/* Returns the error, and says of which folder it is. */
+/* Returns the error, and names the folder in *ret_why. */
 static int refuse_folder(const char *path, int error, const char *why, char **ret_why)
 {
 	if (ret_why && error != -ENOMEM)
@@ -153,7 +153,7 @@ static int load_whole_core(const char *model, enum topology_kind kind, double *r
 	return r != 0 ? r : userstate_parse_whole_core(text, model, kind, ret_adds);
 }
 
-/* The lines of all others, and that of this one. */
+/* Writes the lines of all other models, and the line of this model. */
 static int write_whole_core(
 	FILE *stream, const char *text, const char *model, enum topology_kind kind, double adds)
 {

@@ -13,17 +13,17 @@
 /*
  * The path of a file in that folder, malloc'd; the folders are made. -ENOENT where HOME or the
  * folder does not exist or belongs to another user: under sudo, HOME may still be that of the
- * caller. -ENOMEM, or the error of making a folder. Unless it is for want of memory, *ret_why says
- * why, malloc'd: "/home/me/.local: Permission denied". ret_why may be NULL.
+ * caller. -ENOMEM, or the error of making a folder. Except for -ENOMEM, *ret_why says why,
+ * malloc'd: "/home/me/.local: Permission denied". ret_why may be NULL.
  */
 int userstate_path(const char *name, char **ret, char **ret_why);
 
 /*
  * How many independent additions a whole core does per cycle (sampler/core.h), on cores of this
- * kind of this model of CPU: `best`, which was seen just now, or what was seen earlier, if that is
- * larger. *ret_known says whether anything was seen earlier. The larger figure is kept; where the
- * folder cannot be read or written, nothing is known of earlier ones. model may be NULL: then
- * nothing is kept.
+ * kind of this model of CPU: `best`, which was seen just now, or an earlier figure, if that is
+ * larger. *ret_known says whether there is an earlier figure. The larger figure is kept; where the
+ * folder cannot be read or written, earlier figures are unknown. model may be NULL: then nothing is
+ * kept.
  */
 double userstate_settle_whole_core(
 	const char *model, enum topology_kind kind, double best, bool *ret_known);

@@ -63,7 +63,8 @@ enum {
 	RECONNECT_SECONDS = 60,
 	RECONNECT_FIRST_NS = 10 * 1000 * 1000,
 	RECONNECT_LAST_NS = 500 * 1000 * 1000,
-	/* On the bus it is missing meanwhile. Shorter, because it may be missing for ever. */
+	/* The same on the bus, which systemd leaves meanwhile. Shorter, because systemd may stay
+	 * away for ever. */
 	REPEAT_SECONDS = 10,
 };
 
@@ -222,7 +223,7 @@ static bool is_lost(const sd_bus_error *error)
 static int take_error(struct unit_manager *manager, int r, sd_bus_error *error)
 {
 	free(TAKE_PTR(manager->why));
-	/* All other names may also be sd-bus's, of a failure of its own. */
+	/* All other names may also come from sd-bus, for a failure of its own. */
 	manager->answered = r >= 0 ||
 		(sd_bus_error_is_set(error) && text_starts_with(error->name, SERVICE "."));
 	if (r < 0 && sd_bus_error_is_set(error) && error->message)
