@@ -108,7 +108,7 @@ class Kernel:
     # --- What a CPU takes with it ---
 
     def update_topology(self):
-        """Nobody reads it while a write is at work, which may be that of many CPUs. It is updated when
+        """Nobody reads the topology while a write goes on, which may concern many CPUs. It is updated when
         the write ends, or the writer is killed."""
         if not self.changed:
             return

@@ -252,7 +252,7 @@ def words_alone(as_root=False):
 
 
 def be_alone():
-    """Goes on where a test sees no processes but its own, if it may: setters look at all processes, of which
+    """Goes on where a test sees no processes but its own, if it may: setters look at all processes;
     those of the host take time, and one of them may be an irqbalance."""
     alone = words_alone()
     if 'IS_ALONE' in os.environ or subprocess.run([*alone, 'true'], capture_output=True, check=False).returncode:

@@ -525,7 +525,7 @@ def result_beside(kind, seconds):
 
 
 def check_meanwhile():
-    """What a task takes of the CPU is told, while it lives as of that task, and of the others as of what
+    """The CPU time of a task is told: while it lives as that of the task, else as that of what
     cannot be seen; and the runs have waited for it."""
     taken = 2
     for kind, key in (('stays', 'tasks'), ('ends', 'other'), ('short', 'other')):

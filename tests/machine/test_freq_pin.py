@@ -377,7 +377,7 @@ def test_subset():
 
 
 def test_shared_switch():
-    """A boost switch of all CPUs that changes for the sake of -c is told of, whichever way it goes."""
+    """A boost switch of all CPUs that changes because of -c is reported, whichever way it changes."""
     def switch_off(box):
         box.write(BOOST, '0\n')
 

@@ -896,8 +896,8 @@ def test_tasks():
 
 
 def test_hidden():
-    """A process that is closed to the user is one that cannot be seen; one that has ended since its name
-    was read in /proc is not."""
+    """A process that is closed to the user counts as one that cannot be seen; a process that has ended since
+    its name was read in /proc does not."""
     need_two_cpus()
     with Machine(QUIET) as box, Processes() as processes:
         # What has ended has no files any more.
@@ -949,7 +949,7 @@ def test_real_kernel_threads():
 
 
 def test_irqbalance_was_told():
-    """By irq-steer; but one that was started later knows nothing of that."""
+    """irq-steer has told irqbalance; an irqbalance that was started later does not know it."""
     with Processes() as processes:
         boot = pathlib.Path(f'/{KERNEL}/random/boot_id').read_text(encoding='ascii').strip()
         pathlib.Path(processes.directory.name, 'journal').write_text(

@@ -135,8 +135,8 @@ def test_cycle(name, cpus):
 
 
 def test_described():
-    """Each machine that there is goes through its cycle, also one that is added later and that
-    these tests know nothing of."""
+    """Each machine goes through its cycle, also one that is added later and that these tests do not
+    know."""
     for name in machine.machines():
         with Setter(NOISE_OFF, name) as setter:
             before = setter.snapshot()
@@ -329,8 +329,8 @@ def test_more_cpus_later():
 
 
 def test_requested():
-    """From 6.12 on the mask that counts is the one that was asked for; and partitions that are
-    isolated stay out of what is written."""
+    """From 6.12 on the requested mask counts, and the CPUs of isolated partitions are not in the mask
+    that is written."""
     with Setter(NOISE_OFF, 'amd-smt') as setter:
         setter.box.remove(f'{WORKQUEUE}/cpumask_requested')
         setter.box.write(f'{WORKQUEUE}/cpumask_requested', '7fff\n')
@@ -558,8 +558,8 @@ def test_container():
 
 
 def test_read_only():
-    """Read-only without a container: each knob is refused for itself, and one that was named is a
-    failure, which leaves nothing behind."""
+    """Read-only without a container: each knob is refused by itself, and a refused knob that was named
+    is a failure, which leaves nothing behind."""
     with Setter(NOISE_OFF, 'amd-smt') as setter:
         before = setter.snapshot()
         result = run_read_only(setter, '--json', bare=True)
@@ -605,7 +605,7 @@ def test_unreadable():
 
 
 def test_odd_idle_states():
-    """Where only polling can be read of the idle states, or nothing, there may be a halt all the same: a CPU
+    """If only the polling state, or no idle state at all, can be read, there may still be a halt state: a CPU
     that polls instead would heat its package."""
     for state in ('state1', 'state0'):
         with Setter(NOISE_OFF, 'amd-smt') as setter:

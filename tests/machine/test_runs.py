@@ -1843,7 +1843,7 @@ def test_control_and_precision():
 
 
 def test_appended_control():
-    """It is as long as that of the runs in the file, whatever the program takes today."""
+    """The control is as long as the control of the runs in the file, however long the program takes today."""
     path = scratch('appended-control.json')
     equal(run('-q', '-n', 2, '-w', 0, '--control', '--control-length', 2, '--name', 'program', '-o', path,
               'true').returncode, 0, 'status')

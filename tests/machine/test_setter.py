@@ -232,8 +232,8 @@ def test_strict():
 
 
 def test_refused():
-    """A knob that refuses has a status of its own, and systemd is told why. One that is not there does
-    not refuse."""
+    """A knob that refuses has its own exit status, and systemd is told why. A missing knob does not
+    count as refusing."""
     with mini() as setter, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(setter.run_directory / 'notify'))
         systemd.settimeout(60)

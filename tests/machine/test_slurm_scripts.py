@@ -209,7 +209,7 @@ def test_guard_of_systemd():
 
 
 def test_suspended():
-    """A machine that is quiet for a job that is still here stays so; one that was requeued is no other"""
+    """A machine that is quiet for a job that is still here stays quiet; a requeued job is the same job"""
     with Node() as node:
         node.make_record(16)
         node.prepare(jobs='16 NO 16\n17 NO 17\n')

@@ -638,8 +638,8 @@ def test_many_threads():
 
 class Shielded(Threads):
     """CPU 1, which is to be quiet, shares a core with CPU 2, which is not real: so threads may still run
-    elsewhere when CPU 2 is gone. Without CPU 2 no thread follows a cpuset but those that are shown
-    to be in one: the third of THREE_THREADS, and the one that is born."""
+    elsewhere when CPU 2 is gone. Without CPU 2 only those threads follow a cpuset that are shown
+    to be in one: the third of THREE_THREADS, and the thread that is born."""
 
     def __init__(self):
         super().__init__('cpuset')

@@ -121,7 +121,7 @@ def test_security():
 
 
 def test_security_can_fail():
-    """It would not do so with one that is not."""
+    """The test of security fails for a unit that is not secure."""
     with Root() as root:
         root.add('loose.service', '[Service]\nExecStart=/usr/bin/true\n')
         status, output = root.exposure('loose.service')
