@@ -398,18 +398,13 @@ static int add_limits(
  * for other CPUs or does not know the base frequency: a boost switch that all CPUs share changes
  * these limits, which must not look like another program's change later.
  */
-static int keep_earlier_limits(struct knob_plan *plan, const struct policies *policies)
+static int keep_earlier_limits(
+	struct knob_plan *plan, const struct policies *policies, struct journal *journal)
 {
 	static const char *const files[] = { "scaling_min_freq", "scaling_max_freq" };
-	_cleanup_(journal) struct journal *journal = NULL;
-	_cleanup_free_ char *why = NULL;
-	int r;
+	int r = 0;
 
-	/* apply_plan() reports a damaged journal. */
-	r = journal_load("freq-pin", &journal, &why);
-	if (r < 0)
-		return journal_error_counts(r) ? r : 0;
-	for (size_t i = 0; i < policies->n; i++) {
+	for (size_t i = 0; journal && i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 
 		for (size_t j = 0; r == 0 && j < ARRAY_SIZE(files); j++) {
@@ -695,7 +690,7 @@ static int add_all(
 	if (r == 0)
 		r = add_for_each(plan, policies, target, add_limits);
 	if (r == 0 && target->verb == SETTER_APPLY)
-		r = keep_earlier_limits(plan, policies);
+		r = keep_earlier_limits(plan, policies, target->journal);
 	if (r == 0)
 		r = add_for_each(plan, policies, target, add_speed);
 	return r < 0 ? r : add_unsettable_cpus(plan, policies, target->topology);

@@ -51,6 +51,7 @@ struct steering {
 	const struct cpumask *quiet;
 	struct cpumask *housekeeping;
 	struct cpumask *scratch;
+	struct journal *journal; /* NULL when there is none */
 };
 
 /* The affinity list to write for a line with the affinity `now`: `now` without the quiet CPUs, or
@@ -154,32 +155,25 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 #define BANNED IRQBALANCE_SCHEME ":banned"
 #define SERVICE SERVICE_SCHEME ":" SERVICE_IRQBALANCE
 
-/* The original value of a knob in the journal of an earlier apply, malloc'd; NULL if the journal
- * does not have the knob. */
-static int read_original(const char *path, char **ret)
+/* Whether an earlier apply has stopped the service. */
+static bool has_stopped_service(struct journal *journal)
+{
+	const struct journal_entry *entry = journal ? journal_find(journal, SERVICE) : NULL;
+
+	return entry && strcmp(entry->old, "running") == 0;
+}
+
+/* Whether an earlier apply has told irqbalance which CPUs are banned: 1, 0, or an error. */
+static int has_banned_cpus(void)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
-	const struct journal_entry *entry = NULL;
-	int r;
+	int r = journal_load("irq-steer", &journal, &why);
 
-	r = journal_load("irq-steer", &journal, &why);
-	if (r == 0)
-		entry = journal_find(journal, path);
 	/* A damaged journal is reported by the engine. */
 	if (journal_error_counts(r))
 		return r;
-	*ret = entry ? strdup(entry->old) : NULL;
-	return entry && !*ret ? -ENOMEM : 0;
-}
-
-/* Whether an earlier apply has stopped the service: 1, 0, or an error. */
-static int has_stopped_service(void)
-{
-	_cleanup_free_ char *old = NULL;
-	int r = read_original(SERVICE, &old);
-
-	return r < 0 ? r : old && strcmp(old, "running") == 0;
+	return r == 0 && journal_find(journal, BANNED);
 }
 
 /* An irqbalance whose banned CPUs we have set still moves interrupts, among the other CPUs. So does
@@ -192,11 +186,10 @@ static int is_moved(const char *path)
 	if (!text_starts_with(path, IRQ_DIRECTORY) || !strchr(path + strlen(IRQ_DIRECTORY), '/'))
 		return 0;
 	if (is_balanced < 0) {
-		_cleanup_free_ char *old = NULL;
-		int r = read_original(BANNED, &old);
+		int r = has_banned_cpus();
 
 		if (r == 0)
-			r = old ? 1 : irqbalance_is_running();
+			r = irqbalance_is_running();
 		if (r < 0)
 			return r;
 		is_balanced = r;
@@ -206,7 +199,7 @@ static int is_moved(const char *path)
 
 /* An irqbalance that has no socket, or does not answer there, is stopped by systemd, and started
  * again by restore. */
-static int plan_service(struct knob_plan *plan)
+static int plan_service(struct knob_plan *plan, const struct steering *s)
 {
 	_cleanup_free_ char *now = NULL, *why = NULL;
 	struct knob *knob;
@@ -217,7 +210,7 @@ static int plan_service(struct knob_plan *plan)
 	if (r < 0)
 		return r;
 	runs = r > 0;
-	r = runs ? 1 : has_stopped_service();
+	r = runs || has_stopped_service(s->journal);
 	if (r <= 0)
 		return r;
 	/* Only root can connect to the socket, so others cannot know whether irqbalance answers. */
@@ -260,7 +253,7 @@ static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 		return r;
 	if (r == 0)
 		return plan_mask(plan, s, GROUP_IRQBALANCE, BANNED, true, "irqbalance banned CPUs");
-	return plan_service(plan);
+	return plan_service(plan, s);
 }
 
 static int plan_all(struct knob_plan *plan, const struct steering *s)
@@ -302,6 +295,7 @@ static int make_plan(
 		.quiet = target->cpus,
 		.housekeeping = housekeeping,
 		.scratch = scratch,
+		.journal = target->journal,
 	};
 	r = irqlines_read(&lines);
 	if (r == -ENOENT) {

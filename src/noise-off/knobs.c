@@ -548,15 +548,10 @@ static int add_swap(struct planning *p, size_t order, const char *path)
 /* Adds the areas that an earlier apply has switched off. */
 static int add_swaps_of_journal(struct planning *p)
 {
-	_cleanup_(journal) struct journal *journal = NULL;
-	_cleanup_free_ char *why = NULL;
-	int r;
+	struct journal *journal = p->target->journal;
+	int r = 0;
 
-	r = journal_load("noise-off", &journal, &why);
-	/* The engine reports a damaged journal. */
-	if (r < 0)
-		return journal_error_counts(r) ? r : 0;
-	for (size_t i = 0; r == 0 && i < journal->n; i++) {
+	for (size_t i = 0; r == 0 && journal && i < journal->n; i++) {
 		const char *path = journal->entries[i].path;
 
 		if (text_starts_with(path, SWAPPING_SCHEME ":") && !knob_plan_find(p->plan, path))

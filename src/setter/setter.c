@@ -333,17 +333,12 @@ static bool has_ended(const struct setter *setter, const char *path, const char 
 
 /* Gives the knobs of the plan what an earlier apply has written into the journal, and adds those
  * that are in the journal alone. `specific`: the user has given a WHAT. */
-static int add_journal_rows(const struct setter *setter, bool specific, struct knob_plan *plan)
+static int add_journal_rows(
+	const struct setter *setter, struct journal *journal, bool specific, struct knob_plan *plan)
 {
-	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ bool *planned = NULL; /* for each entry of the journal */
-	_cleanup_free_ char *why = NULL;
-	int r;
+	int r = 0;
 
-	r = journal_load(setter->name, &journal, &why);
-	/* inspect_plan() reports a damaged journal. */
-	if (r < 0)
-		return journal_error_counts(r) ? r : 0;
 	planned = calloc(journal->n + 1, sizeof(*planned));
 	if (!planned)
 		return -ENOMEM;
@@ -452,7 +447,7 @@ static bool did_anything(const struct knob_plan *plan)
 /* The context of verify(), which the engine calls. */
 struct verification {
 	const struct setter *setter;
-	const struct setter_target *target;
+	struct setter_target *target;
 	bool strict_refused;
 	bool failed; /* the reason has been said */
 };
@@ -575,6 +570,36 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 	return n;
 }
 
+/* Loads what applies have set until now. *ret stays NULL when there is nothing, or when the journal
+ * is damaged: apply and status report that, and there is nothing to plan by. Says what is wrong,
+ * except for -ENOMEM. */
+static int load_journal(const struct setter *setter, struct journal **ret)
+{
+	struct engine engine = make_engine(setter);
+	struct engine_failure failure = { 0 };
+	int r = engine_load_journal(&engine, ret, &failure);
+
+	if (journal_error_counts(r) && r != -ENOMEM)
+		say_failure(r, &failure);
+	else
+		engine_failure_clear(&failure);
+	/* -EINVAL is a wrong use. */
+	return journal_error_counts(r) ? r == -EINVAL ? -EIO : r : 0;
+}
+
+/* Makes a plan by what the journal says now, which an earlier plan of this call may have changed.
+ * Says what is wrong, except for -ENOMEM. */
+static int make_plan(
+	const struct setter *setter, struct setter_target *target, struct knob_plan *plan)
+{
+	int r;
+
+	journal_free(target->journal);
+	target->journal = NULL;
+	r = load_journal(setter, &target->journal);
+	return r < 0 ? r : setter->plan(target, plan, setter->state);
+}
+
 /* Applies the plan, and another plan where setter->has_substitute() says so. */
 static int apply_or_substitute(const struct engine *engine, const struct verification *v,
 	struct knob_plan *plan, struct engine_failure *failure)
@@ -594,7 +619,7 @@ static int apply_or_substitute(const struct engine *engine, const struct verific
 		return r;
 	}
 	knob_plan_clear(plan);
-	r = v->setter->plan(v->target, plan, v->setter->state);
+	r = make_plan(v->setter, v->target, plan);
 	return r < 0 ? r : apply_plan(engine, plan, failure);
 }
 
@@ -610,7 +635,7 @@ static int apply_again(const struct engine *engine, const struct verification *v
 	while (r == 0 && threads_walks_go_on(&walks, n_turned > 0)) {
 		struct knob_plan plan = { 0 };
 
-		r = v->setter->plan(v->target, &plan, v->setter->state);
+		r = make_plan(v->setter, v->target, &plan);
 		if (r == 0)
 			r = apply_plan(engine, &plan, failure);
 		n_turned = count_turned(&plan);
@@ -699,16 +724,16 @@ static int trust_journal(struct knob_plan *plan)
 	return r;
 }
 
-static int run_status(
-	const struct setter *setter, const struct arguments *a, struct knob_plan *plan)
+static int run_status(const struct setter *setter, const struct arguments *a,
+	struct setter_target *target, struct knob_plan *plan)
 {
 	struct engine engine = make_engine(setter);
 	struct engine_failure failure = { 0 };
 	bool complete, unchanged;
 	int r;
 
-	if (a->verb == SETTER_STATUS) {
-		r = add_journal_rows(setter, a->what, plan);
+	if (a->verb == SETTER_STATUS && target->journal) {
+		r = add_journal_rows(setter, target->journal, a->what, plan);
 		if (r < 0) {
 			say_errno(r, "cannot show the settings in the journal");
 			return EXIT_FAILED;
@@ -733,7 +758,7 @@ static int run_status(
 
 /* *ret_set is set when knobs stay turned whatever the exit status is. */
 static int run_apply(const struct setter *setter, const struct arguments *a,
-	const struct setter_target *target, struct knob_plan *plan, bool *ret_set)
+	struct setter_target *target, struct knob_plan *plan, bool *ret_set)
 {
 	struct verification verification = {
 		.setter = setter,
@@ -972,23 +997,6 @@ static int get_failure_status(int r)
 	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* Whether a plan can be made by what the journal says. The plan would fail as well, and could only
- * say that it did; this says why. A damaged journal is for those to report who go by it. */
-static bool can_read_journal(const struct setter *setter)
-{
-	_cleanup_(journal) struct journal *journal = NULL;
-	struct engine engine = make_engine(setter);
-	struct engine_failure failure = { 0 };
-	int r = engine_load_journal(&engine, &journal, &failure);
-
-	if (journal_error_counts(r)) {
-		say_failure(r, &failure);
-		return false;
-	}
-	engine_failure_clear(&failure);
-	return true;
-}
-
 /* *ret_set: as of run_apply(). */
 static int run_with_plan(const struct setter *setter, const struct arguments *a, bool *ret_set)
 {
@@ -1035,16 +1043,15 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a,
 			return get_failure_status(r);
 	}
 	target.cpus = cpus;
-	if (!can_read_journal(setter))
-		return EXIT_FAILED;
-	r = setter->plan(&target, &plan, setter->state);
+	r = make_plan(setter, &target, &plan);
 	if (r < 0)
 		status = get_failure_status(r);
 	else if (!turns)
-		status = run_status(setter, a, &plan);
+		status = run_status(setter, a, &target, &plan);
 	else
 		status = run_apply(setter, a, &target, &plan, ret_set);
 	knob_plan_clear(&plan);
+	journal_free(target.journal);
 	return status;
 }
 

@@ -36,6 +36,9 @@ struct setter_target {
 	/* Without needs_cores, only the masks and n_cpus are set. */
 	const struct topology *topology;
 	bool verbose;
+	/* What earlier applies have set. NULL when there is nothing, or when the journal is
+	 * damaged, which the engine reports. */
+	struct journal *journal;
 };
 
 /* The command line of a verb that only this setter has. */

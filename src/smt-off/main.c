@@ -69,7 +69,6 @@ struct scene {
 	struct cpumask *taken;	/* offline CPUs that smt-off has taken offline, by the journal */
 	struct cpumask *going;	/* CPUs that are to go offline */
 	bool took_control;	/* the journal has smt/control */
-	bool has_journal;
 };
 
 static enum control parse_control(const char *text)
@@ -135,18 +134,12 @@ static int read_online_cpus(struct scene *scene)
 	return 0;
 }
 
-static int read_taken(struct scene *scene)
+/* Finds what an earlier apply has taken offline. */
+static void find_taken(struct scene *scene)
 {
-	_cleanup_(journal) struct journal *journal = NULL;
-	_cleanup_free_ char *why = NULL;
-	int r;
+	struct journal *journal = scene->target->journal;
 
-	r = journal_load("smt-off", &journal, &why);
-	/* The engine reports a damaged journal. */
-	if (r < 0)
-		return journal_error_counts(r) ? r : 0;
-	scene->has_journal = true;
-	for (size_t i = 0; i < journal->n; i++) {
+	for (size_t i = 0; journal && i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 		int cpu = hotplug_find_taken_cpu(e);
 
@@ -156,7 +149,6 @@ static int read_taken(struct scene *scene)
 			!cpumask_isset(scene->online, cpu))
 			(void)cpumask_set(scene->taken, cpu);
 	}
-	return 0;
 }
 
 static int scene_open(const struct setter_target *target, struct scene *ret)
@@ -170,7 +162,9 @@ static int scene_open(const struct setter_target *target, struct scene *ret)
 	r = read_control(&ret->control);
 	if (r == 0)
 		r = read_online_cpus(ret);
-	return r == 0 ? read_taken(ret) : r;
+	if (r == 0)
+		find_taken(ret);
+	return r;
 }
 
 static void scene_close(struct scene *scene)
@@ -404,7 +398,7 @@ static int add_knobs(const struct scene *scene, struct knob_plan *plan)
 	bool by_control;
 	int r;
 
-	r = nothing && !scene->has_journal ? 0 : add_side_effects(scene, plan);
+	r = nothing && !scene->target->journal ? 0 : add_side_effects(scene, plan);
 	if (r < 0)
 		return r;
 	if (scene->target->cpus)
@@ -454,7 +448,7 @@ static int plan_smt(const struct setter_target *target, struct knob_plan *plan, 
 	}
 	asks = request->all || (target->cpus && !target->cpus_of_target);
 	r = scene_open(target, &scene);
-	if (r == 0 && target->verb == SETTER_STATUS && scene.has_journal && !asks) {
+	if (r == 0 && target->verb == SETTER_STATUS && target->journal && !asks) {
 		r = add_done(&scene, plan);
 	} else if (r == 0) {
 		r = choose_going(&scene);
