@@ -98,8 +98,15 @@ static int explain_unstable_pairs(const double *ratios, size_t n, char **ret)
 		low, high);
 }
 
-/* Pairs of which some have no ratio, because a value is 0 or the ratio is no double: the change is
- * that of the medians. Ranks are the same with and without logarithms. */
+/* Without an interval. Medians below 0 have no ratio: that of -1 to -2 is a half, although -1 is
+ * more. */
+static struct ratio ratio_of_medians(double old, double new)
+{
+	return (struct ratio){ old < 0 || new < 0 ? NAN : new / old, NAN, NAN };
+}
+
+/* Pairs of which some have no ratio, because a value is not above 0 or the ratio is no double: the
+ * change is that of the medians. Ranks are the same with and without logarithms. */
 static int compare_pairs_without_ratio(
 	struct comparison *c, const double *old, const double *new, double *differences, size_t n)
 {
@@ -122,7 +129,7 @@ static int compare_pairs_without_ratio(
 		return r;
 	stats_sort(a, n);
 	stats_sort(b, n);
-	c->ratio = (struct ratio){ stats_median(b, n) / stats_median(a, n), NAN, NAN };
+	c->ratio = ratio_of_medians(stats_median(a, n), stats_median(b, n));
 	c->p = shift.p;
 	c->least_p = shift.least_p;
 	return 0;
@@ -178,7 +185,7 @@ static int compare_pairs(
 	return 0;
 }
 
-/* Compares sorted units. Units that are not times may be 0, and have no ratio then. */
+/* Compares sorted units. Units that are not times may be 0 or less, and have no ratio then. */
 static int compare_samples(struct comparison *c, const double *old, const double *new)
 {
 	size_t n_old = c->old_stats.n, n_new = c->new_stats.n;
@@ -186,7 +193,7 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	struct shift shift;
 	int r;
 
-	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
+	c->ratio = ratio_of_medians(c->old_stats.median, c->new_stats.median);
 	c->p = c->ranks.p;
 	c->least_p = mann_whitney_least_p(n_old, n_new);
 	if (!(old[0] > 0) || !(new[0] > 0))
@@ -421,7 +428,7 @@ static int explain_machines(struct comparison *c, const char *why)
 {
 	c->design = COMPARED_BETWEEN_MACHINES;
 	c->unclear = strdup(why);
-	c->ratio = (struct ratio){ c->new_stats.median / c->old_stats.median, NAN, NAN };
+	c->ratio = ratio_of_medians(c->old_stats.median, c->new_stats.median);
 	if (!isfinite(c->ratio.ratio))
 		c->ratio.ratio = NAN;
 	c->p = NAN;
@@ -497,8 +504,9 @@ static int explain_zeros(struct comparison *c, const struct benchmark *const *ol
 	if (r >= 0)
 		r = compute_figures(c, a, n_a, b, n_b);
 	if (r >= 0)
-		r = explain_machines(
-			c, "machines are compared by ratios, and a value of 0 has none");
+		r = explain_machines(c,
+			"machines are compared by ratios, and a value that is not above 0 has "
+			"none");
 	return r;
 }
 

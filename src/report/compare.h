@@ -8,8 +8,8 @@
  * p value are of one test and cannot contradict each other (stats/shift.h): Mann and Whitney's, or,
  * for programs that runpinned ran in turn, that of the differences of rank within pairs, run i of
  * one program with run i of the other one (report/turns.h). The machine had hardly any time to
- * change between the two runs of a pair. Where a value is 0, and has no ratio, the change is that
- * of the medians, without an interval.
+ * change between the two runs of a pair. Where a value is not above 0, and has no ratio, the change
+ * is that of the medians, without an interval, and none where one of these is below 0.
  *
  * A difference is reported when p is at most 5 % after the correction for the number of benchmarks
  * that are compared. With so few runs that no difference could reach that, the verdict is unclear.

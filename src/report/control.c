@@ -288,7 +288,7 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 	if (r != -ENODATA && r != -ERANGE)
 		return r;
 	why = strdup(r == -ENODATA ? "a program and its control have no round in common"
-				   : "a value of 0 has no ratio to another");
+				   : "a value that is not above 0 has no ratio to another");
 	if (!why)
 		return -ENOMEM;
 	*ret_why = why;

@@ -90,8 +90,8 @@ static bool is_more_often(const struct comparison *c)
 	return c->ranks.u > (double)c->old_stats.n * (double)c->new_stats.n / 2;
 }
 
-/* Where a value of 0 has no ratio, the change is that of the medians. The medians need not tell
- * which of two different samples is larger. */
+/* Where a value has no ratio, the change is that of the medians. The medians need not tell which of
+ * two different samples is larger. */
 static bool has_direction(const struct comparison *c)
 {
 	if (!isnan(c->ratio.low) || comparison_is_of_machines(c))
@@ -107,10 +107,12 @@ static bool is_less(const struct comparison *c)
 
 static int explain_no_direction(struct comparison *c)
 {
-	c->unclear = strdup(isnan(c->ratio.ratio)
+	bool are_zero = c->old_stats.median == 0 && c->new_stats.median == 0;
+
+	c->unclear = strdup(are_zero
 			? "they differ, but both medians are 0, which have no ratio"
-			: "they differ, but the medians do not tell how, and a value of 0 has no "
-			  "ratio");
+			: "they differ, but the medians do not tell how, and a value that is not "
+			  "above 0 has no ratio");
 	if (!c->unclear)
 		return -ENOMEM;
 	c->is_unclear_by_settling = true;
@@ -202,7 +204,8 @@ char *comparison_gate_reason(const struct comparison *comparison)
 	if (comparison->unclear)
 		return strdup(comparison->unclear);
 	if (comparison->resolution.share <= 0 || isnan(comparison->ratio.high))
-		return strdup("a value of 0 has no ratio, so the change has no interval");
+		return strdup("a value that is not above 0 has no ratio, so the change has no "
+			      "interval");
 	return make_unresolved_text(comparison, &text) < 0 ? NULL : text;
 }
 

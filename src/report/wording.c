@@ -150,7 +150,8 @@ static const char *median_remark(const struct comparison *c)
 {
 	double ratio = c->new_stats.median / c->old_stats.median;
 
-	if ((ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 || c->ratio.ratio == 1)
+	if (isnan(c->ratio.ratio) || (ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 ||
+		c->ratio.ratio == 1)
 		return "";
 	if (comparison_is_of_machines(c))
 		return "    of each alone; the change is the machines' mean";

@@ -272,6 +272,45 @@ static void test_metrics(void **state)
 	}
 }
 
+/* Of medians below 0 there is no change that could be told in per cent, up or down. */
+static void test_below_zero(void **state)
+{
+	static const double sides[][2] = {
+		{ -2, -1 },
+		{ -1, -2 },
+		{ -1, 1 },
+		{ 1, -1 },
+		{ 0, -1 },
+	};
+	uint64_t random = 4;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
+		struct benchmark *b[2];
+		struct comparison *c;
+		_cleanup_free_ char *why = NULL, *text = NULL;
+
+		for (size_t side = 0; side < 2; side++) {
+			b[side] = make_benchmark(make_normal, 25, 50 * sides[i][side], &random);
+			b[side]->unit = UNIT_INTEGER;
+			b[side]->metric = "counter";
+		}
+		assert_int_equal(comparison_new(b[0], b[1], &c), 0);
+		assert_true(isnan(c->ratio.ratio) && isnan(c->ratio.low) && isnan(c->ratio.high));
+		assert_int_equal(c->verdict, VERDICT_UNCLEAR);
+		assert_string_equal(c->unclear,
+			"they differ, but the medians do not tell how, and a value that is not "
+			"above 0 has no ratio");
+		assert_int_equal(comparison_gate(c, 2), GATE_UNCLEAR);
+		text = comparison_render(c);
+		assert_non_null(strstr(text, "\n  change     ? %    measured"));
+		assert_null(strstr(text, "of each alone"));
+		comparison_free(c);
+		benchmark_free(b[0]);
+		benchmark_free(b[1]);
+	}
+}
+
 /* Of what was not counted once there is no more, whatever the machine did. */
 static void test_nothing_counted(void **state)
 {
@@ -943,6 +982,7 @@ int main(void)
 		cmocka_unit_test(test_one_after_the_other),
 		cmocka_unit_test(test_not_times),
 		cmocka_unit_test(test_metrics),
+		cmocka_unit_test(test_below_zero),
 		cmocka_unit_test(test_nothing_counted),
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_results),

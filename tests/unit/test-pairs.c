@@ -256,8 +256,8 @@ static void test_zeros(void **state)
 		assert_true(isnan(c->ratio.low));
 		if (c->verdict == VERDICT_UNCLEAR)
 			assert_string_equal(c->unclear,
-				"they differ, but the medians do not tell how, and a value of 0 "
-				"has no ratio");
+				"they differ, but the medians do not tell how, and a value that "
+				"is not above 0 has no ratio");
 		comparison_free(c);
 		clear_side(&sides[0]);
 		clear_side(&sides[1]);
