@@ -36,12 +36,16 @@ enum {
 	ORDERS = 2000, /* random orders of the ranks */
 };
 
+/* Ranks are compared where the sum of their squares is at least this part of what it is without
+ * equal values: where a value is less than some 58 % of all. */
+static const double least_ranks = 0.8;
+
 /* The penalty of a piece in stage 2, in variances of the ranks. */
 static const double piece_penalty = 4;
 /* What makes a proposal a step. */
 struct rule {
 	/* Stage 3 compares the ranks of the two pieces, and not only on which side of the midpoint
-	 * their values are. Finds smaller steps, and may find chance in heavily tied values. */
+	 * their values are. Finds smaller steps; where most values are equal, G alone counts. */
 	bool by_ranks;
 	/* A proposal is significant from significance + significance_log * log(m) on. */
 	double significance;
@@ -189,7 +193,8 @@ static double compute_g(const struct work *w, const struct pieces *p, size_t i)
 }
 
 /* The square of the rank sum's deviation from its mean, in standard deviations, between pieces
- * i - 1 and i. Like G, it has a chi-square distribution with one degree of freedom. */
+ * i - 1 and i. Like G, it has a chi-square distribution with one degree of freedom. It is 0 where
+ * so many of the values are equal that a few others, close together, would decide. */
 static double compare_ranks(struct work *w, const struct pieces *p, size_t i)
 {
 	size_t first = p->first[i - 1], n = (size_t)(p->first[i + 1] - first);
@@ -197,7 +202,7 @@ static double compare_ranks(struct work *w, const struct pieces *p, size_t i)
 	double *ranks = w->ranks;
 
 	squares = compute_ranks(w->scratch, w->y + first, n, ranks);
-	if (squares <= 0)
+	if (squares < least_ranks * n_all * (n_all * n_all - 1) / 12)
 		return 0;
 	for (size_t k = 0; k < p->first[i] - first; k++)
 		sum += ranks[k];
@@ -550,6 +555,25 @@ static bool is_small_step(struct work *w, const struct pieces *p, size_t i)
 	return fabs(p->median[i] - p->median[i - 1]) < small_step * compute_noise(w, p, i - 1, i);
 }
 
+/* Where a step is put is not quite where it was found first, so that the medians of its sides may
+ * have become equal. */
+static void drop_equal(const double *values, double *scratch, struct levels *levels)
+{
+	for (size_t i = 1; i < levels->n;) {
+		struct level *level = &levels->items[i];
+
+		if (level->median != level[-1].median) {
+			i++;
+			continue;
+		}
+		level[-1].n += level->n;
+		level[-1].median =
+			stats_find_median(values + level[-1].first, level[-1].n, scratch);
+		memmove(level, level + 1, (levels->n - i - 1) * sizeof(*level));
+		levels->n--;
+	}
+}
+
 static int make_levels(const double *values, size_t n, size_t size, const struct pieces *p,
 	double slope, struct work *w, double *scratch, struct levels **ret)
 {
@@ -579,6 +603,9 @@ static int make_levels(const double *values, size_t n, size_t size, const struct
 		level->n = (i + 1 < p->n ? level[1].first : n) - level->first;
 		level->median = stats_find_median(values + level->first, level->n, scratch);
 	}
+	/* Of levels on a line, equal medians are not the same level. */
+	if (slope == 0)
+		drop_equal(values, scratch, levels);
 	if (slope != 0) {
 		levels->drift = run_slope * (double)(n - 1);
 		if (p->n == 1) {

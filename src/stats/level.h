@@ -65,9 +65,10 @@ int levels_find(const double *values, size_t n, struct levels **ret);
  * The same for a series of results, of different commits and days, where small steps matter and a
  * drift is a sequence of steps: a step is reported when the ranks of the values on its sides differ
  * by more than they do in 95 % of all series without a step, however small it is, or when the
- * midpoint separates the sides as above: ranks cannot tell a level of 3 values at an end. Each
- * other level is found in at least 5 values; one of them may then be assigned to the neighbouring
- * level if it is closer to that. bench/trend compares this function with Apache Otava.
+ * midpoint separates the sides as above: ranks cannot tell a level of 3 values at an end, and are
+ * not compared where more than half of the values are equal. Each other level is found in at least
+ * 5 values; one of them may then be assigned to the neighbouring level if it is closer to that.
+ * bench/trend compares this function with Apache Otava.
  */
 int levels_find_changes(const double *values, size_t n, struct levels **ret);
 void levels_free(struct levels *levels);
