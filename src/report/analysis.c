@@ -38,13 +38,40 @@ static int analyse_values(const struct benchmark *benchmark, struct analysis *an
 	return stats_compute(analysis->sorted, analysis->n, &analysis->stats);
 }
 
-/* Computes what several machines tell together, and the levels of the runs without the steps from
- * sitting to sitting. *ret_within is NULL for one machine. */
-static int analyse_fleet(
-	const struct benchmark *benchmark, struct analysis *analysis, struct levels **ret_within)
+/* Computes the figures of all values after the values of each run were multiplied as the median of
+ * the run was, from `units` to `levelled`. */
+static int analyse_levelled(const struct benchmark *benchmark, const double *units,
+	const double *levelled, size_t n, struct stats *ret)
+{
+	_cleanup_free_ double *values = reallocarray(NULL, benchmark->n_values, sizeof(*values));
+	size_t at = 0;
+
+	if (!values)
+		return -ENOMEM;
+	memcpy(values, benchmark->values, benchmark->n_values * sizeof(*values));
+	for (size_t run = 0; run < benchmark->series->n_samples && at < n; run++) {
+		size_t first, n_values;
+		double factor;
+
+		benchmark_run_values(benchmark, run, &first, &n_values);
+		if (n_values == 0)
+			continue;
+		factor = levelled[at] / units[at];
+		at++;
+		for (size_t k = first; isfinite(factor) && k < first + n_values; k++)
+			values[k] *= factor;
+	}
+	return stats_compute(values, benchmark->n_values, ret);
+}
+
+/* Computes what several machines tell together, and the levels of the runs and the figures of the
+ * values without the steps from sitting to sitting. *ret_within is NULL for one machine, and
+ * *ret_stats is untouched. */
+static int analyse_fleet(const struct benchmark *benchmark, struct analysis *analysis,
+	struct levels **ret_within, struct stats *ret_stats)
 {
 	_cleanup_(fleet) struct fleet *fleet = NULL;
-	_cleanup_free_ double *units = NULL;
+	_cleanup_free_ double *units = NULL, *levelled = NULL;
 	size_t n;
 	int r;
 
@@ -58,15 +85,19 @@ static int analyse_fleet(
 		return r == -ENOMEM ? r : 0;
 	r = benchmark_units(benchmark, &units, &n);
 	if (r >= 0)
-		r = fleet_level_units(benchmark, units, n);
-	return r < 0 ? r : levels_find(units, n, ret_within);
+		r = benchmark_units(benchmark, &levelled, &n);
+	if (r >= 0)
+		r = fleet_level_units(benchmark, levelled, n);
+	if (r >= 0)
+		r = analyse_levelled(benchmark, units, levelled, n, ret_stats);
+	return r < 0 ? r : levels_find(levelled, n, ret_within);
 }
 
 int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 {
 	_cleanup_(analysis) struct analysis *analysis = NULL;
 	_cleanup_(levels) struct levels *within = NULL;
-	struct stats unit_stats;
+	struct stats unit_stats, within_stats;
 	int r;
 
 	if (benchmark->n_values == 0)
@@ -87,7 +118,7 @@ int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 		analysis->stats.interval_low = unit_stats.interval_low;
 		analysis->stats.interval_high = unit_stats.interval_high;
 	}
-	r = analyse_fleet(benchmark, analysis, &within);
+	r = analyse_fleet(benchmark, analysis, &within, &within_stats);
 	if (r < 0)
 		return r;
 	/* Only 1.4 % of the intervals from the values of a single run held the median. Intervals
@@ -96,8 +127,8 @@ int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 		analysis->stats.has_interval = false;
 		analysis->stats.interval_low = analysis->stats.interval_high = NAN;
 	}
-	r = stability_assess(benchmark, &analysis->stats, within ? within : analysis->levels,
-		&analysis->stability);
+	r = stability_assess(benchmark, within ? &within_stats : &analysis->stats,
+		within ? within : analysis->levels, &analysis->stability);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(analysis);

@@ -58,7 +58,8 @@ struct stability {
 
 /*
  * `stats` must be those of the benchmark's values, and `levels` those of its units
- * (benchmark_units()). -EINVAL if they are not.
+ * (benchmark_units()). -EINVAL if they are not. Of several machines, both are without the steps from
+ * sitting to sitting (fleet_level_units()).
  */
 int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
 	const struct levels *levels, struct stability **ret);

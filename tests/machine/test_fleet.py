@@ -322,6 +322,25 @@ def test_show():
     check(f'| {shown} |' in report('show', '--markdown', files[0]), shown)
 
 
+def test_findings():
+    """What differs from machine to machine is no finding, and what differs within one is"""
+    draw = random.Random(3)
+
+    def fleet_of(levels, spread):
+        return write('findings.json', {'x': ({}, [
+            run for at, level in enumerate(levels) for run in machine_runs(draw, f'm{at}', level, spread)])})
+
+    for levels, spread, codes in (((0.010, 0.020, 0.040), 0.003, set()),
+                                  ((0.010, 0.010, 0.010), 0.3, {'STDEV', 'MINIMUM', 'MAXIMUM'})):
+        text = report('check', '--json', fleet_of(levels, spread), status=3 if codes else 0)
+        found = {each['code'] for each in json.loads(text)['benchmarks'][0]['findings']}
+        check(codes <= found if codes else not found, f'{levels}, {spread}: {found}')
+    # The values of a run are multiplied by the factor of the run.
+    runs = [{**run, 'values': [value, value * 1.001]} for at in range(3)
+            for run in machine_runs(draw, f'm{at}', 0.01 * 2 ** at) for value in run['values']]
+    report('check', write('several.json', {'x': ({}, runs)}))
+
+
 def machine_runs(draw, host, level=0.01, spread=0.003, **metadata):
     return runs_of([level * math.exp(draw.gauss(0, spread)) for _ in range(25)],
                    quiesce_hostname=host, quiesce_sitting=host, **metadata)
@@ -477,8 +496,8 @@ if __name__ == '__main__':
     try:
         run_tests((test.__doc__, test) for test in (
             test_merge, test_merge_refuses, test_merge_twice, test_merge_packed, test_changed, test_within,
-            test_joined, test_in_turn, test_between, test_names, test_left_out, test_files, test_show, test_odd,
-            test_not_odd, test_unlike, test_equal_values, test_controls, test_rows, test_differences,
+            test_joined, test_in_turn, test_between, test_names, test_left_out, test_files, test_show,
+            test_findings, test_odd, test_not_odd, test_unlike, test_equal_values, test_controls, test_rows, test_differences,
             test_zeros))
     finally:
         shutil.rmtree(FOLDER)
