@@ -179,15 +179,36 @@ static void warn_of_date(const struct trend *trend)
 			trend->name, trend->unreadable_file, trend->unreadable_date);
 }
 
-static bool is_name_of_control(const struct reports *reports, const char *name)
+/* A benchmark of that name, or any if it is NULL: a control only where there is no other. NULL when
+ * there is none. */
+static const struct benchmark *find_any(const struct reports *reports, const char *name)
 {
+	const struct benchmark *found = NULL;
+
 	for (size_t i = 0; i < reports->n; i++)
-		for (size_t k = 0; k < reports->suites[i]->n; k++)
-			if (benchmark_is_control(reports->suites[i]->benchmarks[k]) &&
-				metadata_equal_strings(
-					reports->suites[i]->benchmarks[k]->name, name))
-				return true;
-	return false;
+		for (size_t k = 0; k < reports->suites[i]->n; k++) {
+			const struct benchmark *b = reports->suites[i]->benchmarks[k];
+
+			if (name && !metadata_equal_strings(b->name, name))
+				continue;
+			found = b;
+			if (!benchmark_is_control(b))
+				return b;
+		}
+	return found;
+}
+
+/* Why there is no history at all: a gate that looked at nothing must not pass. */
+static void say_nothing(const struct request *request, const struct reports *reports)
+{
+	const struct benchmark *any = find_any(reports, request->benchmark);
+
+	if (any && benchmark_is_control(any))
+		say("trend: '%s' is a control, which has no history", any->name);
+	else if (request->benchmark && !any)
+		say("no benchmark is named '%s'", request->benchmark);
+	else
+		say("the files have no values");
 }
 
 enum exit_status verb_trend(const struct request *request)
@@ -211,11 +232,8 @@ enum exit_status verb_trend(const struct request *request)
 	if (reports_read(&all, false, &reports) < 0)
 		return EXIT_FAILED;
 	r = trends_new(reports.suites, files.items, reports.n, request->benchmark, &trends);
-	if (r == 0 && trends->n == 0 && request->benchmark) {
-		if (is_name_of_control(&reports, request->benchmark))
-			say("trend: '%s' is a control, which has no history", request->benchmark);
-		else
-			say("no benchmark is named '%s'", request->benchmark);
+	if (r == 0 && trends->n == 0) {
+		say_nothing(request, &reports);
 		r = -ENOENT;
 	}
 	if (r == 0 && request->json) {

@@ -253,6 +253,16 @@ def check_merged(history):
           {'a': (12, 1), '3 machines': (12, 1)}, 'machines')
 
 
+def check_nothing(history):
+    """Files without a value are no history without a change."""
+    for at in range(12):
+        (history.root / f'{at}.json').write_text(json.dumps({'version': '1.0', 'benchmarks': [
+            {'metadata': {'name': 'sort', 'unit': 'second'},
+             'runs': [{'warmups': [[1, 0.01]], 'metadata': {'calibrate_warmups': 1}}]}]}))
+    for arguments in (), ('--json',), ('--fail-worse', 3), ('-b', 'sort'):
+        equal(trend(*arguments, history.root, status=1, says='the files have no values'), '', arguments)
+
+
 def check_refused(history):
     empty = history.root / 'empty'
     empty.mkdir()
@@ -281,4 +291,5 @@ def check_refused(history):
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
     check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order,
-    check_zones, check_unreadable_date, check_no_date, check_control, check_clock, check_merged, check_refused))
+    check_zones, check_unreadable_date, check_no_date, check_control, check_clock, check_merged, check_nothing,
+    check_refused))
