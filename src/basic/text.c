@@ -202,6 +202,13 @@ size_t text_control_length(const char *s, size_t n, unsigned *ret_code)
 	} else if (n >= 3 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe) {
 		code = 0xff40u | c[2];
 		length = 3;
+	} else if (n >= 3 && c[0] == 0xef && c[1] == 0xb7 && c[2] >= 0x90 && c[2] < 0xb0) {
+		code = 0xfd40u | c[2];
+		length = 3;
+	} else if (n >= 4 && c[0] >= 0xf0 && c[0] <= 0xf4 && (c[1] & 0x8f) == 0x8f &&
+		c[2] == 0xbf && c[3] >= 0xbe) {
+		code = (c[0] & 7u) << 18 | (c[1] & 0x3fu) << 12 | 0xfc0u | (c[3] & 0x3fu);
+		length = 4;
 	}
 	if (length > 0)
 		*ret_code = code;
@@ -213,7 +220,7 @@ static bool is_control(const char *s)
 {
 	unsigned code;
 
-	return text_control_length(s, 3, &code) > 0;
+	return text_control_length(s, 4, &code) > 0;
 }
 
 size_t text_plain_length(const char *s)

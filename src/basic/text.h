@@ -50,7 +50,8 @@ char *text_escape_lines(const char *s);
  * U+009F (terminals obey the upper ones too: U+009B is "ESC ["), U+2028 to U+202E and U+2066 to
  * U+2069: these end lines and paragraphs or change the direction of the following text, so that a
  * line shows other words than it holds. U+FFFE and U+FFFF count as control characters too: they are
- * not characters, and XML does not allow them. */
+ * not characters, and XML does not allow them; and so do the last two code points of all other
+ * planes and U+FDD0 to U+FDEF, which are not characters either, and which cairo refuses. */
 size_t text_control_length(const char *s, size_t n, unsigned *ret_code);
 /* The columns of a terminal that the first character of the text takes: two for an East Asian
  * character, none for a mark that combines with the character before it, as far as the locale

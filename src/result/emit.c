@@ -41,7 +41,7 @@ void emit_verbatim(struct emit *emit, const char *text, size_t n)
 		size_t length;
 
 		/* First bytes of the control characters that JSON allows, in a string or as a
-		 * blank. */
+		 * blank. Those beyond U+FFFF are no characters, which terminals do not obey. */
 		if (*s != 0x7f && *s != 0xc2 && *s != 0xe2 && *s != 0xef && *s != '\t' &&
 			*s != '\r')
 			continue;

@@ -539,6 +539,15 @@ def scan(law, *, sizes=(100, 1000, 3000, 10000, 100000), runs=15, name='sort/n={
                       parameter_n=str(size), **metadata) for size in sizes]
 
 
+def test_no_characters():
+    """What Unicode says are no characters is escaped, for cairo draws no text that has them."""
+    for at, code in enumerate((0xfdd0, 0xfdef, 0xfffe, 0x1ffff, 0x2fffe, 0x10ffff)):
+        for form in 'svg', 'png', 'html':
+            plot('-o', scratch(f'{at}.{form}'), write('none.json', benchmark(f'a{chr(code)}b', [1, 2, 3])))
+        escaped = ''.join(f'\\x{byte:02x}' for byte in chr(code).encode())
+        check(f'a{escaped}b' in scratch(f'{at}.svg').read_text(encoding='utf-8'), f'{code:x}')
+
+
 def test_scan():
     """The curve over a parameter, and how it grows."""
     for kind, each, law in (('n^2', 2e-9, lambda n: 1e-3 + 2e-9 * n * n),
