@@ -11,6 +11,7 @@
 #include "basic/units.h"
 #include "report/fleet.h"
 #include "report/stability.h"
+#include "result/metadata.h"
 
 enum {
 	/* How many levels a text lists; a series without a fixed level has dozens. */
@@ -21,6 +22,9 @@ enum {
  * it with at most this probability. */
 #define MIN_AUTOCORRELATION 0.2
 #define MAX_AUTOCORRELATION_P 0.005
+
+/* So many steps of its clock make a measurement exact enough: one step is 0.1 %. */
+#define STEPS_ENOUGH 1000
 
 /* Stolen time is counted in ticks, which are 10 ms with most kernels (CONFIG_HZ is 100 to 1000;
  * /proc/stat has USER_HZ, which is 100). A run has one or none. */
@@ -104,6 +108,23 @@ static const char *format_value(
 	return scale_format(scale_choose_unit(benchmark->unit, value), value, buf);
 }
 
+/* Returns how many seconds a measurement must take so that the resolution of its clock does not
+ * matter. Where the clock is known, a thousand of its steps are enough: libquiesce makes values of
+ * 50 us on purpose, and the kernel stamps processes to the nanosecond. Else it is pyperf's
+ * millisecond. */
+static double find_least_time(const struct benchmark *benchmark)
+{
+	const struct fact *step = facts_find(&benchmark->metadata, "quiesce_stamps_resolution");
+	const struct fact *clock = facts_find(&benchmark->metadata, METADATA_CLOCK);
+
+	if (step && step->type == FACT_REAL && step->real > 0)
+		return STEPS_ENOUGH * step->real;
+	if (clock && !benchmark_is_by_program(benchmark) &&
+		metadata_get_clock(clock) == WINDOW_KERNEL)
+		return STEPS_ENOUGH * 1e-9;
+	return 1e-3;
+}
+
 /* For times only: checks whether the shortest pass of all loops was so short that the resolution of
  * the clock matters. */
 static int check_short(struct stability *stability, const struct benchmark *benchmark)
@@ -115,7 +136,7 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 	if (!unit_is_time(benchmark->unit) || benchmark->metric)
 		return 0;
 	r = benchmark_raw_range(benchmark, &shortest, &longest);
-	if (r < 0 || shortest >= 1e-3)
+	if (r < 0 || shortest >= find_least_time(benchmark))
 		return r;
 	return add_findingf(stability, FINDING_SHORT, true, "the shortest %s took only %s",
 		benchmark->n_values == benchmark_counted_runs(benchmark) ? "run" : "measurement",

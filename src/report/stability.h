@@ -23,7 +23,9 @@ enum finding_code {
 	FINDING_TOO_FEW, /* more runs are needed for 95 % certainty of less than 1 % variation */
 	FINDING_MINIMUM, /* 50 % or more off the mean */
 	FINDING_MAXIMUM, /* 50 % or more off the mean */
-	FINDING_SHORT,	 /* the shortest value is shorter than 1 ms */
+	/* The shortest measurement is shorter than 1 ms, or where its clock is known, than 1000 steps
+	 * of that. */
+	FINDING_SHORT,
 	/* Less than 75 % of the runs would have been enough: a hint, not a warning. */
 	FINDING_TOO_MANY,
 	/* further rules */

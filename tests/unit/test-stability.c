@@ -14,6 +14,7 @@
 
 #include "basic/macro.h"
 #include "report/stability.h"
+#include "result/metadata.h"
 
 #include "random.h"
 
@@ -39,7 +40,8 @@ static void append(struct series *series, double seconds, uint16_t flags, bool w
 }
 
 /* The values are `factor` times what the runs took. */
-static struct stability *assess_times(const struct series *series, double factor)
+static struct stability *assess_with(
+	const struct series *series, double factor, const struct facts *metadata)
 {
 	struct stability *stability;
 	struct levels *levels;
@@ -52,6 +54,7 @@ static struct stability *assess_times(const struct series *series, double factor
 	for (size_t i = 0; i < n; i++)
 		values[i] *= factor;
 	benchmark.series = (struct series *)series;
+	benchmark.metadata = *metadata;
 	benchmark.values = values;
 	benchmark.n_values = n;
 	assert_int_equal(levels_find(values, n, &levels), 0);
@@ -60,6 +63,11 @@ static struct stability *assess_times(const struct series *series, double factor
 	levels_free(levels);
 	free(values);
 	return stability;
+}
+
+static struct stability *assess_times(const struct series *series, double factor)
+{
+	return assess_with(series, factor, &(struct facts){ 0 });
 }
 
 static struct stability *assess(const struct series *series)
@@ -137,6 +145,50 @@ static void test_rules_of_pyperf(void **state)
 		assert_int_equal(stability->stable, cases[i].stable);
 		stability_free(stability);
 		series_free(series);
+	}
+}
+
+/* How short a measurement may be depends on the clock that it was made with. */
+static void test_short_by_clock(void **state)
+{
+	static const struct {
+		double seconds, resolution; /* of libquiesce; 0 for none */
+		const char *clock;
+		bool is_short;
+	} cases[] = {
+		{ 0.00005, 3.3e-10, NULL, false },
+		{ 0.00005, 4.1e-8, NULL, false },
+		{ 0.00005, 2.79e-7, NULL, true },
+		{ 0.00005, 5.1e-8, NULL, true },
+		{ 2e-7, 3.3e-10, NULL, true },
+		/* The clock of the process is not that of its values. */
+		{ 0.00005, 2.79e-7, "kernel", true },
+		{ 0.0005, 0, "kernel", false },
+		{ 0.0005, 0, "user", true },
+		{ 0.0005, 0, NULL, true },
+		{ 0.001, 0, NULL, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct series *series = new_series(false);
+		struct stability *stability;
+		struct facts facts = { 0 };
+
+		for (size_t k = 0; k < 20; k++)
+			append(series, 0.001, 0, false, NULL);
+		if (cases[i].resolution > 0) {
+			facts_set_string(&facts, "quiesce_stamps", "tsc");
+			facts_set_real(&facts, "quiesce_stamps_resolution", cases[i].resolution);
+		}
+		if (cases[i].clock)
+			facts_set_string(&facts, METADATA_CLOCK, cases[i].clock);
+		stability = assess_with(series, cases[i].seconds / 0.001, &facts);
+		assert_true((find(stability, FINDING_SHORT) != NULL) == cases[i].is_short);
+		assert_true(stability->stable == !cases[i].is_short);
+		stability_free(stability);
+		series_free(series);
+		facts_clear(&facts);
 	}
 }
 
@@ -540,6 +592,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules_of_pyperf),
+		cmocka_unit_test(test_short_by_clock),
 		cmocka_unit_test(test_texts_of_pyperf),
 		cmocka_unit_test(test_level),
 		cmocka_unit_test(test_steal),
