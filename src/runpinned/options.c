@@ -388,6 +388,20 @@ static int take_verbose(const char *value _unused_, void *into)
 	return 0;
 }
 
+/* Refuses "-", by which other tools mean standard output, and some of ours standard input. */
+static int check_files(const struct options *o)
+{
+	if (o->output && strcmp(o->output, "-") == 0) {
+		say("-o: '-' is no file: --json writes to standard output; for a file of that name type ./-");
+		return -EINVAL;
+	}
+	if (o->csv && strcmp(o->csv, "-") == 0) {
+		say("--csv: '-' is no file: for standard output type /dev/stdout, or have JSON there by --json; for a file of that name type ./-");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* Refuses options that make no sense together, with the reason. */
 static int check_combinations(struct options *o)
 {
@@ -716,7 +730,9 @@ static int parse_all(int argc, char *argv[], struct options *o)
 	r = read_options(argc, argv, o);
 	if (r != 0)
 		return r;
-	r = check_combinations(o);
+	r = check_files(o);
+	if (r == 0)
+		r = check_combinations(o);
 	if (r < 0)
 		return r;
 	r = take_program(argv + optind, o);

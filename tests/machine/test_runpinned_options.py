@@ -33,6 +33,24 @@ class Diary:
         return self.path.read_text(encoding='utf-8').split()
 
 
+# --- Files ---
+
+def test_a_file_of_the_name_of_a_stream():
+    """What is advised where - is refused does what it says."""
+    folder = scratch('dash')
+    folder.mkdir()
+    result = run('-q', '-n', 2, '-o', './-', 'true', cwd=folder)
+    equal((result.returncode, result.stdout), (0, ''), result.stderr)
+    equal([path.name for path in folder.iterdir()], ['-'], 'files')
+    result = run('-q', '-n', 2, '-w', 0, '--csv', '/dev/stdout', 'true', cwd=folder)
+    equal(result.returncode, 0, result.stderr)
+    check(result.stdout.startswith('run,warmup,value,'), result.stdout)
+    equal(len(result.stdout.splitlines()), 3, 'lines')
+    for option in '-o', '--csv':
+        equal(run('-n', 2, option, '-', 'true', cwd=folder).returncode, 2, option)
+    equal([path.name for path in folder.iterdir()], ['-'], 'files')
+
+
 # --- Streams ---
 
 def test_input_is_read_from_its_start_by_each_run():

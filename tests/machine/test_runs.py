@@ -1953,6 +1953,8 @@ USAGE = (
      '--max-runs 10', '2 programs', 'at least 11 pairs'),
     (('--until-rel-error', '1', '--max-runs', '5', '/bin/true'), '--max-runs'),
     (('--append', '/bin/true'), '-o'),
+    (('-o', '-', '/bin/true'), '-o', '--json', './-'),
+    (('--csv', '-', '/bin/true'), '--csv', '/dev/stdout', '--json', './-'),
     (('-o', 'x', '--csv', 'x', '/bin/true'), '--csv'),
     (('--cooldown', '--evidence', 'none', '/bin/true'), '--cooldown'),
     (('--json', '--show-output', '/bin/true'), 'standard output'),
