@@ -536,7 +536,7 @@ static void usage(const struct option_row *rows)
 	fputs("\n"
 	      "Exit status: 0 done, 1 failed (or the program did), 2 wrong use, 130 or 143\n"
 	      "interrupted. With --decide also 0 not slower by PCT %, 3 slower by more than\n"
-	      "PCT/2 %, 4 not settled by --max-runs. See runpinned(1).\n",
+	      "PCT/2 %, 4 not settled by --max-runs or --max-time. See runpinned(1).\n",
 		stdout);
 }
 

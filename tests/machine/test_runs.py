@@ -1673,6 +1673,9 @@ def test_not_settled():
     check(re.search(r'new, compared with baseline: not settled: \+.*, after \d pairs?;', output), output)
     equal(one['quiesce_decide_verdict'], 'not settled', 'verdict')
     check('quiesce_decide_settled_after' not in one and 'quiesce_decide_ratio_low' not in one, one)
+    equal(one['quiesce_ended_by'], '--max-time', 'what ended the runs')
+    told = run('--help').stdout.partition(' 4 not settled ')[2]
+    check('--max-runs' in told and '--max-time' in told, 'the help does not tell what ends them')
 
 
 def test_decided_of_several():
