@@ -23,8 +23,8 @@ enum finding_code {
 	FINDING_TOO_FEW, /* more runs are needed for 95 % certainty of less than 1 % variation */
 	FINDING_MINIMUM, /* 50 % or more off the mean */
 	FINDING_MAXIMUM, /* 50 % or more off the mean */
-	/* The shortest measurement is shorter than 1 ms, or where its clock is known, than 1000 steps
-	 * of that. */
+	/* The shortest measurement is shorter than 1 ms, or where its clock is known, than 1000
+	 * steps of that. */
 	FINDING_SHORT,
 	/* Less than 75 % of the runs would have been enough: a hint, not a warning. */
 	FINDING_TOO_MANY,
@@ -60,8 +60,8 @@ struct stability {
 
 /*
  * `stats` must be those of the benchmark's values, and `levels` those of its units
- * (benchmark_units()). -EINVAL if they are not. Of several machines, both are without the steps from
- * sitting to sitting (fleet_level_units()).
+ * (benchmark_units()). -EINVAL if they are not. Of several machines, both are without the steps
+ * from sitting to sitting (fleet_level_units()).
  */
 int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
 	const struct levels *levels, struct stability **ret);
