@@ -57,6 +57,28 @@ def run(*arguments, status=0):
     return result.stderr, {each['metadata']['name']: each for each in benchmarks}
 
 
+def test_names_are_described():
+    """Each column of a table and each name of ours in a result stands in the man page."""
+    page = (machine.HERE.parents[1] / 'man/runpinned.1.scd').read_text(encoding='utf-8')
+    named = set(re.findall(r'(?<![\w*])\*(\w+)\*(?!\w)', page))
+    check({'reap', 'quiesce_clock'} <= named, named)
+    table = pathlib.Path(SCRATCH.name, 'described.csv')
+    for arguments in (
+            ('--baseline', 'true', '--name', 'new', '--env-pad', 'random', '--max-time', 60, '--prepare', 'true', 'ls'),
+            ('--control', '--shell', '--no-aslr', '--timeout', 60, '--ignore-failure=1', 'false'),
+            ('--decide', 50, '--max-runs', 10, '--baseline', 'true', 'sleep', '0.01'),
+            ('--clear-env', '--until-rel-error', 50, '--max-runs', 3, '--evidence', 'half-core', EXAMPLE)):
+        _, found = run('-n', 2, '-w', 1, '--csv', table, *arguments,
+                       status=3 if '--decide' in arguments else 0)
+        with open(table, newline='', encoding='utf-8') as stream:
+            columns = next(csv.reader(stream))
+        equal([name for name in columns if name not in named], [], f'{arguments}: columns')
+        for benchmark in found.values():
+            names = set().union(benchmark['metadata'], *(one.get('metadata', ()) for one in benchmark['runs']))
+            equal([name for name in sorted(names) if name.startswith('quiesce_') and name not in named and
+                   name.removeprefix('quiesce_') not in named], [], f'{arguments}: names in the result')
+
+
 def test_example():
     said, result = run('-n', 3, '-w', 1, EXAMPLE, '--min-time=0.001', 'lookup/small')
     equal(list(result), ['lookup', 'lookup/small'], 'names')
