@@ -593,6 +593,61 @@ static int print_texts(const struct pairs *pairs)
 	return show_rankings(pairs, print_ranking, NULL);
 }
 
+/* What --decide said of a comparison within its file. The runs ended when that was settled, so that
+ * it counts in place of the tests, which take their number for chosen beforehand. */
+static bool find_decision(
+	const struct pairs *pairs, const struct comparison *c, struct decision *ret)
+{
+	return pairs->reports->n == 1 &&
+		!c->new->metric &&decision_read(&c->new->metadata, ret) >= 0;
+}
+
+/* "slower", "decided: not slower by 2 %: ...", malloc'd. */
+static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
+{
+	_cleanup_free_ char *decided = NULL;
+	struct decision decision;
+	char *verdict;
+
+	if (!find_decision(pairs, c, &decision))
+		return comparison_verdict_text(c);
+	decided = decision_text(&decision);
+	return !decided || text_format(&verdict, "decided: %s", decided) < 0 ? NULL : verdict;
+}
+
+/* "-3.7 % (-4.4 % .. -2.9 %)", malloc'd; of a decision, its verdict, which has a change of its own.
+ */
+static char *make_change(const struct pairs *pairs, const struct comparison *c)
+{
+	char both[COMPARISON_BOTH_SIZE];
+	struct decision decision;
+
+	return find_decision(pairs, c, &decision) ? make_verdict(pairs, c)
+						  : strdup(comparison_format_both(c, both));
+}
+
+static bool is_unclear(const struct pairs *pairs, const struct comparison *c)
+{
+	struct decision decision;
+
+	return find_decision(pairs, c, &decision) ? decision.verdict == DECISION_NOT_SETTLED
+						  : c->verdict == VERDICT_UNCLEAR;
+}
+
+/* What --fail-slower says of it. */
+static enum gate find_gate(const struct pairs *pairs, const struct comparison *c)
+{
+	double limit = pairs->request->fail_slower;
+	struct decision decision;
+
+	if (!find_decision(pairs, c, &decision))
+		return comparison_gate(c, limit);
+	if (decision.verdict == DECISION_NOT_SETTLED)
+		return GATE_UNCLEAR;
+	return decision.verdict == DECISION_SLOWER && decision.low > 1 + limit / 100 ? GATE_FAILS
+										     : GATE_PASSES;
+}
+
 /* --- Tables --- */
 
 enum {
@@ -638,15 +693,21 @@ struct cells {
 	char interval[COMPARISON_INTERVAL_SIZE];
 };
 
-static int fill_cells(const struct comparison *c, struct scale scale, struct cells *ret)
+static int fill_cells(const struct pairs *pairs, const struct comparison *c, struct scale scale,
+	struct cells *ret)
 {
+	_cleanup_free_ char *verdict = make_verdict(pairs, c);
+	const char *remark = comparison_median_remark(c);
 	enum unit unit = c->old->unit;
 
 	if (!unit_is_time(unit))
 		scale = scale_refine(scale_choose_unit(unit, c->old_stats.median), 1);
 	ret->name = make_name(c);
-	ret->verdict = comparison_verdict_text(c);
-	if (!ret->name || !ret->verdict)
+	if (!ret->name || !verdict)
+		return -ENOMEM;
+	if (!*remark)
+		ret->verdict = TAKE_PTR(verdict);
+	else if (text_format(&ret->verdict, "%s (medians %s)", verdict, remark) < 0)
 		return -ENOMEM;
 	scale_format_shown(scale, unit, c->old_stats.median, ret->old);
 	scale_format_shown(scale, unit, c->new_stats.median, ret->new);
@@ -674,7 +735,7 @@ static int print_table(const struct pairs *pairs, bool markdown)
 		const char *texts[N_CELLS];
 		size_t at = 0;
 
-		r = fill_cells(pairs->comparisons[i], scale, &cells);
+		r = fill_cells(pairs, pairs->comparisons[i], scale, &cells);
 		if (r >= 0) {
 			texts[at++] = cells.name;
 			if (with_file)
@@ -790,7 +851,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 		emit_string(emit, NULL, c->objections[k]);
 	emit_close(emit, ']');
 	if (!isnan(pairs->request->fail_slower)) {
-		enum gate gate = comparison_gate(c, pairs->request->fail_slower);
+		enum gate gate = find_gate(pairs, c);
 
 		emit_bool(emit, "fails", gate == GATE_FAILS);
 		emit_string(emit, "gate", comparison_gate_name(gate));
@@ -862,11 +923,12 @@ static int print_csv(const struct pairs *pairs)
 {
 	fputs("old_file,new_file,old_name,new_name,design,unit,metric,old_runs,new_runs,old_median,"
 	      "new_median,ratio,ratio_low,ratio_high,p,adjusted_p,resolution,verdict,unclear,"
-	      "differences\r\n",
+	      "differences,decision\r\n",
 		stdout);
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
 		_cleanup_free_ char *differences = join_differences(c, "; ");
+		struct decision decision;
 
 		if (!differences)
 			return -ENOMEM;
@@ -891,6 +953,10 @@ static int print_csv(const struct pairs *pairs)
 		csv_text(comparison_verdict_name(c->verdict), false);
 		csv_text(c->unclear ? c->unclear : "", false);
 		csv_text(differences, false);
+		csv_text(find_decision(pairs, c, &decision)
+				? decision_verdict_name(decision.verdict)
+				: "",
+			false);
 		csv_end();
 	}
 	return 0;
@@ -899,30 +965,37 @@ static int print_csv(const struct pairs *pairs)
 /* --- JUnit --- */
 
 /* Whether the comparison fails the gate, is unclear, or neither. */
-static enum junit_outcome find_outcome(const struct request *request, const struct comparison *c)
+static enum junit_outcome find_outcome(const struct pairs *pairs, const struct comparison *c)
 {
-	enum gate gate = c->verdict == VERDICT_UNCLEAR ? GATE_UNCLEAR : GATE_PASSES;
+	enum gate gate = is_unclear(pairs, c) ? GATE_UNCLEAR : GATE_PASSES;
 
-	if (!isnan(request->fail_slower))
-		gate = comparison_gate(c, request->fail_slower);
-	if (gate == GATE_FAILS || (gate == GATE_UNCLEAR && request->fail_unclear))
+	if (!isnan(pairs->request->fail_slower))
+		gate = find_gate(pairs, c);
+	if (gate == GATE_FAILS || (gate == GATE_UNCLEAR && pairs->request->fail_unclear))
 		return JUNIT_FAILED;
 	return gate == GATE_UNCLEAR ? JUNIT_SKIPPED : JUNIT_PASSED;
 }
 
 /* How the machines differ, and all lines of the comparison, malloc'd. */
-static char *make_whole_text(const struct comparison *c)
+static char *make_whole_text(const struct pairs *pairs, const struct comparison *c)
 {
 	_cleanup_free_ char *differences = join_differences(c, "\n  ");
-	_cleanup_free_ char *lines = comparison_render(c), *whole = NULL;
+	_cleanup_free_ char *lines = comparison_render(c), *decided = NULL;
+	_cleanup_text_ struct text t = { 0 };
+	struct decision decision;
 
 	if (!differences || !lines)
 		return NULL;
-	if (c->n_differences == 0)
-		return TAKE_PTR(lines);
-	return text_format(&whole, "The machines differ:\n  %s\n\n%s", differences, lines) < 0
-		? NULL
-		: TAKE_PTR(whole);
+	if (c->n_differences > 0)
+		text_appendf(&t, "The machines differ:\n  %s\n\n", differences);
+	text_append(&t, lines);
+	if (find_decision(pairs, c, &decision)) {
+		decided = decision_text(&decision);
+		if (!decided)
+			return NULL;
+		text_appendf(&t, "  decided    %s\n", decided);
+	}
+	return text_steal(&t);
 }
 
 static int print_junit(const struct pairs *pairs)
@@ -931,18 +1004,23 @@ static int print_junit(const struct pairs *pairs)
 
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
-		_cleanup_free_ char *name = make_name(c), *text = make_whole_text(c);
-		_cleanup_free_ char *verdict = comparison_verdict_text(c), *message = NULL;
+		_cleanup_free_ char *name = make_name(c), *text = make_whole_text(pairs, c);
+		_cleanup_free_ char *verdict = make_verdict(pairs, c), *message = NULL;
 		char both[COMPARISON_BOTH_SIZE];
+		struct decision decision;
 
-		if (!name || !text || !verdict ||
-			text_format(&message, "%s, %s", comparison_format_both(c, both), verdict) <
-				0) {
+		/* A decision has a change of its own. */
+		if (find_decision(pairs, c, &decision))
+			message = TAKE_PTR(verdict);
+		else if (verdict)
+			(void)text_format(
+				&message, "%s, %s", comparison_format_both(c, both), verdict);
+		if (!name || !text || !message) {
 			text_clear(&junit.cases);
 			return -ENOMEM;
 		}
-		junit_add(&junit, pairs->labels[pairs->files[i]], name,
-			find_outcome(pairs->request, c), message, text);
+		junit_add(&junit, pairs->labels[pairs->files[i]], name, find_outcome(pairs, c),
+			message, text);
 	}
 	for (size_t i = 0; i < pairs->n_omissions; i++)
 		junit_add(&junit, pairs->labels[pairs->omissions[i].file], pairs->omissions[i].name,
@@ -983,9 +1061,8 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
-		enum gate gate = comparison_gate(c, limit);
-		_cleanup_free_ char *name = NULL;
-		char both[COMPARISON_BOTH_SIZE];
+		enum gate gate = find_gate(pairs, c);
+		_cleanup_free_ char *name = NULL, *change = NULL;
 
 		if (gate == GATE_UNCLEAR && n_unclear++ == 0)
 			unclear = c;
@@ -993,16 +1070,19 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 			continue;
 		n_failed++;
 		name = make_name(c);
-		if (!name)
+		change = make_change(pairs, c);
+		if (!name || !change)
 			return -ENOMEM;
 		say("%s%s%s is %s by more than %g %%: %s",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			has_several_new(pairs) ? ": " : "", name,
-			comparison_is_of_speed(c) ? "slower" : "higher", limit,
-			comparison_format_both(c, both));
+			comparison_is_of_speed(c) ? "slower" : "higher", limit, change);
 	}
 	if (unclear) {
-		_cleanup_free_ char *why = comparison_gate_reason(unclear);
+		struct decision decision;
+		_cleanup_free_ char *why = find_decision(pairs, unclear, &decision)
+			? make_verdict(pairs, unclear)
+			: comparison_gate_reason(unclear);
 		_cleanup_free_ char *name = make_name(unclear);
 		const char *remedy = comparison_remedy(unclear);
 
@@ -1023,7 +1103,7 @@ static size_t count_unclear(const struct pairs *pairs)
 	size_t n = 0;
 
 	for (size_t i = 0; i < pairs->n; i++)
-		n += pairs->comparisons[i]->verdict == VERDICT_UNCLEAR;
+		n += is_unclear(pairs, pairs->comparisons[i]);
 	return n;
 }
 

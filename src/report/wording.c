@@ -145,18 +145,18 @@ const char *comparison_format_both(
 	return buf;
 }
 
-/* The ratio of the medians may differ from the median of the ratios. */
-static const char *median_remark(const struct comparison *c)
+const char *comparison_median_remark(const struct comparison *comparison)
 {
+	const struct comparison *c = comparison;
 	double ratio = c->new_stats.median / c->old_stats.median;
 
 	if (isnan(c->ratio.ratio) || (ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 ||
 		c->ratio.ratio == 1)
 		return "";
 	if (comparison_is_of_machines(c))
-		return "    of each alone; the change is the machines' mean";
-	return c->n_pairs > 0 ? "    of each alone; the change is that of the pairs"
-			      : "    of each alone; the change is that of all against all";
+		return "of each alone; the change is the machines' mean";
+	return c->n_pairs > 0 ? "of each alone; the change is that of the pairs"
+			      : "of each alone; the change is that of all against all";
 }
 
 static void append_design(struct text *t, const struct comparison *c, const char *change)
@@ -222,6 +222,7 @@ char *comparison_render(const struct comparison *comparison)
 	const struct comparison *c = comparison;
 	_cleanup_free_ char *verdict = comparison_verdict_text(c);
 	_cleanup_text_ struct text t = { 0 };
+	const char *remark = comparison_median_remark(c);
 	struct scale scale = scale_refine(
 		scale_choose_unit(c->old->unit, MAX(c->old_stats.median, c->new_stats.median)), 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
@@ -231,9 +232,10 @@ char *comparison_render(const struct comparison *comparison)
 		return NULL;
 	comparison_format_change(c, change);
 	scale = scale_resolve(scale, c->new_stats.median - c->old_stats.median);
-	text_appendf(&t, "  median     %s -> %s%s\n",
+	text_appendf(&t, "  median     %s -> %s%s%s\n",
 		scale_format_shown(scale, c->old->unit, c->old_stats.median, a),
-		scale_format_shown(scale, c->old->unit, c->new_stats.median, b), median_remark(c));
+		scale_format_shown(scale, c->old->unit, c->new_stats.median, b),
+		*remark ? "    " : "", remark);
 	append_design(&t, c, change);
 	if (!isnan(c->ratio.low))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",

@@ -16,6 +16,9 @@ const char *comparison_where_text(const struct comparison *comparison);
 /* Appends " (of all compared: p = 0.07)" where no difference is found although the interval, which
  * is of this comparison alone, does not hold 1; nothing elsewhere. */
 void comparison_append_correction(struct text *t, const struct comparison *comparison);
+/* "of each alone; the change is that of the pairs", where the ratio of the medians is on the other
+ * side of 1 than the change, which is the median of the ratios; "" elsewhere. */
+const char *comparison_median_remark(const struct comparison *comparison);
 /* What to do when a verdict is unclear because of how it was measured; NULL when the measurement is
  * fine. */
 const char *comparison_remedy(const struct comparison *comparison);

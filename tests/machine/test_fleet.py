@@ -497,7 +497,7 @@ if __name__ == '__main__':
         run_tests((test.__doc__, test) for test in (
             test_merge, test_merge_refuses, test_merge_twice, test_merge_packed, test_changed, test_within,
             test_joined, test_in_turn, test_between, test_names, test_left_out, test_files, test_show,
-            test_findings, test_odd, test_not_odd, test_unlike, test_equal_values, test_controls, test_rows, test_differences,
-            test_zeros))
+            test_findings, test_odd, test_not_odd, test_unlike, test_equal_values, test_controls, test_rows,
+            test_differences, test_zeros))
     finally:
         shutil.rmtree(FOLDER)
