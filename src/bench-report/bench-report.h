@@ -65,6 +65,7 @@ struct verb {
 	const char *help;
 	/* Does what the verb says, and returns the exit status. */
 	enum exit_status (*run)(const struct request *request);
+	const char *finding; /* for the help: what exit status 3 says; NULL where `help` says it */
 };
 
 /* The command line. */

@@ -42,15 +42,17 @@ static const struct verb verbs[] = {
 	{ "compare",
 		TAKES_VALUES | TAKES_SORT | TAKES_TABLE | TAKES_MARKDOWN | TAKES_JUNIT |
 			TAKES_FAIL_SLOWER | TAKES_RESULTS,
-		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare },
-	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "FILE...",
+		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare,
+		"--fail-slower found one, or --fail-unclear one that is unclear" },
+	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "-o FILE FILE...",
 		"a picture: the samples in order, what was beside them", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
 		"what took the longest to measure", verb_slowest },
 	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE|FOLDER...",
-		"over time or commits: where did the level change?", verb_trend },
+		"over time or commits: where did the level change?", verb_trend,
+		"--fail-worse found a change" },
 	{ "fleet", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE|FOLDER...",
-		"machines: which one differs from the others?", verb_fleet },
+		"machines: which one differs from the others?", verb_fleet, "a machine differs" },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE|FOLDER...", "several files as one",
 		verb_merge },
 };
@@ -188,7 +190,10 @@ static void usage_of_verb(const struct option_row *rows, const struct verb *verb
 	print(stdout, "Usage: bench-report %s [OPTIONS] %s\n%s\n\n", verb->name, verb->arguments,
 		verb->help);
 	option_rows_print(own, stdout);
-	fputs("\nSee bench-report(1).\n", stdout);
+	fputs("\n", stdout);
+	if (verb->finding)
+		print(stdout, "Exit status 3: %s.\n", verb->finding);
+	fputs("See bench-report(1).\n", stdout);
 }
 
 /* The first word that is a verb, wherever it stands. */
@@ -379,6 +384,11 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 	const struct verb *verb = find_named_verb(argc, argv);
 	int r = option_rows_read("", rows, argc, argv);
 
+	/* It stands first but for options, whose values may look like one. */
+	if (r == 'h' && argc > 1 && argv[1][0] != '-' && !find_verb(argv[1])) {
+		say_no_verb(argv[1]);
+		return -EINVAL;
+	}
 	if (r == 'h' && verb)
 		usage_of_verb(rows, verb);
 	else if (r == 'h')

@@ -72,7 +72,26 @@ def check_formats(tool):
             equal(form in text, is_taken, f'{verb} --format {form}')
 
 
+def check_verbs(tool):
+    """The help of a verb has what it needs, and what status 3 means; what is no verb has none."""
+    for verb, says in (('compare', '--fail-slower found one, or --fail-unclear one that is unclear'),
+                       ('trend', '--fail-worse found a change'), ('fleet', 'a machine differs')):
+        check(f'\nExit status 3: {says}.\n' in run(tool, verb, '--help').stdout, verb)
+    check('xit status 3' in run(tool, 'check', '--help').stdout, 'check')
+    check('status 3' not in run(tool, 'show', '--help').stdout, 'show')
+    check(run(tool, 'plot', '--help').stdout.startswith('Usage: bench-report plot [OPTIONS] -o FILE FILE...\n'),
+          'plot without -o')
+    for word, says in (('export', "'export' is no verb"), ('comapre', "'comapre' is no verb (did you mean compare?)")):
+        for arguments in (word, '--help'), (word, 'show', '--help'), (word, '-h'):
+            result = run(tool, *arguments)
+            equal((result.returncode, result.stdout), (2, ''), f'{arguments}')
+            equal(result.stderr, f'bench-report: {says}; see bench-report --help\n', f'{arguments}')
+    equal(run(tool, '-b', 'export', '--help').stdout, read_help(tool), 'the value of an option')
+
+
 TESTS = [(f'formats of the verbs of {pathlib.Path(tool).name}', lambda tool=tool: check_formats(tool))
          for tool in sys.argv[1:] if pathlib.Path(tool).name == 'bench-report']
+TESTS += [(f'help of the verbs of {pathlib.Path(tool).name}', lambda tool=tool: check_verbs(tool))
+          for tool in sys.argv[1:] if pathlib.Path(tool).name == 'bench-report']
 machine.run_tests(TESTS + [(f'help of {pathlib.Path(tool).name}', lambda tool=tool: check_tool(tool))
                            for tool in sys.argv[1:]])
