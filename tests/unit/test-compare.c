@@ -288,7 +288,7 @@ static void test_below_zero(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
 		struct benchmark *b[2];
 		struct comparison *c;
-		_cleanup_free_ char *why = NULL, *text = NULL;
+		_cleanup_free_ char *text = NULL;
 
 		for (size_t side = 0; side < 2; side++) {
 			b[side] = make_benchmark(make_normal, 25, 50 * sides[i][side], &random);
