@@ -36,6 +36,14 @@ static void test_grow(void **state)
 	free(items);
 }
 
+/* Without this option AddressSanitizer ends the program where an allocation fails. */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
 static void test_too_large(void **state)
 {
 	size_t capacity = 1;
