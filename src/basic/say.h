@@ -17,7 +17,7 @@
 
 #include "basic/macro.h"
 
-/* Exit statuses of every tool here. */
+/* Exit statuses of every tool here. A tool may have further ones (benchmark-target/hold.c). */
 enum exit_status {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
