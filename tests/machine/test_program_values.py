@@ -66,7 +66,7 @@ def test_names_are_described():
     for arguments in (
             ('--baseline', 'true', '--name', 'new', '--env-pad', 'random', '--max-time', 60, '--prepare', 'true', 'ls'),
             ('--control', '--shell', '--no-aslr', '--timeout', 60, '--ignore-failure=1', 'false'),
-            ('--decide', 50, '--max-runs', 10, '--baseline', 'true', 'sleep', '0.01'),
+            ('--decide', 50, '--max-runs', 500, '--baseline', 'true', 'sleep', '0.01'),
             ('--clear-env', '--until-rel-error', 50, '--max-runs', 3, '--evidence', 'half-core', EXAMPLE)):
         _, found = run('-n', 2, '-w', 1, '--csv', table, *arguments,
                        status=3 if '--decide' in arguments else 0)
