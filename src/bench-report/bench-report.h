@@ -10,7 +10,9 @@
 #include <stddef.h>
 
 #include "basic/say.h"
+#include "basic/text.h"
 #include "report/analysis.h"
+#include "report/decision.h"
 #include "result/emit.h"
 #include "result/reader.h"
 #include "stats/histogram.h"
@@ -163,10 +165,13 @@ void emit_bins(struct emit *emit, const struct histogram *histogram);
 /* The findings and the disturbed runs. */
 void emit_stability(struct emit *emit, const struct stability *stability);
 
-/* The verdict of runpinned --decide on this benchmark: the object "decision", or null; `benchmark`
- * may be NULL. */
+/* The verdict of runpinned --decide on this benchmark; false when there is none. It is about the
+ * values, so that a metric has none. */
+bool find_decision(const struct benchmark *benchmark, struct decision *ret);
+/* The same as the object "decision", or null; `benchmark` may be NULL. */
 void emit_decision(struct emit *emit, const struct benchmark *benchmark);
 /* The same as a line of text; nothing when there is no decision. -ENOMEM. */
+int append_decision(struct text *t, const struct benchmark *benchmark);
 int print_decision(const struct benchmark *benchmark);
 
 /* The exit status for the return value r of a function. Says what r means unless it is -ENOENT,

@@ -595,11 +595,9 @@ static int print_texts(const struct pairs *pairs)
 
 /* What --decide said of a comparison within its file. The runs ended when that was settled, so that
  * it counts in place of the tests, which take their number for chosen beforehand. */
-static bool find_decision(
-	const struct pairs *pairs, const struct comparison *c, struct decision *ret)
+static bool is_decided(const struct pairs *pairs, const struct comparison *c, struct decision *ret)
 {
-	return pairs->reports->n == 1 &&
-		!c->new->metric &&decision_read(&c->new->metadata, ret) >= 0;
+	return pairs->reports->n == 1 && find_decision(c->new, ret);
 }
 
 /* "slower", "decided: not slower by 2 %: ...", malloc'd. */
@@ -609,7 +607,7 @@ static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
 	struct decision decision;
 	char *verdict;
 
-	if (!find_decision(pairs, c, &decision))
+	if (!is_decided(pairs, c, &decision))
 		return comparison_verdict_text(c);
 	decided = decision_text(&decision);
 	return !decided || text_format(&verdict, "decided: %s", decided) < 0 ? NULL : verdict;
@@ -622,16 +620,16 @@ static char *make_change(const struct pairs *pairs, const struct comparison *c)
 	char both[COMPARISON_BOTH_SIZE];
 	struct decision decision;
 
-	return find_decision(pairs, c, &decision) ? make_verdict(pairs, c)
-						  : strdup(comparison_format_both(c, both));
+	return is_decided(pairs, c, &decision) ? make_verdict(pairs, c)
+					       : strdup(comparison_format_both(c, both));
 }
 
 static bool is_unclear(const struct pairs *pairs, const struct comparison *c)
 {
 	struct decision decision;
 
-	return find_decision(pairs, c, &decision) ? decision.verdict == DECISION_NOT_SETTLED
-						  : c->verdict == VERDICT_UNCLEAR;
+	return is_decided(pairs, c, &decision) ? decision.verdict == DECISION_NOT_SETTLED
+					       : c->verdict == VERDICT_UNCLEAR;
 }
 
 /* What --fail-slower says of it. */
@@ -640,7 +638,7 @@ static enum gate find_gate(const struct pairs *pairs, const struct comparison *c
 	double limit = pairs->request->fail_slower;
 	struct decision decision;
 
-	if (!find_decision(pairs, c, &decision))
+	if (!is_decided(pairs, c, &decision))
 		return comparison_gate(c, limit);
 	if (decision.verdict == DECISION_NOT_SETTLED)
 		return GATE_UNCLEAR;
@@ -953,9 +951,8 @@ static int print_csv(const struct pairs *pairs)
 		csv_text(comparison_verdict_name(c->verdict), false);
 		csv_text(c->unclear ? c->unclear : "", false);
 		csv_text(differences, false);
-		csv_text(find_decision(pairs, c, &decision)
-				? decision_verdict_name(decision.verdict)
-				: "",
+		csv_text(is_decided(pairs, c, &decision) ? decision_verdict_name(decision.verdict)
+							 : "",
 			false);
 		csv_end();
 	}
@@ -980,21 +977,16 @@ static enum junit_outcome find_outcome(const struct pairs *pairs, const struct c
 static char *make_whole_text(const struct pairs *pairs, const struct comparison *c)
 {
 	_cleanup_free_ char *differences = join_differences(c, "\n  ");
-	_cleanup_free_ char *lines = comparison_render(c), *decided = NULL;
+	_cleanup_free_ char *lines = comparison_render(c);
 	_cleanup_text_ struct text t = { 0 };
-	struct decision decision;
 
 	if (!differences || !lines)
 		return NULL;
 	if (c->n_differences > 0)
 		text_appendf(&t, "The machines differ:\n  %s\n\n", differences);
 	text_append(&t, lines);
-	if (find_decision(pairs, c, &decision)) {
-		decided = decision_text(&decision);
-		if (!decided)
-			return NULL;
-		text_appendf(&t, "  decided    %s\n", decided);
-	}
+	if (pairs->reports->n == 1 && append_decision(&t, c->new) < 0)
+		return NULL;
 	return text_steal(&t);
 }
 
@@ -1010,7 +1002,7 @@ static int print_junit(const struct pairs *pairs)
 		struct decision decision;
 
 		/* A decision has a change of its own. */
-		if (find_decision(pairs, c, &decision))
+		if (is_decided(pairs, c, &decision))
 			message = TAKE_PTR(verdict);
 		else if (verdict)
 			(void)text_format(
@@ -1080,7 +1072,7 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 	}
 	if (unclear) {
 		struct decision decision;
-		_cleanup_free_ char *why = find_decision(pairs, unclear, &decision)
+		_cleanup_free_ char *why = is_decided(pairs, unclear, &decision)
 			? make_verdict(pairs, unclear)
 			: comparison_gate_reason(unclear);
 		_cleanup_free_ char *name = make_name(unclear);

@@ -416,11 +416,16 @@ void emit_stability(struct emit *emit, const struct stability *stability)
 	emit_close(emit, ']');
 }
 
+bool find_decision(const struct benchmark *benchmark, struct decision *ret)
+{
+	return !benchmark->metric && decision_read(&benchmark->metadata, ret) >= 0;
+}
+
 void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 {
 	struct decision d;
 
-	if (!benchmark || benchmark->metric || decision_read(&benchmark->metadata, &d) < 0) {
+	if (!benchmark || !find_decision(benchmark, &d)) {
 		emit_string(emit, "decision", NULL);
 		return;
 	}
@@ -440,15 +445,28 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_close(emit, '}');
 }
 
-int print_decision(const struct benchmark *benchmark)
+int append_decision(struct text *t, const struct benchmark *benchmark)
 {
 	_cleanup_free_ char *text = NULL;
 	struct decision d;
 
-	if (benchmark->metric || decision_read(&benchmark->metadata, &d) < 0)
+	if (!find_decision(benchmark, &d))
 		return 0;
 	text = decision_text(&d);
-	return text ? print_report(stdout, "  decided    %s\n", text) : -ENOMEM;
+	if (!text)
+		return -ENOMEM;
+	text_appendf(t, "  decided    %s\n", text);
+	return 0;
+}
+
+int print_decision(const struct benchmark *benchmark)
+{
+	_cleanup_text_ struct text t = { 0 };
+	int r = append_decision(&t, benchmark);
+
+	if (r < 0 || t.failed)
+		return -ENOMEM;
+	return t.length > 0 ? print_report(stdout, "%s", t.data) : 0;
 }
 
 enum exit_status request_conclude(const struct request *request, int r)

@@ -84,10 +84,13 @@ static int analyse_fleet(const struct benchmark *benchmark, struct analysis *ana
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	r = benchmark_units(benchmark, &units, &n);
-	if (r >= 0)
-		r = benchmark_units(benchmark, &levelled, &n);
-	if (r >= 0)
-		r = fleet_level_units(benchmark, levelled, n);
+	if (r < 0)
+		return r;
+	levelled = reallocarray(NULL, n, sizeof(*levelled));
+	if (!levelled)
+		return -ENOMEM;
+	memcpy(levelled, units, n * sizeof(*levelled));
+	r = fleet_level_units(benchmark, levelled, n);
 	if (r >= 0)
 		r = analyse_levelled(benchmark, units, levelled, n, ret_stats);
 	return r < 0 ? r : levels_find(levelled, n, ret_within);

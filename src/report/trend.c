@@ -125,37 +125,38 @@ static int compare_points(const void *a, const void *b)
 	return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Whether all results have the date of their commit, in a form that can be read. */
-static bool is_by_commit(struct trend *trend)
+/* Gives all points the date of their commit. Returns false when one has none, or none that can be
+ * read. */
+static bool date_by_commit(struct trend *trend)
 {
-	int64_t date;
-
 	for (size_t i = 0; i < trend->n; i++)
 		if (!find_commit_date(&trend->points[i]))
 			return false;
 	for (size_t i = 0; i < trend->n; i++) {
-		const char *text = find_commit_date(&trend->points[i]);
+		struct trend_point *point = &trend->points[i];
+		const char *text = find_commit_date(point);
+		int64_t date;
 
-		if (metadata_parse_date(text, &date) == 0)
-			continue;
-		trend->unreadable_date = text;
-		trend->unreadable_file = trend->points[i].file;
-		return false;
+		if (metadata_parse_date(text, &date) < 0) {
+			trend->unreadable_date = text;
+			trend->unreadable_file = point->file;
+			return false;
+		}
+		(void)benchmark_format_date(date, point->date);
 	}
 	return true;
 }
 
 static void sort_points(struct trend *trend)
 {
-	bool by_commit = is_by_commit(trend), by_date = true;
+	bool by_commit = date_by_commit(trend), by_date = true;
 
 	for (size_t i = 0; i < trend->n; i++) {
 		struct trend_point *point = &trend->points[i];
-		int64_t date;
 
-		if (by_commit && metadata_parse_date(find_commit_date(point), &date) == 0)
-			(void)benchmark_format_date(date, point->date);
-		else if (point->benchmark->has_dates)
+		if (!by_commit)
+			point->date[0] = '\0';
+		if (!by_commit && point->benchmark->has_dates)
 			(void)benchmark_format_date(point->benchmark->first_date, point->date);
 		by_date = by_date && point->date[0];
 	}

@@ -6,6 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "basic/parse.h"
 #include "basic/text.h"
 #include "result/metadata.h"
 #include "result/series.h"
@@ -279,7 +280,7 @@ static bool read_digits(const char **p, size_t n, int *ret)
 	int value = 0;
 
 	for (size_t i = 0; i < n; i++, ++*p) {
-		if (**p < '0' || **p > '9')
+		if (!parse_is_digit(**p))
 			return false;
 		value = 10 * value + (**p - '0');
 	}

@@ -24,6 +24,7 @@ mask(LIST, ...), a mask as the kernel prints it: mask(c, c + 8) or mask('0-7').
 """
 
 import ast
+import contextlib
 import itertools
 import operator
 import os
@@ -34,6 +35,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -260,6 +262,24 @@ def be_alone():
     os.environ['IS_ALONE'] = '1'
     # The shell waits for processes whose parents have ended.
     os.execvp(alone[0], [*alone, 'sh', '-c', '"$@"; exit $?', 'sh', sys.executable, *sys.argv])
+
+
+@contextlib.contextmanager
+def repeating(work, pause):
+    """Calls work() again and again, in another thread, while its block runs; each time after a pause."""
+    done = threading.Event()
+
+    def repeat():
+        while not done.wait(pause):
+            work()
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 class Machine:

@@ -3,7 +3,6 @@
 """The target without systemd: benchmark-target hold, the guardian of runpinned --quiesce, on a
 described machine, with the real setters."""
 
-import contextlib
 import os
 import pathlib
 import signal
@@ -13,7 +12,7 @@ import sys
 import threading
 import time
 
-from machine import Setter, Skip, be_alone, check, equal, make_journal, parse_list, run_tests, wait_for
+from machine import Setter, Skip, be_alone, check, equal, make_journal, parse_list, repeating, run_tests, wait_for
 from systemd import Systemd
 
 PROGRAM = os.environ['BENCHMARK_TARGET']
@@ -149,10 +148,9 @@ def test_auto():
         check_restored(setter, before, guardian.leave())
 
 
-@contextlib.contextmanager
 def busy(setter, cpus):
     """Runs its block while /proc/stat shows that these CPUs are always busy and all others idle."""
-    path, done = setter.box.root / 'proc/stat', threading.Event()
+    path = setter.box.root / 'proc/stat'
 
     def write():
         ticks = int(time.monotonic() * 100)
@@ -161,19 +159,9 @@ def busy(setter, cpus):
         with open(path, 'r+b', buffering=0) as file:
             file.write(''.join(lines).encode())
 
-    def work():
-        while not done.wait(0.01):
-            write()
-
     path.write_bytes(b'')
     write()
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    return repeating(write, 0.01)
 
 
 def test_auto_under_load():

@@ -4,6 +4,7 @@
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import pathlib
@@ -13,11 +14,10 @@ import struct
 import subprocess
 import tempfile
 import termios
-import threading
 import time
 
 import machine
-from machine import Machine, Setter, Skip, check, equal, make_journal
+from machine import Machine, Setter, Skip, check, equal, make_journal, repeating
 
 ISOL_CHECK = os.environ['ISOL_CHECK']
 GOLDEN = machine.HERE / 'golden' / 'isol-check'
@@ -703,29 +703,20 @@ def test_cmdline():
         check(result.stderr.startswith('isol-check: without CPU 0-1'), result.stderr)
 
 
-@contextlib.contextmanager
 def rewritten(*changes):
     """Meanwhile the files are written anew all the time, as on a machine that is not idle: each change
     is a path and a function from the number of the turn to the text."""
-    stop = threading.Event()
+    turns = itertools.count(1)
 
     def happen():
-        for n in range(1, 1 << 20):
-            if stop.is_set():
-                return
-            for path, text in changes:
-                # Written in place, because this very file is bound into the machine.
-                with open(path, 'r+', encoding='utf-8') as file:
-                    file.write(text(n))
-            time.sleep(0.02)
+        n = next(turns)
+        for path, text in changes:
+            # Written in place, because this very file is bound into the machine.
+            with open(path, 'r+', encoding='utf-8') as file:
+                file.write(text(n))
 
-    thread = threading.Thread(target=happen)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+    happen()
+    return repeating(happen, 0.02)
 
 
 def test_default_cpus():
