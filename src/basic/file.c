@@ -245,16 +245,22 @@ static void replace_free(struct file_replace *replace)
 	free(replace);
 }
 
-/* Opens something that cannot be replaced by rename: a terminal, a pipe, /dev/null. Without
- * O_NONBLOCK, a FIFO would wait for its reader, also in a program that blocks all signals. */
+int file_open_at_once(const char *path, int flags)
+{
+	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+
+	if (fd < 0 || fcntl(fd, F_SETFL, flags & ~O_CREAT) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* Opens something that cannot be replaced by rename: a terminal, a pipe, /dev/null. */
 static int replace_open_direct(struct file_replace *replace, const char *path, bool is_fifo)
 {
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	_cleanup_close_ int fd = file_open_at_once(path, O_WRONLY);
 
 	if (fd < 0)
-		return errno == ENXIO && is_fifo ? -EPIPE : -errno;
-	if (fcntl(fd, F_SETFL, O_WRONLY) < 0)
-		return -errno;
+		return fd == -ENXIO && is_fifo ? -EPIPE : fd;
 	replace->stream = fdopen(fd, "w");
 	if (!replace->stream)
 		return -errno;

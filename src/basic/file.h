@@ -40,6 +40,10 @@ int file_write_attr(const char *path, const char *text);
  * file. */
 int file_read_all(const char *path, size_t max, char **ret, size_t *ret_length);
 
+/* open(2) with mode 0666, which does not wait for a process at the other end of a FIFO, not even in
+ * a program that blocks all signals: -ENXIO where nobody reads what is opened for writing. Later
+ * calls wait as usual: whoever gets the descriptor does not expect O_NONBLOCK. */
+int file_open_at_once(const char *path, int flags);
 /* Whether both paths lead to the same file, which need not be there yet. */
 bool file_is_same(const char *a, const char *b);
 /* 0 when a new file can be made under this name; its folder must exist. Does not make the file. */

@@ -10,20 +10,18 @@
 #include "basic/say.h"
 #include "runpinned/streams.h"
 
-/* Without O_NONBLOCK, opening a FIFO would wait for a process at its other end. The programs do not
- * expect it on a terminal or another device. */
-static int open_blocking(const char *path, int flags, struct stat *ret)
+static int open_stream(const char *path, int flags, struct stat *ret)
 {
-	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+	_cleanup_close_ int fd = file_open_at_once(path, flags);
 
-	if (fd < 0 || fstat(fd, ret) < 0 || fcntl(fd, F_SETFL, flags & ~O_CREAT) < 0)
-		return -errno;
-	return TAKE_FD(fd);
+	if (fd < 0)
+		return fd;
+	return fstat(fd, ret) < 0 ? -errno : TAKE_FD(fd);
 }
 
 static int open_input(const char *path, struct stat *ret_stat)
 {
-	_cleanup_close_ int fd = open_blocking(path, O_RDONLY, ret_stat);
+	_cleanup_close_ int fd = open_stream(path, O_RDONLY, ret_stat);
 
 	if (fd >= 0 && S_ISDIR(ret_stat->st_mode)) {
 		say_errno(EISDIR, "cannot read %s (--input)", path);
@@ -43,7 +41,7 @@ static int open_input(const char *path, struct stat *ret_stat)
 
 static int open_output(const char *path, struct stat *ret_stat)
 {
-	_cleanup_close_ int fd = open_blocking(path, O_WRONLY | O_CREAT, ret_stat);
+	_cleanup_close_ int fd = open_stream(path, O_WRONLY | O_CREAT, ret_stat);
 
 	if (fd < 0) {
 		say_errno(fd, "cannot write %s (--stdout)", path);
