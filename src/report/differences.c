@@ -32,6 +32,7 @@ static const char *const machine_keys[] = {
 	"quiesce_kernel",
 	"quiesce_virtualization",
 	"quiesce_clock",
+	"quiesce_stamped_by",
 	"quiesce_clocksource",
 	"quiesce_governor",
 	"quiesce_boost",

@@ -235,15 +235,20 @@ static int append_events(struct text *t, const struct series *series)
 /* A file of another tool does not say how its values were measured. */
 const char *summary_clock_text(const struct benchmark *benchmark)
 {
+	const char *stamps;
+
 	if (benchmark->metric)
 		return NULL;
 	if (benchmark_is_by_program(benchmark))
 		return "measured inside, by libquiesce";
 	if (benchmark->runs && !facts_find(&benchmark->metadata, "quiesce_clock"))
 		return NULL;
-	return benchmark->series->clock == WINDOW_KERNEL
-		? "from exec to exit, stamped by the kernel"
-		: "from before exec to after wait, stamped by runpinned";
+	if (benchmark->series->clock != WINDOW_KERNEL)
+		return "from before exec to after wait, stamped by runpinned";
+	stamps = facts_find_string(&benchmark->metadata, METADATA_STAMPS);
+	return stamps && strcmp(stamps, "corrected") == 0
+		? "from exec to exit, stamped by runpinned and corrected"
+		: "from exec to exit, stamped by the kernel";
 }
 
 int summary_find_waiting(const struct series *series, struct stats *ret)

@@ -57,6 +57,8 @@ int metadata_parse_date(const char *text, int64_t *ret);
 
 /* The name under which we write the clock of the values (window_clock_name()). */
 #define METADATA_CLOCK "quiesce_clock"
+/* The name of who stamped the runs ("tracepoints", "task-event", ...; runpinned(1), --stamps). */
+#define METADATA_STAMPS "quiesce_stamped_by"
 /* The clock that such a fact tells: an enum window_clock, or -1 when it tells none. */
 int metadata_get_clock(const struct fact *clock);
 /* What a whole core does, and who saw it (document.h). */

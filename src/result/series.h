@@ -85,6 +85,8 @@ struct evidence {
 	/* The program could run but did not have its CPU, within sample_window_ns(): as a whole, or
 	 * its main thread alone where no more is known (runpinned/tree.h). */
 	int64_t run_delay_ns;
+	/* None of its tasks ran: it waited or slept. Only known on a single CPU. */
+	int64_t off_cpu_ns;
 	int64_t reap_ns; /* exit record to our stamp after wait4(2) */
 	int64_t steal_ns;
 	int64_t frequency_khz;

@@ -66,8 +66,11 @@ static double weigh_waiting(const struct weight_base *base, const struct sample 
 {
 	const struct sample window = { .user_ns = sample_window_ns(sample) };
 
-	(void)base;
-	return part((double)evidence->run_delay_ns, &window);
+	if (evidence->run_delay_ns >= 0 || evidence->off_cpu_ns < 0)
+		return part((double)evidence->run_delay_ns, &window);
+	if (!base || isnan(base->off_cpu_ns))
+		return NAN;
+	return part(fmax((double)evidence->off_cpu_ns - base->off_cpu_ns, 0), &window);
 }
 
 static double weigh_steal(const struct weight_base *base, const struct sample *sample,
@@ -169,6 +172,16 @@ static double find_stolen(const struct series *series)
 	return total > 0 ? stolen / total : NAN;
 }
 
+static double find_least_off_cpu(const struct series *series)
+{
+	double least = NAN;
+
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup && series->evidence[i].off_cpu_ns >= 0)
+			least = fmin(least, (double)series->evidence[i].off_cpu_ns);
+	return least;
+}
+
 static int64_t get_frequency(const struct evidence *evidence)
 {
 	return evidence->frequency_khz;
@@ -200,13 +213,16 @@ int weight_base_find(const struct series *series, struct weight_base *ret)
 	_cleanup_free_ double *values = NULL;
 	size_t n;
 
-	*ret = (struct weight_base){ .frequency_khz = NAN, .core_khz = NAN, .stolen = NAN };
+	*ret = (struct weight_base){
+		.frequency_khz = NAN, .core_khz = NAN, .stolen = NAN, .off_cpu_ns = NAN
+	};
 	if (!series->with_evidence || series->n_samples == 0)
 		return 0;
 	values = reallocarray(NULL, series->n_samples, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
 	ret->stolen = find_stolen(series);
+	ret->off_cpu_ns = find_least_off_cpu(series);
 	ret->frequency_khz = find_median(series, get_frequency, values, &n);
 	ret->core_khz = find_median(series, get_clock, values, &ret->n_core_khz);
 	return 0;

@@ -5,7 +5,10 @@
  *
  * The weight of a flag is a part of the run: 0.083 is 8.3 %.
  *
- * preempted: the time that the run waited for its CPUs (run_delay).
+ * preempted: the time that the run waited for its CPUs (run_delay). Where that is not known,
+ * because a program of several tasks had no records attached to it, but it is known how long it was
+ * off its only CPU: by how much longer than the run that was off it for the shortest time. This is
+ * an estimate, because the program may have slept for longer.
  *
  * steal: the time that the hypervisor gave to others. The kernel tells it in steps of 10 ms, and a
  * step may have begun to fill long before the run. So it is what exceeds one step, or, if that is
@@ -62,6 +65,7 @@ struct weight_base {
 	double core_khz;
 	size_t n_core_khz; /* of how many runs */
 	double stolen;	   /* the part of the time of all runs; NAN when unknown */
+	double off_cpu_ns; /* the shortest of all runs; NAN when unknown */
 };
 
 /* NULL as base makes a weight that needs it underivable. Warm-ups do not count. -ENOMEM. */

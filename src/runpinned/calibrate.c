@@ -98,7 +98,7 @@ static int time_command(struct command *command, const struct options *options,
 	double shortest = NAN, sum = 0;
 	int r;
 
-	r = command_start(command, options, place, counting, NULL, stop);
+	r = command_start(command, options, place, counting, NULL, NULL, stop);
 	if (r < 0)
 		return r;
 	for (int i = 0; i < TRIALS_MAX && sum < TRIALS_SECONDS; i++) {

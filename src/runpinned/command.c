@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,11 @@
 #include "basic/words.h"
 #include "runpinned/command.h"
 #include "runpinned/program.h"
+
+enum {
+	/* The gap of our own stamps may be uncertain by one part in so many of a run. */
+	GAP_SPREAD_PART = 200,
+};
 
 /* For a command that was given as one word, such as "wc -c file", which is no program: says how to
  * type what was probably meant. Returns false, and says nothing, if the word has no blank or other
@@ -151,12 +157,19 @@ static uint32_t launch_flags(const struct options *options)
 	if (options->core_half)
 		flags |= LAUNCH_CORE_HALF;
 	if (!options->no_evidence)
-		flags |= LAUNCH_SCHEDSTAT | LAUNCH_SWITCHES;
+		flags |= LAUNCH_SCHEDSTAT;
 	return flags;
 }
 
+void commands_attach(struct commands *commands, const struct options *options)
+{
+	if (!options->stamper_given || options->stamper == STAMPER_TRACEPOINTS)
+		(void)tracepoints_begin(&commands->tracepoints);
+}
+
 int command_start(struct command *command, const struct options *options, const struct place *place,
-	const struct counting *counting, const struct evidence_reader *evidence, struct stop *stop)
+	const struct counting *counting, const struct evidence_reader *evidence,
+	const struct tracepoints *tracepoints, struct stop *stop)
 {
 	_cleanup_free_ char *path = NULL;
 	char *cleared[] = { NULL, NULL };
@@ -174,6 +187,8 @@ int command_start(struct command *command, const struct options *options, const 
 		.core_ns = options->core_ns,
 		.counters = counting->attrs,
 		.n_counters = counting->n,
+		.n_evidence_counters = counting->first_event,
+		.tracepoints = tracepoints,
 		.join = place->join,
 		.show_output = options->show_output,
 		.input = command->streams.input,
@@ -183,8 +198,8 @@ int command_start(struct command *command, const struct options *options, const 
 	struct launch_report report;
 	int r;
 
-	if (!command->hidden)
-		plan.flags |= LAUNCH_KERNEL_WINDOW;
+	if (!tracepoints && (!options->stamper_given || options->stamper == STAMPER_CPU_EVENTS))
+		plan.flags |= LAUNCH_CPU_EVENTS;
 	if (evidence)
 		plan.files = evidence_files(evidence, &plan.n_files);
 	if (options->clear_env) {
@@ -207,29 +222,71 @@ int commands_start(struct commands *commands, const struct options *options,
 	const struct place *place, const struct counting *counting,
 	const struct evidence_reader *evidence, struct stop *stop)
 {
-	for (size_t i = 0; i < commands->n; i++) {
-		struct command *command = &commands->items[i];
-		int r;
+	struct command *shell = &commands->empty_shell;
+	int r;
 
-		if (command->hidden)
-			say("note: %s: %s, so the kernel does not stamp it: runs are timed from before "
-			    "exec to after wait",
-				command->program, command->hidden);
-		r = command_start(command, options, place, counting, evidence, stop);
+	r = commands->tracepoints ? tracepoints_await(commands->tracepoints) : -EPERM;
+	if (r < 0 && commands->tracepoints)
+		tracepoints_free(TAKE_PTR(commands->tracepoints));
+	if (r < 0 && options->stamper_given && options->stamper == STAMPER_TRACEPOINTS) {
+		say_errno(r, "cannot attach to the tracepoints (--stamps), which needs BPF");
+		return r;
+	}
+	for (size_t i = 0; i < commands->n; i++) {
+		r = command_start(&commands->items[i], options, place, counting, evidence,
+			commands->tracepoints, stop);
 		if (r < 0)
 			return r;
 	}
-	if (!commands->empty_shell.argv)
-		return 0;
-	return command_start(&commands->empty_shell, options, place, counting, NULL, stop);
+	if (shell->argv)
+		r = command_start(
+			shell, options, place, counting, NULL, commands->tracepoints, stop);
+	return r;
+}
+
+enum stamper commands_get_stamper(const struct commands *commands)
+{
+	return session_get_stamper(commands->items[0].session);
+}
+
+/* Makes the kernel's window of our own stamps. A run is flagged where the gap is not known well
+ * enough for it. */
+static void correct(struct measurement *m)
+{
+	struct series *series = m->series;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		struct sample *sample = &series->samples[i];
+
+		sample->kernel_ns = MAX(sample->user_ns - m->gap.median_ns, (int64_t)1);
+		sample->flags &= (uint16_t)~SAMPLE_WINDOW;
+		if (m->gap.spread_ns > sample->kernel_ns / GAP_SPREAD_PART)
+			sample->flags |= SAMPLE_WINDOW;
+	}
+}
+
+static bool settle_corrected(struct measurement *m)
+{
+	if (m->stamper != STAMPER_CORRECTED || inspections_find_gap(&m->inspections, &m->gap) < 0)
+		return false;
+	/* The inspections' event makes the gap of the empty program longer, too. */
+	if (isfinite(m->floor_before.event_user_seconds))
+		m->gap.median_ns -= llround(
+			(m->floor_before.event_user_seconds - m->floor_before.user_seconds) *
+			NSEC_PER_SEC);
+	correct(m);
+	m->series->clock = WINDOW_KERNEL;
+	return true;
 }
 
 void commands_settle_clocks(struct commands *commands, bool user)
 {
 	for (size_t i = 0; i < commands->n; i++) {
-		struct series *series = commands->items[i].measurement->series;
+		struct measurement *m = commands->items[i].measurement;
+		struct series *series = m->series;
 
-		series_settle_clock(series);
+		if (!settle_corrected(m))
+			series_settle_clock(series);
 		user = user || (series->n_samples > 0 && series->clock == WINDOW_USER);
 	}
 	for (size_t i = 0; user && i < commands->n; i++)
@@ -250,5 +307,6 @@ void commands_clear(struct commands *commands)
 	for (size_t i = 0; i < commands->n; i++)
 		command_clear(&commands->items[i]);
 	command_clear(&commands->empty_shell);
+	tracepoints_free(commands->tracepoints);
 	*commands = (struct commands){ 0 };
 }

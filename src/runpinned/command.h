@@ -17,6 +17,7 @@
 #include "runpinned/place.h"
 #include "runpinned/session.h"
 #include "runpinned/streams.h"
+#include "runpinned/tracepoints.h"
 
 struct command {
 	const char *name;	   /* the name of the benchmark */
@@ -42,21 +43,29 @@ struct commands {
 	struct command items[OPTIONS_MAX_COMMANDS];
 	size_t n;
 	struct command empty_shell; /* with --shell: a shell that has nothing to do */
+	/* Attached, or about to be; NULL where they are not allowed or not wanted. */
+	struct tracepoints *tracepoints;
 };
 
 /* Takes the commands of the options. */
 void commands_take(const struct options *options, struct commands *ret);
 /* Finds the program file of each command. Says what is wrong and returns a negative errno. */
 int commands_resolve(struct commands *commands);
-/* Starts the launcher of one command, which reads the files that `evidence` needs; `evidence` may
- * be NULL. Says what is wrong and returns a negative errno. */
+/* Begins to attach the tracepoints if --stamps allows it, which takes a moment (tracepoints.h). */
+void commands_attach(struct commands *commands, const struct options *options);
+/* Starts the launcher of one command, which reads the files that `evidence` needs; `evidence` and
+ * `tracepoints` may be NULL. Says what is wrong and returns a negative errno. */
 int command_start(struct command *command, const struct options *options, const struct place *place,
-	const struct counting *counting, const struct evidence_reader *evidence, struct stop *stop);
+	const struct counting *counting, const struct evidence_reader *evidence,
+	const struct tracepoints *tracepoints, struct stop *stop);
 /* Starts one launcher for each command. Says what is wrong and returns a negative errno. */
 int commands_start(struct commands *commands, const struct options *options,
 	const struct place *place, const struct counting *counting,
 	const struct evidence_reader *evidence, struct stop *stop);
-/* Gives all series the same clock, because the difference between two clocks would look like a
+/* Who stamps runs with nothing attached to them: the same for all commands. */
+enum stamper commands_get_stamper(const struct commands *commands);
+/* With STAMPER_CORRECTED, corrects all runs by the inspections so far. Then gives all series the
+ * same clock, because the difference between two clocks would look like a
  * difference between two programs: the kernel's stamps, or our own if a series cannot have the
  * kernel's or if `user` says so. */
 void commands_settle_clocks(struct commands *commands, bool user);

@@ -182,20 +182,6 @@ static int32_t count_moves(const struct launch_report *report, int64_t task_cloc
 	return MAX(n, 2);
 }
 
-/* A task does not wait while it runs. Where its records were lost, the kernel's sum of its waiting
- * also contains time outside of the window (tree.h). */
-static int64_t limit_waiting(
-	const struct launch_report *report, int64_t task_clock_ns, int64_t waited_ns)
-{
-	const struct window *w = &report->window;
-	int64_t window_ns = judge_window_end(report) - w->exec_ns;
-
-	if (w->n_exec == 0 || window_ns <= 0 || w->n_lost > 0 || w->n_threads > 0 ||
-		w->n_children > 0 || task_clock_ns < 0 || waited_ns < 0)
-		return waited_ns;
-	return MIN(waited_ns, MAX(window_ns - task_clock_ns, (int64_t)0));
-}
-
 void counting_fill_evidence(const struct counting *counting, const struct launch_report *report,
 	struct evidence *evidence)
 {
@@ -207,8 +193,6 @@ void counting_fill_evidence(const struct counting *counting, const struct launch
 
 	if (isfinite(task_clock))
 		evidence->task_clock_ns = (int64_t)task_clock;
-	evidence->run_delay_ns =
-		limit_waiting(report, evidence->task_clock_ns, evidence->run_delay_ns);
 	if (isfinite(migrations))
 		evidence->migrations = (int32_t)MIN(migrations, (double)INT32_MAX);
 	if (report->tree_tried)

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "basic/macro.h"
@@ -13,6 +14,7 @@
 #include "runpinned/describe.h"
 #include "runpinned/program.h"
 #include "runpinned/slurm.h"
+#include "stats/stats.h"
 
 /* What --ignore-failure says. */
 static void describe_ignored(const struct options *options, struct facts *facts)
@@ -265,6 +267,23 @@ static int describe_moved(const struct place *place, struct facts *facts)
 	return r;
 }
 
+static int describe_inspections(const struct measurement *measurement, struct facts *facts)
+{
+	_cleanup_free_ double *values = NULL;
+	double typical = NAN;
+	size_t n;
+	int r;
+
+	r = series_values(measurement->series, &values, &n);
+	if (r == 0) {
+		stats_sort(values, n);
+		typical = stats_median(values, n);
+	}
+	if (r < 0 && r != -ENODATA)
+		return r;
+	return inspections_describe(&measurement->inspections, typical, facts);
+}
+
 int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
 	const struct place *place, struct facts *facts)
 {
@@ -272,8 +291,21 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 
 	facts_set_string(facts, "timer",
 		measurement->series->clock == WINDOW_KERNEL
-			? "perf exec and exit records, CLOCK_MONOTONIC_RAW"
+			? "exec to exit, CLOCK_MONOTONIC_RAW"
 			: "stamps before execve and after wait, CLOCK_MONOTONIC_RAW");
+	facts_set_string(facts, METADATA_STAMPS,
+		options_stamper_name(measurement->series->clock == WINDOW_KERNEL
+				? measurement->stamper
+				: STAMPER_LAUNCHER));
+	if (measurement->gap.median_ns > 0) {
+		facts_set_real(facts, "quiesce_gap",
+			(double)measurement->gap.median_ns / (double)NSEC_PER_SEC);
+		facts_set_real(facts, "quiesce_gap_spread",
+			(double)measurement->gap.spread_ns / (double)NSEC_PER_SEC);
+	}
+	r = describe_inspections(measurement, facts);
+	if (r < 0)
+		return r;
 	/* facts_set_real() ignores a NAN, which stands for a figure that was not measured. */
 	facts_set_real(
 		facts, "quiesce_floor_kernel_before", measurement->floor_before.kernel_seconds);
@@ -304,7 +336,7 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		facts_set_string(facts, "quiesce_core_error", strerror(measurement->core_error));
 	if (evidence)
 		facts_set_string(facts, "quiesce_run_delay_of",
-			measurement->main_thread_only ? "main thread" : "all tasks");
+			measurement->unknown_waiting ? "inspections" : "all tasks");
 	if (evidence && evidence_sensor(evidence))
 		facts_set_string(facts, "quiesce_sensor", evidence_sensor(evidence));
 	if (measurement->out_of_time)

@@ -17,8 +17,6 @@
 #include "machine/thermal.h"
 #include "machine/throttle.h"
 #include "runpinned/evidence.h"
-#include "runpinned/judge.h"
-#include "runpinned/tree.h"
 
 _Static_assert(EVIDENCE_N_SOFTIRQS == PROCSTAT_N_SOFTIRQS, "one place for each kind");
 
@@ -39,6 +37,8 @@ struct reading {
 	/* When the launcher took it, or shortly before, on CLOCK_MONOTONIC_RAW; 0: never. */
 	int64_t at_ns;
 	bool interrupts_valid;
+	bool only_devices; /* the interrupts of no device are known not to have changed, no others
+			    */
 	bool times_valid;
 	bool softirqs_valid;
 	bool throttle_valid;
@@ -222,8 +222,10 @@ static bool take_interrupts(struct evidence_reader *reader, const struct runlog_
 	/* The file has not changed since the previous reading of this launcher. The reading that
 	 * was parsed last says the same: between these two there was at most a reading of another
 	 * launcher, and no interrupt. */
-	if (text->size == -EALREADY)
+	if (text->size == RUNLOG_UNCHANGED)
 		return reader->last.interrupts_valid && interrupts_repeat(reader->interrupts) == 0;
+	if (text->size == RUNLOG_NO_DEVICE)
+		return reader->last.interrupts_valid;
 	return text->size > 0 &&
 		interrupts_read_text(reader->interrupts, text->data, (size_t)text->size) == 0;
 }
@@ -235,6 +237,7 @@ static void take_reading(
 	const struct runlog_text *softirqs = &reading->texts[FILE_SOFTIRQS];
 	struct reading *r = &reader->last;
 
+	r->only_devices = reading->texts[FILE_INTERRUPTS].size == RUNLOG_NO_DEVICE;
 	r->interrupts_valid = take_interrupts(reader, &reading->texts[FILE_INTERRUPTS]);
 	r->times_valid = stat->size > 0 &&
 		procstat_take_times(reader->procstat, stat->data, (size_t)stat->size, &r->times) ==
@@ -285,14 +288,25 @@ static bool fill_interrupts(struct evidence_reader *reader, const struct reading
 	size_t cursor = 0;
 	bool thermal = false;
 
-	if (!before->interrupts_valid || !reader->last.interrupts_valid ||
-		!interrupts_comparable(reader->interrupts))
+	if (!before->interrupts_valid || !reader->last.interrupts_valid)
 		return false;
-	evidence->irq_device = evidence->irq_timer = evidence->irq_ipi = evidence->irq_other = 0;
+	if (reader->last.only_devices) {
+		evidence->irq_device = 0;
+		return false;
+	}
+	if (!interrupts_comparable(reader->interrupts))
+		return false;
+	evidence->irq_device = 0;
+	if (!before->only_devices)
+		evidence->irq_timer = evidence->irq_ipi = evidence->irq_other = 0;
 	while (interrupts_diff(reader->interrupts, &cursor, &delta)) {
 		int32_t count = clamp((int64_t)delta.delta);
 		uint16_t line;
 
+		/* The others have come in several runs, and it is not known how many in this one.
+		 */
+		if (before->only_devices && delta.class != INTERRUPT_DEVICE)
+			continue;
 		switch (delta.class) {
 		case INTERRUPT_DEVICE:
 			evidence->irq_device = clamp((int64_t)evidence->irq_device + count);
@@ -380,11 +394,13 @@ static void fill_core(const struct launch_report *report, struct evidence *ret)
 	set_adds(ret, EVIDENCE_AFTER, after->adds);
 }
 
-static void fill_report(const struct launch_report *report, struct evidence *ret)
+static void fill_report(
+	const struct launch_report *report, const struct window_floor *floor, struct evidence *ret)
 {
 	ret->user_cpu_ns = report->user_cpu_ns;
 	ret->system_cpu_ns = report->system_cpu_ns;
-	ret->run_delay_ns = tree_waited(report);
+	ret->run_delay_ns = judge_waiting(report, floor);
+	ret->off_cpu_ns = judge_off_cpu(report, floor);
 	ret->minor_faults = clamp(report->minor_faults);
 	ret->major_faults = clamp(report->major_faults);
 	ret->voluntary_switches = clamp(report->voluntary_switches);
@@ -397,13 +413,13 @@ static void fill_report(const struct launch_report *report, struct evidence *ret
 }
 
 bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
-	struct series *series, struct evidence *ret)
+	const struct window_floor *floor, struct series *series, struct evidence *ret)
 {
 	struct reading before;
 	bool thermal;
 
 	evidence_clear(ret);
-	fill_report(&run->report, ret);
+	fill_report(&run->report, floor, ret);
 	if (reader->n_cpus > 1)
 		ret->evidence_cpus = clamp(reader->n_cpus);
 	ret->temperature_before = (float)reader->temperature_before;

@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "machine/cpumask.h"
 #include "result/series.h"
+#include "runpinned/judge.h"
 #include "runpinned/runlog.h"
 #include "runpinned/session.h"
 
@@ -40,7 +41,7 @@ bool evidence_begin(struct evidence_reader *reader);
  * they are counted in irq_other.
  */
 bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
-	struct series *series, struct evidence *ret);
+	const struct window_floor *floor, struct series *series, struct evidence *ret);
 
 /* Adds to the newest run what the program saw of its core meanwhile (progvalues.h). */
 void evidence_take_inside(struct series *series, double core_adds);

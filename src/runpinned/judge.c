@@ -7,12 +7,17 @@
 #include "basic/macro.h"
 #include "result/weight.h"
 #include "runpinned/judge.h"
+#include "runpinned/tree.h"
 #include "stats/stats.h"
 
 enum {
 	PAGE_KIB = 4,
 	TEARDOWN_NS_PER_PAGE = 1000,
 	FLOOR_FACTOR = 8,
+	/* Sums of CPU time of the same tasks differ by no more than this: two are rounded to
+	 * microseconds, and where the kernel counts time in user mode by itself, by a part. */
+	SAME_CPU_NS = 4000,
+	SAME_CPU_PART = 1000,
 };
 
 /* Whether the exit records of all threads of the process are there. */
@@ -25,6 +30,8 @@ static bool is_whole(const struct launch_report *report)
 
 int64_t judge_window_end(const struct launch_report *report)
 {
+	if (report->window.is_last)
+		return report->window.exit_ns;
 	if (is_whole(report))
 		return MAX(report->window.exit_ns, report->tree.exit_ns);
 	if (report->window.n_lost > 0)
@@ -47,7 +54,19 @@ static int64_t find_wait_after_end(const struct launch_report *report, bool whol
 	return waited;
 }
 
-enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns)
+/* How long freeing the memory of the program may take. */
+static int64_t teardown_ns(const struct launch_report *report)
+{
+	return report->max_rss_kib / PAGE_KIB * TEARDOWN_NS_PER_PAGE;
+}
+
+static int64_t cpu_ns(const struct launch_report *report)
+{
+	return report->user_cpu_ns + report->system_cpu_ns;
+}
+
+enum window_verdict judge_window(
+	const struct launch_report *report, const struct window_floor *floor)
 {
 	const struct window *w = &report->window;
 	int64_t end_ns = judge_window_end(report), allowed;
@@ -55,17 +74,83 @@ enum window_verdict judge_window(const struct launch_report *report, int64_t flo
 
 	if (w->n_exec == 0 || end_ns == 0)
 		return WINDOW_MISSING;
-	/* The launcher's stamps and the kernel's records use the same clock. */
+	/* The launcher's stamps and the kernel's use the same clock. */
 	if (w->exec_ns < report->start_ns || end_ns <= w->exec_ns || end_ns > report->end_ns)
 		return WINDOW_MISSING;
+	if (w->is_last)
+		return WINDOW_SOUND;
 	if (w->n_lost > 0 && !whole)
 		return WINDOW_DOUBTFUL;
+	if (floor->one_cpu &&
+		cpu_ns(report) > end_ns - w->exec_ns + floor->gap_ns + teardown_ns(report))
+		return WINDOW_DOUBTFUL;
 
-	allowed = FLOOR_FACTOR * floor_reap_ns + (main_thread_only ? 1 : 5) * NSEC_PER_MSEC +
-		find_wait_after_end(report, whole);
+	allowed = FLOOR_FACTOR * floor->reap_ns + find_wait_after_end(report, whole);
+	if (w->n_exec == 1)
+		allowed += (main_thread_only ? 1 : 5) * NSEC_PER_MSEC;
 	if (!main_thread_only || !report->tree_tried)
-		allowed += report->max_rss_kib / PAGE_KIB * TEARDOWN_NS_PER_PAGE;
+		allowed += teardown_ns(report);
 	return report->end_ns - end_ns > allowed ? WINDOW_DOUBTFUL : WINDOW_SOUND;
+}
+
+/* The kernel's window, or our own where there is none. */
+static int64_t find_window_ns(const struct launch_report *report)
+{
+	int64_t end_ns = judge_window_end(report);
+
+	if (report->window.n_exec == 0 || end_ns <= report->window.exec_ns)
+		return report->end_ns - report->start_ns;
+	return end_ns - report->window.exec_ns;
+}
+
+/* How much of the CPU time of the run lies outside of the window: what our own stamps have beyond
+ * it, but no more than the empty program has, and what the memory may take. The rest is waiting. */
+static int64_t find_outside_ns(const struct launch_report *report, const struct window_floor *floor)
+{
+	int64_t gap_ns = report->end_ns - report->start_ns - find_window_ns(report);
+
+	return MIN(gap_ns, floor->gap_ns + teardown_ns(report));
+}
+
+/* Whether the program was a single task, as far as it is known. Without the kernel's stamps it is
+ * seen from the main thread having used all the CPU time, to the microseconds of the two sums. */
+static bool is_single_task(const struct launch_report *report)
+{
+	const struct window *w = &report->window;
+
+	if (w->n_exec > 0)
+		return w->n_lost == 0 && w->n_threads == 0 && w->n_children == 0;
+	return report->leader_ran_ns >= 0 &&
+		cpu_ns(report) - report->leader_ran_ns <=
+		SAME_CPU_NS + report->leader_ran_ns / SAME_CPU_PART;
+}
+
+int64_t judge_off_cpu(const struct launch_report *report, const struct window_floor *floor)
+{
+	if (!floor->one_cpu)
+		return -1;
+	return MAX(find_window_ns(report) - cpu_ns(report) + find_outside_ns(report, floor),
+		(int64_t)0);
+}
+
+int64_t judge_waiting(const struct launch_report *report, const struct window_floor *floor)
+{
+	int64_t waited_ns = report->run_delay_ns;
+
+	if (report->tree_tried)
+		waited_ns = tree_waited(report);
+	else if (!is_single_task(report))
+		return -1;
+	/* A task does not wait while it runs. */
+	if (waited_ns >= 0 && is_single_task(report) && report->leader_ran_ns >= 0)
+		waited_ns = MIN(waited_ns,
+			MAX(find_window_ns(report) - report->leader_ran_ns +
+					find_outside_ns(report, floor),
+				(int64_t)0));
+	/* The records take time at each switch, in which no task runs. */
+	if (waited_ns >= 0 && floor->one_cpu)
+		waited_ns = MIN(waited_ns, judge_off_cpu(report, floor));
+	return waited_ns;
 }
 
 /* Whether the program waited long enough to be worth telling. Where the kernel does not tell how
@@ -77,8 +162,7 @@ static bool is_preempted(const struct launch_report *report, const struct weight
 
 	if (!isnan(weight))
 		return weight >= WEIGHT_WORTH_SAYING;
-	return report->involuntary_switches > 0 && report->window.n_threads == 0 &&
-		report->window.n_children == 0;
+	return report->involuntary_switches > 0 && is_single_task(report);
 }
 
 uint16_t judge_run(const struct run_facts *run)
@@ -96,7 +180,8 @@ uint16_t judge_run(const struct run_facts *run)
 
 	/* If the kernel provides no window for any run, the missing window does not count against
 	 * this run. */
-	if (run->window != WINDOW_SOUND && report->window_tried && report->window_error == 0)
+	if (run->window != WINDOW_SOUND && report->stamper != STAMPER_LAUNCHER &&
+		report->window_error == 0)
 		flags |= SAMPLE_WINDOW;
 	if (report->leftover)
 		flags |= SAMPLE_LEFTOVER;
@@ -140,6 +225,9 @@ int judge_frequencies(struct series *series)
 			sample->flags |= SAMPLE_FREQ;
 		if (weights.of[weight_bit(SAMPLE_CLOCK)] > WEIGHT_WORTH_SAYING)
 			sample->flags |= SAMPLE_CLOCK;
+		if (series->evidence[i].run_delay_ns < 0 &&
+			weights.of[weight_bit(SAMPLE_PREEMPTED)] >= WEIGHT_WORTH_SAYING)
+			sample->flags |= SAMPLE_PREEMPTED;
 	}
 	return 0;
 }

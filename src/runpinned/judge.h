@@ -29,9 +29,18 @@ enum window_verdict {
  * end.
  */
 int64_t judge_window_end(const struct launch_report *report);
+/* What lies outside of the window of the empty program, measured in the same way. */
+struct window_floor {
+	int64_t reap_ns; /* from the end of the window to the stamp after waitid(2) */
+	int64_t gap_ns;	 /* all that our own stamps have beyond the window */
+	bool one_cpu;	 /* the runs have a single CPU */
+};
+
 /*
- * floor_reap_ns is the time from the exit record to the stamp after wait4(2) when the empty program
- * is measured. After the exit record the kernel still has to free the address space, so a program
+ * The stamps of tracepoints and of events of the CPUs are believed, unless their order is
+ * impossible. What follows is about an event on the main thread.
+ *
+ * After the exit record the kernel still has to free the address space, so a program
  * that used more memory is allowed more time: 1 us for each page, several times what
  * zap_pte_range() takes. In addition, 5 ms are allowed for other delays at the end of a program
  * whose last thread's exit is known. For a program with several threads of which only the main
@@ -39,8 +48,28 @@ int64_t judge_window_end(const struct launch_report *report);
  * is because records were lost, nothing is allowed for the memory: work of another thread could
  * hide in that allowance, and the next runs will have room for the records. The time that the
  * launcher waited for its CPU meanwhile is not the program's, and is allowed too.
+ *
+ * A program that executes another one may have lost its event then, because that one gains
+ * privileges or may not be read (program.h): nothing is allowed for delays of unknown cause. And on
+ * one CPU no window is sound that is shorter than the CPU time of the run, less what the kernel
+ * needs before and after it.
  */
-enum window_verdict judge_window(const struct launch_report *report, int64_t floor_reap_ns);
+enum window_verdict judge_window(
+	const struct launch_report *report, const struct window_floor *floor);
+
+/*
+ * How long the program waited for its CPUs within its window; -1 when it is not known.
+ *
+ * Of a program that consists of a single task, this is the kernel's sum of the waiting of the main
+ * thread (/proc/PID/schedstat), as far as the window has room for it beside the CPU time of the
+ * thread: the sum begins before exec and ends when the process is gone. Of a program with several
+ * tasks it is known from the records of all tasks only (tree.h), since a task that waits for
+ * another task of the program is no disturbance.
+ */
+int64_t judge_waiting(const struct launch_report *report, const struct window_floor *floor);
+/* How long none of the program's tasks ran, on a single CPU: because it waited for the CPU, or
+ * slept. -1 when it is not known. */
+int64_t judge_off_cpu(const struct launch_report *report, const struct window_floor *floor);
 
 /* What judge_run() decides from. */
 struct run_facts {
@@ -59,9 +88,10 @@ uint16_t judge_run(const struct run_facts *run);
 /* The following are called once after the last run, because they look at all of them. */
 
 /*
- * Sets SAMPLE_FREQ in the runs whose frequency is more than 1 % off the median frequency of all
- * runs, and SAMPLE_CLOCK in those whose core's clock is; warm-ups do not count, and get no flag.
- * Needs 8 bytes a run while it works. 0 or -ENOMEM.
+ * Sets SAMPLE_PREEMPTED in the runs whose waiting is only estimated (result/weight.h), SAMPLE_FREQ
+ * in those whose frequency is more than 1 % off the median frequency of all runs, and SAMPLE_CLOCK
+ * in those whose core's clock is; warm-ups do not count, and get no flag. Needs 8 bytes a run while
+ * it works. 0 or -ENOMEM.
  */
 int judge_frequencies(struct series *series);
 /*

@@ -40,7 +40,8 @@ enum {
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
 	LAUNCH_MAX_ENV_PAD = 65536,
-	LAUNCH_MAX_RUNS = 64, /* at most in one request */
+	LAUNCH_MAX_RUNS = 64,  /* at most in one request */
+	LAUNCH_NAME_SIZE = 16, /* of a task's name, with the NUL (TASK_COMM_LEN) */
 	/* Each process that the program starts inherits one event for each of these CPUs. */
 	TREE_MAX_CPUS = 16,
 	/* How long a program may take to end after SIGTERM, before it gets SIGKILL. */
@@ -59,11 +60,10 @@ enum launch_flag {
 	LAUNCH_SET_NICE = 1 << 1,
 	LAUNCH_SET_FIFO = 1 << 2,
 	LAUNCH_ENV_PAD = 1 << 3,
-	LAUNCH_KERNEL_WINDOW = 1 << 4, /* attach the perf event whose records give the window */
-	LAUNCH_SCHEDSTAT = 1 << 5,     /* read the run delay after each run */
-	LAUNCH_KEEP_STDERR = 1 << 6,   /* standard error is a file; it is emptied before each run */
-	LAUNCH_SWITCHES = 1 << 7,      /* find out how long all tasks of the program waited */
-	LAUNCH_CORE_HALF = 1 << 8,     /* look at the core around every other run only */
+	LAUNCH_CPU_EVENTS = 1 << 4,  /* stamp by events of the CPUs, if they are allowed */
+	LAUNCH_SCHEDSTAT = 1 << 5,   /* read the run delay after each run */
+	LAUNCH_KEEP_STDERR = 1 << 6, /* standard error is a file; it is emptied before each run */
+	LAUNCH_CORE_HALF = 1 << 8,   /* look at the core around every other run only */
 	LAUNCH_INPUT = 1 << 9,	 /* standard input is a file; each run reads it from its start */
 	LAUNCH_OUTPUT = 1 << 10, /* standard output is a file; it is emptied before each run */
 	LAUNCH_PIPE = 1 << 11,	 /* standard output is a pipe; each run finds it empty */
@@ -71,11 +71,12 @@ enum launch_flag {
 
 enum launch_file_kind {
 	LAUNCH_FILE_PLAIN,
-	/* The first number in its line "intr" counts all interrupts of the machine (/proc/stat). */
+	/* In its line "intr" the first number counts all interrupts of the machine, and the others
+	 * those of each device (/proc/stat). */
 	LAUNCH_FILE_TOTAL,
 	/* The same interrupts one by one (/proc/interrupts, which takes several times as long to
-	 * read). Left out of a reading while the total in the file above has not changed; that file
-	 * comes earlier in the list. */
+	 * read). Left out of a reading while the numbers in the file above have not changed; that
+	 * file comes earlier in the list. */
 	LAUNCH_FILE_INTERRUPTS,
 };
 
@@ -108,7 +109,12 @@ struct launch_plan {
 	uint32_t files; /* offset of n_files struct launch_file */
 	uint32_t n_files;
 	int32_t values_fd; /* where programs write their values (sampler/values.h) */
+	int32_t stamps_fd; /* the array with struct stamps; -1: no tracepoints */
+	/* By which the tracepoints recognize the child that executes the program. */
+	char name[LAUNCH_NAME_SIZE];
 	uint32_t n_counters;
+	/* The first ones are evidence, and are counted only with LAUNCH_ATTACH_RECORDS. */
+	uint32_t n_evidence_counters;
 	uint8_t cpus[LAUNCH_CPU_BYTES];
 	struct perf_event_attr counters[LAUNCH_MAX_COUNTERS];
 };
@@ -118,8 +124,17 @@ enum launch_command {
 	LAUNCH_FLOOR = 2, /* the empty program, started in the same way */
 };
 
+/* What is attached to the tasks of the program. All of it runs inside the window, at each switch,
+ * fork and exit of these tasks. */
+enum launch_attachment {
+	LAUNCH_ATTACH_WINDOW = 1 << 0, /* to the main thread: the event of window.h */
+	/* To all tasks: the events of tree.h, and the counters that are evidence. */
+	LAUNCH_ATTACH_RECORDS = 1 << 1,
+};
+
 struct launch_request {
 	uint32_t command;
+	uint32_t attachments; /* enum launch_attachment */
 	uint32_t n_runs;
 	uint32_t read_before; /* take a reading before the first run, too */
 	uint32_t discarded;   /* nobody takes the readings of these runs */
@@ -161,11 +176,37 @@ struct launch_counter {
 	uint64_t running_ns;
 };
 
-/* What the perf records of one run tell (window.h). */
+/* Who stamps the beginning and the end of a run. */
+enum stamper {
+	STAMPER_LAUNCHER, /* the launcher, before execve(2) and after waitid(2) */
+	/* The same, less what they have beyond the window in runs that do not count (inspect.h). */
+	STAMPER_CORRECTED,
+	STAMPER_TASK_EVENT,  /* a perf event on the main thread (window.h) */
+	STAMPER_CPU_EVENTS,  /* perf events on all CPUs, for whatever task (window.h) */
+	STAMPER_TRACEPOINTS, /* BPF programs (tracepoints.h) */
+};
+
+/* What the tracepoints write, in memory that the launcher and the BPF programs share. The times are
+ * those of CLOCK_MONOTONIC, the only clock of these programs that does not stop. */
+struct stamps {
+	int64_t exec_ns;
+	int64_t exit_ns;  /* of the thread that ended last */
+	uint32_t process; /* its number in the initial PID namespace; 0: none */
+	int32_t cpu_exec;
+	int32_t cpu_exit;
+	uint32_t n_started; /* threads and processes that the process has started */
+	uint32_t n_ended;   /* threads of the process */
+	uint32_t reserved;
+};
+
+/* What the kernel's stamps of one run tell. */
 struct window {
-	int64_t exec_ns; /* first exec record; 0 when there is none */
-	int64_t exit_ns; /* the main thread's exit record; 0 when there is none */
-	uint32_t n_exec; /* more than one when a wrapper executed the real program */
+	int64_t exec_ns; /* the first exec; 0 when there is no stamp of it */
+	int64_t exit_ns; /* the end of the last thread, or of the main thread; 0 when there is none
+			  */
+	int64_t leader_exit_ns; /* the end of the main thread; 0 when it is not known */
+	uint32_t is_last; /* 1 when exit_ns is the end of the last thread, whatever happened */
+	uint32_t n_exec;  /* more than one when a wrapper executed the real program */
 	uint32_t n_exit;
 	uint32_t n_threads; /* threads that the main thread has started */
 	uint32_t n_children;
@@ -189,6 +230,7 @@ struct tree {
 	uint32_t n_ended;
 	int32_t n_threads;   /* of the process, that have not ended */
 	uint32_t n_switches; /* of a CPU to one of the tasks */
+	uint32_t n_leader_switches;
 	uint32_t n_migrations;
 	uint32_t n_lost;
 	int32_t cpu_exit; /* of the record of exit_ns; -1 when there is none */
@@ -198,8 +240,8 @@ struct launch_report {
 	int32_t error; /* positive errno; 0 when the run took place */
 	int32_t step;  /* enum launch_step, for `error` */
 	int32_t detail;
-	uint32_t window_tried; /* 1 when LAUNCH_KERNEL_WINDOW was requested */
-	/* Positive errno: why there is no kernel window although it was requested. */
+	uint32_t stamper; /* enum stamper: who should have stamped this run */
+	/* Positive errno: why the event of LAUNCH_ATTACH_WINDOW could not be attached. */
 	int32_t window_error;
 	int32_t status; /* as of wait4(2) */
 	uint32_t timed_out;
@@ -211,7 +253,10 @@ struct launch_report {
 	int64_t end_ns;	      /* just after waitid(2) */
 	int64_t user_cpu_ns;
 	int64_t system_cpu_ns;
-	int64_t run_delay_ns; /* -1 when unknown */
+	/* Of the main thread, from before execve(2) on; -1 when unknown: how long it waited for a
+	 * CPU, and how long it ran. */
+	int64_t run_delay_ns;
+	int64_t leader_ran_ns;
 	/* How long the launcher waited for its CPU between start_ns and end_ns: after the program's
 	 * end, since it slept until then. -1 when unknown. */
 	int64_t launcher_delay_ns;

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -40,11 +39,10 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "machine/schedstat.h"
+#include "runpinned/attach.h"
 #include "runpinned/launch.h"
 #include "runpinned/orphans.h"
 #include "runpinned/runlog.h"
-#include "runpinned/tree.h"
-#include "runpinned/window.h"
 #include "sampler/core.h"
 #include "sampler/values.h"
 
@@ -63,13 +61,10 @@ enum {
 	/* The two looks at the core together take no more than a tenth of what a run takes, unless
 	 * the shortest possible ones do. */
 	CORE_PART_OF_RUN = 20,
-	/* The rings of records, which the kernel allocates for each run: about 500 records of the
-	 * main thread, and 1000 switches. After a run that did not fit, the next runs get the large
-	 * rings, which an ordinary user may have for each CPU of the machine (perf_event_mlock_kb,
-	 * Documentation/admin-guide/sysctl/kernel.rst). */
-	WINDOW_RING = 32 * 1024,
-	TREE_RING = 16 * 1024,
-	LARGE_RING = 512 * 1024,
+	/* Two readings of a clock that are further apart than this may have something between them.
+	 */
+	OFFSET_MAX_NS = 300,
+	OFFSET_TRIES = 5,
 };
 
 static const char pad_variable[] = "QUIESCE_PAD=";
@@ -86,10 +81,11 @@ struct child {
 	bool is_floor;
 	/* Set by the child. */
 	int64_t start_ns;
+	int64_t ahead_ns;     /* how far CLOCK_MONOTONIC is ahead of the plan's clock */
 	struct rusage before; /* what the child had used before execve(2), without the program */
-	/* How long the child, and the launcher, had waited for the CPU before execve(2); -1 when
-	 * unknown. */
-	int64_t delay_before_ns;
+	/* How long the child had run and waited for the CPU before execve(2), and how long the
+	 * launcher had waited; -1 when unknown. */
+	struct schedstat schedstat_before;
 	int64_t launcher_delay_before_ns;
 	struct core_reading core;
 	int core_cpu; /* the CPU that `core` is of; -1 when the core was not looked at */
@@ -98,16 +94,6 @@ struct child {
 	/* Used by the parent only. */
 	pid_t pid;
 	int window_error;
-};
-
-/* The records of a kind of perf events. */
-struct side_band {
-	size_t pages; /* of a ring */
-	/* The larger rings were refused: do not ask for them again. */
-	bool refused;
-	/* The mappings of one run: one for each event. */
-	void *maps[TREE_MAX_CPUS];
-	size_t n;
 };
 
 struct launcher {
@@ -133,17 +119,11 @@ struct launcher {
 	struct core core;
 	/* Positive errno of core_open(); 0 when `core` can be used or is not wanted. */
 	int core_error;
-	bool skips_core; /* LAUNCH_CORE_HALF: the core is not looked at around this run */
-	int64_t run_ns;	 /* how long the previous run took; INT64_MAX before the first one */
-	struct side_band window;
-	struct side_band tree;
-	/* The CPUs of `tree`; none when there are more than TREE_MAX_CPUS. */
-	int cpus[TREE_MAX_CPUS];
-	size_t n_cpus;
+	bool skips_core;       /* LAUNCH_CORE_HALF: the core is not looked at around this run */
+	int64_t run_ns;	       /* how long the previous run took; INT64_MAX before the first one */
+	struct stamps *stamps; /* shared with the BPF programs; NULL without them */
+	struct attach attach;
 	struct runlog_writer *runlog;
-	int counter_fds[LAUNCH_MAX_COUNTERS];
-	struct launch_counter counted[LAUNCH_MAX_COUNTERS]; /* values at the last reading */
-	bool uncounted[LAUNCH_MAX_COUNTERS];		    /* the last reading failed */
 };
 
 /* Used by the signal handler. running_child leads a process group; it is 0 when no child runs. */
@@ -195,9 +175,11 @@ static void block_signals(bool block)
 	sigprocmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
 
-/* The time in ns that a task was runnable but waited for a CPU, from its schedstat. A zombie still
- * has the file. -1 when unknown. Also called in the child. */
-static int64_t get_run_delay(int fd)
+static const struct schedstat unknown = { .ran_ns = -1, .waited_ns = -1 };
+
+/* How long a task ran and waited for a CPU, from its schedstat. A zombie still has the file. Also
+ * called in the child. */
+static struct schedstat reread_schedstat(int fd)
 {
 	char buf[128];
 	struct schedstat schedstat;
@@ -205,22 +187,42 @@ static int64_t get_run_delay(int fd)
 
 	n = pread(fd, buf, sizeof(buf) - 1, 0);
 	if (n <= 0)
-		return -1;
+		return unknown;
 	buf[n] = '\0';
-	return schedstat_parse(buf, &schedstat) < 0 ? -1 : schedstat.waited_ns;
+	return schedstat_parse(buf, &schedstat) < 0 ? unknown : schedstat;
 }
 
-static int64_t read_run_delay(const char *path)
+static struct schedstat read_schedstat(const char *path)
 {
-	int64_t delay;
+	struct schedstat schedstat;
 	int fd;
 
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -1;
-	delay = get_run_delay(fd);
+		return unknown;
+	schedstat = reread_schedstat(fd);
 	close(fd);
-	return delay;
+	return schedstat;
+}
+
+/* How far CLOCK_MONOTONIC, the clock of the tracepoints, is ahead of the clock of our own stamps:
+ * read in the middle of two readings of that clock which are close to each other. Also called in
+ * the child. */
+static int64_t get_ahead(clockid_t clock)
+{
+	int64_t least = INT64_MAX, ahead = 0;
+
+	for (int i = 0; i < OFFSET_TRIES && least > OFFSET_MAX_NS; i++) {
+		int64_t before = clock_now_ns(clock);
+		int64_t monotonic = clock_now_ns(CLOCK_MONOTONIC);
+		int64_t apart = clock_now_ns(clock) - before;
+
+		if (apart >= least)
+			continue;
+		least = apart;
+		ahead = monotonic - (before + apart / 2);
+	}
+	return ahead;
 }
 
 /* Looks at the core of the current CPU. Returns that CPU, or -1 when the core was not looked at.
@@ -284,144 +286,23 @@ static int child_main(void *arg)
 	signal(SIGCHLD, l->caller_chld);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
 
+	/* The tracepoints recognize the child by this. It loses the name in execve(2). */
+	if (l->stamps)
+		prctl(PR_SET_NAME, plan->name);
 	child->core_cpu = look_at_core(l, child->is_floor, &child->core);
 	/* Not earlier: until now the child waited for the parent to sleep, which must not count as
 	 * the program's waiting. */
 	if (plan->flags & LAUNCH_SCHEDSTAT)
-		child->delay_before_ns = read_run_delay("/proc/self/schedstat");
+		child->schedstat_before = read_schedstat("/proc/self/schedstat");
 	/* The launcher's delay is read here too, because the launcher sleeps by now: its earlier
 	 * waiting is over. */
-	child->launcher_delay_before_ns = get_run_delay(l->schedstat);
+	child->launcher_delay_before_ns = reread_schedstat(l->schedstat).waited_ns;
 	getrusage(RUSAGE_SELF, &child->before);
+	if (l->stamps)
+		child->ahead_ns = get_ahead(plan->clockid);
 	child->start_ns = clock_now_ns(plan->clockid);
 	execve(child->program, child->is_floor ? floor_argv : l->argv, l->env);
 	child_fail(child, LAUNCH_STEP_EXEC);
-}
-
-static size_t ring_pages(size_t size)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return MAX(size / page, (size_t)1);
-}
-
-/* Opens a perf event on the waiting child and maps its records. `cpu` is -1 for all CPUs. */
-static int side_band_attach(
-	struct side_band *band, struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	void *map;
-	int fd, r = 0;
-
-	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	map = mmap(NULL, records_map_size(band->pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		r = -errno;
-	else
-		band->maps[band->n++] = map;
-	/* The event lives as long as the mapping. */
-	close(fd);
-	return r;
-}
-
-static void side_band_unmap(struct side_band *band)
-{
-	for (size_t i = 0; i < band->n; i++)
-		munmap(band->maps[i], records_map_size(band->pages));
-	band->n = 0;
-}
-
-/* Gives up the rings of this run. When they have lost records, the next ones are larger. */
-static void side_band_end(struct side_band *band, bool lost)
-{
-	side_band_unmap(band);
-	if (lost && !band->refused)
-		band->pages = MAX(band->pages, ring_pages(LARGE_RING));
-}
-
-/* The larger rings are too large for this user: goes back to the smaller ones. Returns false when
- * they are the smaller ones. */
-static bool side_band_shrink(struct side_band *band, size_t size)
-{
-	side_band_unmap(band);
-	if (band->pages <= ring_pages(size))
-		return false;
-	band->pages = ring_pages(size);
-	band->refused = true;
-	return true;
-}
-
-/* Opens the perf event whose records give the window. */
-static int window_attach(struct launcher *l, pid_t pid)
-{
-	struct perf_event_attr attr;
-	int r;
-
-	window_event_attr(l->plan->clockid, &attr);
-	do
-		r = side_band_attach(&l->window, &attr, pid, -1);
-	while (r < 0 && side_band_shrink(&l->window, WINDOW_RING));
-	return r;
-}
-
-/* Opens the perf events whose records tell of all tasks. Without them the run is as good, but less
- * is known about it. */
-static void tree_attach(struct launcher *l, pid_t pid)
-{
-	struct perf_event_attr attr;
-	int r;
-
-	tree_event_attr(l->plan->clockid, l->plan->flags & LAUNCH_SWITCHES, &attr);
-	do {
-		r = 0;
-		for (size_t i = 0; r == 0 && i < l->n_cpus; i++)
-			r = side_band_attach(&l->tree, &attr, pid, l->cpus[i]);
-	} while (r < 0 && side_band_shrink(&l->tree, TREE_RING));
-}
-
-/* Reads the records of the child after it has ended. */
-static void read_records(struct launcher *l, pid_t pid, struct launch_report *report)
-{
-	struct records records[TREE_MAX_CPUS];
-
-	if (l->window.n > 0) {
-		records_open(l->window.maps[0], l->window.pages, &records[0]);
-		window_parse(&records[0], pid, &report->window);
-	}
-	if (l->tree.n > 0 && report->window.n_exec > 0) {
-		for (size_t i = 0; i < l->tree.n; i++)
-			records_open(l->tree.maps[i], l->tree.pages, &records[i]);
-		tree_parse(records, l->tree.n, pid, &report->window, &report->tree);
-		report->tree_tried = 1;
-	}
-	side_band_end(&l->window, report->window.n_lost > 0);
-	side_band_end(&l->tree, report->tree.n_lost > 0);
-}
-
-/* The counters belong to the launcher. They are enabled only by the exec of a child, and a child's
- * counts are added to them when it ends. So the run's counts are the difference from the previous
- * reading. Where the previous reading failed, the difference would contain more than this run, so
- * it stays zero, which means "not counted". */
-static void read_counters(struct launcher *l, struct launch_report *report)
-{
-	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
-		struct launch_counter now;
-		bool alone = !l->uncounted[i];
-
-		l->uncounted[i] =
-			read(l->counter_fds[i], &now, sizeof(now)) != (ssize_t)sizeof(now);
-		if (l->uncounted[i])
-			continue;
-		if (alone)
-			report->counters[i] = (struct launch_counter){
-				.value = now.value - l->counted[i].value,
-				.enabled_ns = now.enabled_ns - l->counted[i].enabled_ns,
-				.running_ns = now.running_ns - l->counted[i].running_ns,
-			};
-		l->counted[i] = now;
-	}
-	report->n_counters = l->plan->n_counters;
 }
 
 /* 0 stops the timer. Signals must be blocked then. */
@@ -465,18 +346,19 @@ static void fill_usage(
 
 /* Starts a child that waits until it may execute the program. Signals are blocked before and
  * after. */
-static int child_start(struct launcher *l)
+static int child_start(struct launcher *l, uint32_t attachments)
 {
 	struct child *child = &l->child;
-	int r;
 
 	*child = (struct child){
 		.launcher = l,
 		.parent = getpid(),
-		.delay_before_ns = -1,
+		.schedstat_before = unknown,
 		.launcher_delay_before_ns = -1,
 		.core_cpu = -1,
 	};
+	if (l->stamps)
+		*l->stamps = (struct stamps){ 0 };
 	child->pid = clone(
 		child_main, (char *)l->child_stack + CHILD_STACK_SIZE, CLONE_VM | SIGCHLD, child);
 	if (child->pid < 0)
@@ -484,13 +366,7 @@ static int child_start(struct launcher *l)
 	/* Done by the parent, so that the group exists before a signal can be sent to it. It fails
 	 * only if the child has ended, which is found out when waiting for it. */
 	(void)setpgid(child->pid, child->pid);
-	if (l->plan->flags & LAUNCH_KERNEL_WINDOW) {
-		r = window_attach(l, child->pid);
-		if (r < 0)
-			child->window_error = -r;
-		else
-			tree_attach(l, child->pid);
-	}
+	child->window_error = attach_begin(&l->attach, child->pid, attachments);
 	return 0;
 }
 
@@ -521,7 +397,7 @@ static void child_run(struct launcher *l, struct launch_report *report)
 			;
 	}
 	report->end_ns = clock_now_ns(l->plan->clockid);
-	report->launcher_delay_ns = get_run_delay(l->schedstat);
+	report->launcher_delay_ns = reread_schedstat(l->schedstat).waited_ns;
 	block_signals(true);
 	running_child = 0;
 	timer_arm(l, 0);
@@ -610,10 +486,49 @@ static void report_core(
 		*ret = *core;
 }
 
-/* The waiting between two readings of get_run_delay(); -1 when one of them is not known. */
-static int64_t delay_since(int64_t before, int64_t after)
+/* The time between two readings of a sum; -1 when one of them is not known. */
+static int64_t time_since(int64_t before, int64_t after)
 {
 	return before < 0 || after < 0 ? -1 : after - before;
+}
+
+/* Takes what the tracepoints have written about the child, as times of the plan's clock. Each stamp
+ * is translated by the reading of the two clocks that is nearest to it, because CLOCK_MONOTONIC may
+ * be slewed meanwhile. */
+static void take_stamps(struct launcher *l, struct launch_report *report)
+{
+	const struct stamps stamps = *l->stamps;
+	struct window *w = &report->window;
+
+	l->stamps->process = 0;
+	if (stamps.exec_ns == 0)
+		return;
+	w->exec_ns = stamps.exec_ns - l->child.ahead_ns;
+	w->cpu_exec = stamps.cpu_exec;
+	w->n_exec = 1;
+	w->n_threads = MAX(stamps.n_ended, 1U) - 1;
+	w->n_children = MAX(stamps.n_started, w->n_threads) - w->n_threads;
+	if (stamps.exit_ns == 0)
+		return;
+	w->exit_ns = stamps.exit_ns - get_ahead(l->plan->clockid);
+	w->cpu_exit = stamps.cpu_exit;
+	w->n_exit = 1;
+	w->is_last = 1;
+}
+
+/* What the zombie's schedstat tells of the main thread. */
+static void read_leader(const struct launcher *l, struct launch_report *report)
+{
+	const struct schedstat *before = &l->child.schedstat_before;
+	struct schedstat after;
+	char path[64];
+
+	if (before->ran_ns < 0 || l->child.error || !l->has_proc)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", l->child.pid);
+	after = read_schedstat(path);
+	report->run_delay_ns = time_since(before->waited_ns, after.waited_ns);
+	report->leader_ran_ns = time_since(before->ran_ns, after.ran_ns);
 }
 
 /* Reads the evidence of a run after the child has ended, and before it is reaped. */
@@ -627,14 +542,11 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 	core_cpu = look_at_core(l, child->is_floor, &core);
 	report->start_ns = child->start_ns;
 	report->launcher_delay_ns =
-		delay_since(child->launcher_delay_before_ns, report->launcher_delay_ns);
-	if (child->delay_before_ns >= 0 && !child->error && l->has_proc) {
-		char path[64];
-
-		snprintf(path, sizeof(path), "/proc/%d/schedstat", child->pid);
-		report->run_delay_ns = delay_since(child->delay_before_ns, read_run_delay(path));
-	}
-	read_records(l, child->pid, report);
+		time_since(child->launcher_delay_before_ns, report->launcher_delay_ns);
+	read_leader(l, report);
+	if (l->stamps)
+		take_stamps(l, report);
+	attach_read(&l->attach, child->pid, report);
 	if (child->is_floor)
 		return;
 	l->run_ns = report->end_ns - report->start_ns;
@@ -648,14 +560,15 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
  * Starts a child and lets it run. On a busy CPU the time of a short --timeout may be over before
  * the child has its CPU. Then nothing has run, so it is tried again, for a minute at most.
  */
-static int child_begin(struct launcher *l, bool is_floor, struct launch_report *report)
+static int child_begin(
+	struct launcher *l, bool is_floor, uint32_t attachments, struct launch_report *report)
 {
 	int64_t deadline = clock_now_ns(CLOCK_MONOTONIC) + BEGIN_SECONDS * NSEC_PER_SEC;
 	const struct launch_plan *plan = l->plan;
 	struct child *child = &l->child;
 
 	for (;;) {
-		int r = child_start(l);
+		int r = child_start(l, attachments);
 
 		if (r < 0)
 			return r;
@@ -667,26 +580,34 @@ static int child_begin(struct launcher *l, bool is_floor, struct launch_report *
 		if (child->start_ns != 0 || child->error || !timed_out || terminations > 0 ||
 			clock_now_ns(CLOCK_MONOTONIC) >= deadline)
 			return 0;
-		side_band_end(&l->window, false);
-		side_band_end(&l->tree, false);
+		attach_end(&l->attach);
 		if (RETRY_INTERRUPTED(waitpid(child->pid, NULL, 0)) < 0)
 			return -errno;
 	}
 }
 
-static void run_once(
-	struct launcher *l, bool is_floor, uint32_t env_pad, struct launch_report *report)
+/* Who can stamp a run with these attachments: the tracepoints and the events of the CPUs always. */
+static enum stamper find_stamper(const struct launcher *l, uint32_t attachments)
 {
-	const struct launch_plan *plan = l->plan;
+	return l->stamps			     ? STAMPER_TRACEPOINTS
+		: attach_has_cpu_events(&l->attach)  ? STAMPER_CPU_EVENTS
+		: attachments & LAUNCH_ATTACH_WINDOW ? STAMPER_TASK_EVENT
+						     : STAMPER_LAUNCHER;
+}
+
+static void run_once(struct launcher *l, bool is_floor, uint32_t attachments, uint32_t env_pad,
+	struct launch_report *report)
+{
 	struct child *child = &l->child;
 	struct rusage usage;
 	int r;
 
 	*report = (struct launch_report){
 		.run_delay_ns = -1,
+		.leader_ran_ns = -1,
 		.launcher_delay_ns = -1,
 		.window = { .cpu_exec = -1, .cpu_exit = -1 },
-		.window_tried = plan->flags & LAUNCH_KERNEL_WINDOW ? 1 : 0,
+		.stamper = find_stamper(l, attachments),
 	};
 	/* The empty program after the runs must not take what the last run has written. */
 	if (!is_floor)
@@ -697,7 +618,7 @@ static void run_once(
 		memset(end, 'x', env_pad);
 		end[env_pad] = '\0';
 	}
-	r = child_begin(l, is_floor, report);
+	r = child_begin(l, is_floor, attachments, report);
 	if (r < 0) {
 		report->error = -r;
 		report->step = LAUNCH_STEP_CLONE;
@@ -731,7 +652,7 @@ static void run_once(
 		report->step = LAUNCH_STEP_KEEPER;
 		return;
 	}
-	read_counters(l, report);
+	attach_read_counters(&l->attach, report);
 }
 
 static int bind_to_cpus(const struct launch_plan *plan)
@@ -744,57 +665,6 @@ static int bind_to_cpus(const struct launch_plan *plan)
 	if (syscall(SYS_sched_getaffinity, 0, sizeof(now), now) < 0)
 		return -errno;
 	return memcmp(now, plan->cpus, sizeof(now)) == 0 ? 0 : -EINVAL;
-}
-
-/*
- * Opens an event that children do not inherit. Without it, a child's events are a clone of the
- * launcher's events, and when the scheduler switches between two tasks of which one is a clone of
- * the other, it swaps their contexts instead (kernel/events/core.c:
- * perf_event_context_sched_out()). If the CPU were switched from the launcher to the child before
- * the child executes the program, the child would take the launcher's counters with it, and they
- * would end when the child ends: from then on they would count nothing.
- */
-static int keep_counters(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-
-	/* Stays open as long as the launcher runs. */
-	if (syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) < 0)
-		return -errno;
-	return 0;
-}
-
-static int open_counters(struct launcher *l, int *ret_index)
-{
-	int r;
-
-	*ret_index = 0;
-	r = l->plan->n_counters > 0 ? keep_counters() : 0;
-	if (r < 0)
-		return r;
-	for (uint32_t i = 0; i < l->plan->n_counters; i++) {
-		struct perf_event_attr attr = l->plan->counters[i];
-
-		attr.size = sizeof(attr);
-		attr.disabled = 1;
-		attr.inherit = 1;
-		attr.enable_on_exec = 1;
-		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-		l->counter_fds[i] =
-			(int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-		if (l->counter_fds[i] < 0) {
-			*ret_index = (int)i;
-			return -errno;
-		}
-	}
-	return 0;
 }
 
 /* An array of the n strings from `offset` on, with `spare` free entries in front and NULL at its
@@ -812,21 +682,6 @@ static char **build_vector(
 		s += strlen(s) + 1;
 	}
 	return vector;
-}
-
-/* Numbers the CPUs of the plan, if they are not too many. */
-static void take_cpus(struct launcher *l)
-{
-	size_t n = 0;
-
-	for (int cpu = 0; cpu < LAUNCH_CPU_BYTES * CHAR_BIT; cpu++) {
-		if (!CPU_ISSET_S(cpu, sizeof(l->plan->cpus), (const cpu_set_t *)l->plan->cpus))
-			continue;
-		if (n == TREE_MAX_CPUS)
-			return;
-		l->cpus[n++] = cpu;
-	}
-	l->n_cpus = n;
 }
 
 static int launcher_setup(struct launcher *l)
@@ -848,9 +703,13 @@ static int launcher_setup(struct launcher *l)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_POPULATE, -1, 0);
 	if (l->child_stack == MAP_FAILED)
 		return -errno;
-	l->window.pages = ring_pages(WINDOW_RING);
-	l->tree.pages = ring_pages(TREE_RING);
-	take_cpus(l);
+	if (l->plan->stamps_fd >= 0) {
+		l->stamps = mmap(NULL, sizeof(*l->stamps), PROT_READ | PROT_WRITE, MAP_SHARED,
+			l->plan->stamps_fd, 0);
+		if (l->stamps == MAP_FAILED)
+			return -errno;
+		close(l->plan->stamps_fd);
+	}
 	if (l->plan->timeout_ns > 0) {
 		struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
 
@@ -863,6 +722,7 @@ static int launcher_setup(struct launcher *l)
 /* Otherwise a sanitizer would report leaks, for longer than most measurements take. */
 static void launcher_release(struct launcher *l)
 {
+	attach_close(&l->attach);
 	runlog_writer_free(l->runlog);
 	free(l->pad);
 	free(l->env);
@@ -984,12 +844,14 @@ static bool parse_arguments(int argc, char *argv[], int ret[N_ARGUMENTS])
 
 /* Makes one run and writes it to the run log. Returns 1 when the request ends after this run, 0 to
  * go on, or a negative errno when the run log could not be written. */
-static int serve_run(struct launcher *l, bool is_floor, uint32_t env_pad)
+static int serve_run(struct launcher *l, const struct launch_request *request, uint32_t index)
 {
 	struct launch_report report;
 	int cpu, r;
 
-	run_once(l, is_floor, env_pad, &report);
+	run_once(l, request->command == LAUNCH_FLOOR, request->attachments,
+		request->env_pads[index], &report);
+	attach_end(&l->attach);
 	r = runlog_write_report(l->runlog, &report);
 	if (r < 0)
 		return r;
@@ -1012,15 +874,17 @@ static void serve_request(
 	int r = 0;
 
 	runlog_rewind(l->runlog);
+	attach_enable_cpu_events(&l->attach, true);
 	if (request->read_before)
 		r = runlog_write_reading(l->runlog, RUNLOG_BEFORE, -1);
 	while (r == 0 && n < request->n_runs) {
-		r = serve_run(l, request->command == LAUNCH_FLOOR, request->env_pads[n]);
+		r = serve_run(l, request, n);
 		n++;
 		if (clock_now_ns(CLOCK_MONOTONIC) >= until ||
 			runlog_size(l->runlog) >= RUNLOG_MAX_SIZE)
 			break;
 	}
+	attach_enable_cpu_events(&l->attach, false);
 	if (request->discarded)
 		runlog_forget(l->runlog);
 	if (r >= 0)
@@ -1101,7 +965,7 @@ int main(int argc, char *argv[])
 		report.step = LAUNCH_STEP_AFFINITY;
 	}
 	if (r == 0) {
-		r = open_counters(&launcher, &index);
+		r = attach_open(launcher.plan, &launcher.attach, &index);
 		report.step = LAUNCH_STEP_COUNTER;
 		report.detail = index;
 	}
@@ -1109,6 +973,7 @@ int main(int argc, char *argv[])
 	launcher.run_ns = INT64_MAX;
 	if (r == 0 && launcher.plan->core_ns > 0)
 		launcher.core_error = -core_open(&launcher.core);
+	report.stamper = find_stamper(&launcher, 0);
 	report.error = -r;
 	if (!send_report(&launcher, &report))
 		r = -EPIPE;

@@ -121,10 +121,6 @@ static int print_command(const struct command *command, unsigned control_length)
 	/* --setup may make it. */
 	if (r < 0 || !command->program)
 		return r;
-	if (command->hidden)
-		print(stdout, "window: stamps of the launcher (%s)\n", command->hidden);
-	else
-		print(stdout, "window: records of the kernel, where it allows them\n");
 	return print_field("program", command->program);
 }
 
@@ -412,6 +408,7 @@ static int run_here(const struct options *options, const struct place *place,
 	}
 	if (options->dry_run)
 		return dry_run(options, place, commands, counting);
+	commands_attach(commands, options);
 	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
 	if (status == HAS_WAITED)
 		return status;

@@ -27,6 +27,10 @@
 
 enum {
 	FLOOR_RUNS = 11,
+	/* After so many runs comes an inspection. */
+	INSPECT_EVERY = 25,
+	GAP_EVERY = 10,
+	INSPECTIONS_MAX = 3, /* at a time, until the rings are large enough */
 	/* One page: everything that lies below the environment on the stack moves by up to this. */
 	ENV_PAD_RANDOM_MAX = 4096,
 	/* --cooldown: a machine that does not cool down in this time will not cool down at all. */
@@ -55,6 +59,10 @@ struct work {
 	bool said_lost;
 	bool said_window;
 	bool user_clock; /* the values are to be those of our own stamps */
+	/* Who stamps the runs that count. Until the warm-ups have shown that something else is
+	 * needed, those who cost nothing, or the launcher. */
+	enum stamper stamper;
+	size_t next_inspection; /* before the run of this number */
 	uint64_t env_pad_seed;
 	uint64_t sitting;
 	uint64_t random_order; /* state of the random generator for the order of the commands */
@@ -67,6 +75,13 @@ struct floor {
 	double kernel[FLOOR_RUNS], user[FLOOR_RUNS], reap[FLOOR_RUNS];
 	size_t n;
 	size_t n_kernel; /* how many entries `kernel` and `reap` have */
+};
+
+/* What a run is made for. */
+enum purpose {
+	FOR_WARMUP,
+	FOR_VALUE,
+	FOR_INSPECTION,
 };
 
 /* How many runs were made, warm-ups included. */
@@ -166,7 +181,7 @@ static void add_floor_run(
 	if (report->window_error)
 		work->m->window_error = report->window_error;
 	floor->user[floor->n++] = (double)(report->end_ns - report->start_ns) / NSEC_PER_SEC;
-	if (judge_window(report, INT32_MAX) != WINDOW_SOUND)
+	if (judge_window(report, &(struct window_floor){ .reap_ns = INT32_MAX }) != WINDOW_SOUND)
 		return;
 	end_ns = judge_window_end(report);
 	floor->kernel[floor->n_kernel] = (double)(end_ns - report->window.exec_ns) / NSEC_PER_SEC;
@@ -174,11 +189,12 @@ static void add_floor_run(
 }
 
 static int run_floor(struct work *work, struct session *session, enum launch_command command,
-	struct floor *floor)
+	uint32_t attachments, struct floor *floor)
 {
 	while (floor->n < FLOOR_RUNS && stop_check(work->stop) == 0) {
 		struct launch_request request = {
 			.command = command,
+			.attachments = attachments,
 			.n_runs = (uint32_t)(FLOOR_RUNS - floor->n),
 			.discarded = true,
 		};
@@ -201,21 +217,42 @@ static int run_floor(struct work *work, struct session *session, enum launch_com
 	return 0;
 }
 
+static const struct floor_time no_floor = {
+	.kernel_seconds = NAN,
+	.user_seconds = NAN,
+	.event_user_seconds = NAN,
+};
+
+/* Whether only an event on the program's main thread gives the kernel's stamps. */
+static bool needs_event(const struct work *work)
+{
+	return commands_get_stamper(work->commands) == STAMPER_LAUNCHER &&
+		!(work->options->stamper_given && work->options->stamper == STAMPER_LAUNCHER);
+}
+
 /* The medians of some runs of the empty program, or the empty shell, as the launcher executes it
  * for `command`. */
 static int measure_floor(struct work *work, struct session *session, enum launch_command command,
 	struct floor_time *ret)
 {
-	struct floor floor = { 0 };
+	bool with_event = needs_event(work);
+	struct floor floor = { 0 }, bare = { 0 };
 	int r;
 
-	*ret = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
-	r = run_floor(work, session, command, &floor);
+	*ret = no_floor;
+	r = run_floor(work, session, command, with_event ? LAUNCH_ATTACH_WINDOW : 0, &floor);
+	if (r == 0 && with_event)
+		r = run_floor(work, session, command, 0, &bare);
 	if (r < 0)
 		return r;
 	if (floor.n > 0) {
 		stats_sort(floor.user, floor.n);
 		ret->user_seconds = floor.user[floor.n / 2];
+	}
+	if (bare.n > 0) {
+		ret->event_user_seconds = ret->user_seconds;
+		stats_sort(bare.user, bare.n);
+		ret->user_seconds = bare.user[bare.n / 2];
 	}
 	if (floor.n_kernel > 0) {
 		stats_sort(floor.kernel, floor.n_kernel);
@@ -242,6 +279,19 @@ static void say_window_error(int error)
 		say("note: the kernel does not let us have its stamps (%s): runs are timed from before "
 		    "exec to after wait",
 			strerror(error));
+}
+
+/* The same, where it is because of a program. */
+static void say_hidden(const struct work *work)
+{
+	for (size_t i = 0; needs_event(work) && i < work->commands->n; i++) {
+		const struct command *command = &work->commands->items[i];
+
+		if (command->hidden)
+			say("note: %s: %s, so the kernel does not stamp it: runs are timed from before "
+			    "exec to after wait",
+				command->program, command->hidden);
+	}
 }
 
 /* Only root may do this (Documentation/admin-guide/sysctl/vm.rst). Only clean pages are dropped, so
@@ -340,9 +390,15 @@ const char *measure_find_failure(
 	return buf;
 }
 
-static const char *run_kind(bool warmup)
+static const char *purpose_name(enum purpose purpose)
 {
-	return warmup ? "warm-up run" : "run";
+	static const char *const names[] = {
+		[FOR_WARMUP] = "warm-up run",
+		[FOR_VALUE] = "run",
+		[FOR_INSPECTION] = "inspected run",
+	};
+
+	return names[purpose];
 }
 
 /* Says that the program failed in a run, with the last lines that it wrote to standard error. */
@@ -437,13 +493,13 @@ static void end_stopped(struct work *work)
 			m->n_runs, work->options->runs);
 }
 
-static void end_failed(struct work *work, const char *status, bool warmup)
+static void end_failed(struct work *work, const char *status, enum purpose purpose)
 {
 	struct measurement *m = work->m;
 	char run[48];
 
-	snprintf(run, sizeof(run), "%s %zu", run_kind(warmup),
-		(warmup ? m->n_warmups : m->n_runs) + 1);
+	snprintf(run, sizeof(run), "%s %zu", purpose_name(purpose),
+		(purpose == FOR_WARMUP ? m->n_warmups : m->n_runs) + 1);
 	say_failed(work, run, status);
 	m->end = MEASURE_FAILED;
 	(void)text_format(&m->incomplete, "%s failed: %s", run, status);
@@ -480,11 +536,26 @@ static void note_window_error(struct work *work, const struct launch_report *rep
 	say_window_error(m->window_error);
 }
 
+static struct window_floor get_window_floor(const struct work *work)
+{
+	const struct floor_time *floor = &work->m->floor_before;
+	double user_seconds = isfinite(floor->event_user_seconds) ? floor->event_user_seconds
+								  : floor->user_seconds;
+	double gap = user_seconds - floor->kernel_seconds;
+
+	return (struct window_floor){
+		.reap_ns = floor->reap_ns,
+		.gap_ns = isfinite(gap) ? llround(gap * NSEC_PER_SEC) : 0,
+		.one_cpu = cpumask_weight(work->place->cpus) == 1,
+	};
+}
+
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
-static int record_run(
-	struct work *work, const struct runlog_run *run, uint32_t env_pad, bool warmup)
+static int record_run(struct work *work, const struct runlog_run *run, uint32_t env_pad,
+	enum purpose purpose, bool inspected)
 {
+	const struct window_floor floor = get_window_floor(work);
 	const struct launch_report *report = &run->report;
 	struct measurement *m = work->m;
 	struct evidence evidence;
@@ -502,17 +573,24 @@ static int record_run(
 	note_window_error(work, report);
 	facts = (struct run_facts){
 		.report = report,
-		.window = judge_window(report, m->floor_before.reap_ns),
+		.window = judge_window(report, &floor),
 	};
-	fill_sample(work, report, facts.window, env_pad, warmup, &sample);
+	fill_sample(work, report, facts.window, env_pad, purpose == FOR_WARMUP, &sample);
 	say_lost(work, report, facts.window);
-	if (!report->tree_tried)
-		m->main_thread_only = true;
 	if (work->evidence) {
-		facts.thermal = evidence_take(work->evidence, run, m->series, &evidence);
+		facts.thermal = evidence_take(work->evidence, run, &floor, m->series, &evidence);
 		counting_fill_evidence(work->counting, report, &evidence);
 		facts.evidence = &evidence;
+		if (purpose == FOR_VALUE && evidence.run_delay_ns < 0)
+			m->unknown_waiting = true;
 		facts.hot = evidence_hot(work->evidence);
+	}
+	if (inspected) {
+		r = inspections_add(&m->inspections, report, facts.window, &floor, facts.evidence);
+		if (r < 0) {
+			say_errno(r, "cannot keep the inspection");
+			return r;
+		}
 	}
 	sample.flags = judge_run(&facts);
 	counting_read_events(work->counting, report, work->events);
@@ -521,19 +599,21 @@ static int record_run(
 		sample.flags &= (uint16_t)~SAMPLE_FAILED;
 	failure = measure_find_failure(work->options, report, status, sizeof(status));
 	if (failure) {
-		end_failed(work, failure, warmup);
+		end_failed(work, failure, purpose);
 		return 1;
 	}
+	if (purpose == FOR_INSPECTION)
+		return 0;
 	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);
 	if (r < 0) {
 		say_errno(r, "cannot keep the sample");
 		return r;
 	}
-	if (warmup)
+	if (purpose == FOR_WARMUP)
 		m->n_warmups++;
 	else
 		m->n_runs++;
-	show_newest(work, warmup);
+	show_newest(work, purpose == FOR_WARMUP);
 	return 0;
 }
 
@@ -589,14 +669,38 @@ static int prepare_run(struct work *work)
 	return r;
 }
 
+/* What is attached to the program in a run that counts. */
+static uint32_t attachments(const struct work *work)
+{
+	uint32_t ret = work->stamper == STAMPER_TASK_EVENT ? LAUNCH_ATTACH_WINDOW : 0;
+
+	return work->options->records ? ret | LAUNCH_ATTACH_RECORDS : ret;
+}
+
+/* What is attached in an inspection. Without records the gap of our own stamps is that of the other
+ * runs, as nearly as it can be measured. */
+static uint32_t inspection_attachments(const struct work *work)
+{
+	const struct inspections *inspections = &work->m->inspections;
+	uint32_t ret = needs_event(work) ? LAUNCH_ATTACH_WINDOW : 0;
+
+	if (work->stamper == STAMPER_CORRECTED && inspections->n > 0 &&
+		inspections->items[inspections->n - 1].leader_is_last)
+		return ret;
+	return ret | LAUNCH_ATTACH_RECORDS;
+}
+
 /* Makes and records some runs of the current command, which is prepared: as many as the launcher
  * makes in one request, and at most `at_most`. Returns 1 when no more runs are to be made (m->end
  * tells why), 0 to go on. */
-static int make_runs(struct work *work, bool warmup, size_t at_most)
+static int make_runs(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
 {
 	struct session *session = work->command->session;
 	struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
-	struct launch_request request = { .command = LAUNCH_RUN };
+	struct launch_request request = {
+		.command = LAUNCH_RUN,
+		.attachments = inspect ? inspection_attachments(work) : attachments(work),
+	};
 	size_t n = 0;
 	int r;
 
@@ -609,27 +713,27 @@ static int make_runs(struct work *work, bool warmup, size_t at_most)
 
 	r = session_run(session, work->stop, &request);
 	while (r == 0 && (r = session_next(session, &run)) > 0) {
-		r = record_run(work, &run, request.env_pads[n++], warmup);
+		r = record_run(work, &run, request.env_pads[n++], purpose, inspect);
 		if (r != 0)
 			return r;
 	}
 	if (r < 0) {
-		size_t index = warmup ? work->m->n_warmups : work->m->n_runs;
+		size_t index = purpose == FOR_WARMUP ? work->m->n_warmups : work->m->n_runs;
 
 		progress_clear(&work->progress);
-		return say_not_run(work->command->argv[0], r, run_kind(warmup),
+		return say_not_run(work->command->argv[0], r, purpose_name(purpose),
 			runs_made(work->m) > 0 ? index + 1 : 0, &run.report);
 	}
 	/* Only the last run can have handed over values: the launcher ends the request after such a
 	 * run. */
-	r = take_progvalues(work, warmup);
+	r = purpose == FOR_INSPECTION ? 0 : take_progvalues(work, purpose == FOR_WARMUP);
 	if (r < 0)
 		say_errno(r, "cannot keep the values that the program handed over");
 	return r;
 }
 
 /* As make_runs(), with what is to be done before and after. */
-static int run_some(struct work *work, bool warmup, size_t at_most)
+static int run_some(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
 {
 	int r, concluded;
 
@@ -642,7 +746,7 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 		return r;
 	r = prepare_run(work);
 	if (r == 0)
-		r = make_runs(work, warmup, is_one_at_a_time(work) ? 1 : at_most);
+		r = make_runs(work, purpose, inspect, is_one_at_a_time(work) ? 1 : at_most);
 	/* Also after a run that failed, or was not made once it was prepared: something may be left
 	 * that is to be removed. */
 	concluded = run_hook(work, HOOK_CONCLUDE);
@@ -651,11 +755,11 @@ static int run_some(struct work *work, bool warmup, size_t at_most)
 
 /* The number of complete rounds that count, or of complete rounds of warm-ups: all commands have
  * made so many runs. */
-static size_t rounds_done(const struct work *work, bool warmup)
+static size_t rounds_done(const struct work *work, enum purpose purpose)
 {
 	const struct measurement *m = work->commands->items[0].measurement;
 
-	return warmup ? m->n_warmups : m->n_runs;
+	return purpose == FOR_WARMUP ? m->n_warmups : m->n_runs;
 }
 
 /* Draws a new order of the commands for a round (Fisher and Yates). */
@@ -676,7 +780,7 @@ static void shuffle(struct work *work, size_t order[])
 
 /* Runs each command once. If there is only one command, it may run several times in one request, at
  * most `at_most` times. Returns 1 when no more runs are to be made, 0 to go on. */
-static int run_rounds(struct work *work, bool warmup, size_t at_most)
+static int run_rounds(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
 {
 	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
 
@@ -685,7 +789,7 @@ static int run_rounds(struct work *work, bool warmup, size_t at_most)
 		int r;
 
 		take_turn(work, order[i]);
-		r = run_some(work, warmup, n == 1 ? at_most : 1);
+		r = run_some(work, purpose, inspect, n == 1 ? at_most : 1);
 		if (r != 0)
 			return r;
 	}
@@ -697,16 +801,42 @@ static bool is_time_over(const struct work *work)
 	return work->options->max_time_ns > 0 && elapsed_ns(work) >= work->options->max_time_ns;
 }
 
-/* Makes rounds until each command has made `rounds` runs that count, or warm-ups; or until
- * --max-time is over, but at least one round that counts. */
-static int run_until(struct work *work, bool warmup, size_t rounds)
+/* Whether there are inspections between the runs that count. With --evidence records all runs are
+ * like inspections. */
+static bool wants_inspections(const struct work *work)
 {
-	while (rounds_done(work, warmup) < rounds) {
+	return work->stamper == STAMPER_CORRECTED || (work->evidence && !work->options->records);
+}
+
+/* Makes runs that count: one round of several commands, or of a single command at most `at_most`
+ * runs. An inspection may be due before. */
+static int make_rounds(struct work *work, size_t at_most)
+{
+	size_t done = rounds_done(work, FOR_VALUE);
+	int r;
+
+	if (!wants_inspections(work))
+		return run_rounds(work, FOR_VALUE, false, at_most);
+	if (done >= work->next_inspection) {
+		r = run_rounds(work, FOR_INSPECTION, true, 1);
+		if (r != 0)
+			return r;
+		work->next_inspection =
+			done + (work->stamper == STAMPER_CORRECTED ? GAP_EVERY : INSPECT_EVERY);
+	}
+	return run_rounds(work, FOR_VALUE, false, MIN(at_most, work->next_inspection - done));
+}
+
+/* Makes rounds until each command has made `rounds` runs that count; or until --max-time is over,
+ * but at least one. */
+static int run_until(struct work *work, size_t rounds)
+{
+	while (rounds_done(work, FOR_VALUE) < rounds) {
 		int r;
 
-		if (is_time_over(work) && (warmup || rounds_done(work, false) > 0))
+		if (is_time_over(work) && rounds_done(work, FOR_VALUE) > 0)
 			return 0;
-		r = run_rounds(work, warmup, rounds - rounds_done(work, warmup));
+		r = make_rounds(work, rounds - rounds_done(work, FOR_VALUE));
 		if (r != 0)
 			return r;
 	}
@@ -771,7 +901,7 @@ static int is_long_enough(struct work *work, bool *ret)
 {
 	double part = (double)elapsed_ns(work) / (double)work->options->min_time_ns;
 
-	work->expected_runs = (size_t)((double)rounds_done(work, false) / MIN(part, 1));
+	work->expected_runs = (size_t)((double)rounds_done(work, FOR_VALUE) / MIN(part, 1));
 	*ret = part >= 1;
 	return 0;
 }
@@ -806,7 +936,7 @@ static int run_until_enough(
 	size_t next = 0;
 
 	for (;;) {
-		size_t runs = rounds_done(work, false);
+		size_t runs = rounds_done(work, FOR_VALUE);
 		bool enough = false;
 		int r;
 
@@ -821,10 +951,86 @@ static int run_until_enough(
 			work->out_of_time = true;
 			return 0;
 		}
-		r = run_rounds(work, false, o->max_runs - runs);
+		r = make_rounds(work, o->max_runs - runs);
 		if (r != 0)
 			return r;
 	}
+}
+
+/* By whom the runs of all commands can be stamped, as the inspections have shown. */
+static enum stamper find_common_stamper(const struct work *work)
+{
+	enum stamper ret = STAMPER_TASK_EVENT;
+
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct command *command = &work->commands->items[i];
+		const struct measurement *m = command->measurement;
+		/* The last warm-up was an inspection. */
+		int64_t bare_ns =
+			m->n_warmups >= 2 ? m->series->samples[m->n_warmups - 2].user_ns : 0;
+
+		if (command->hidden || m->window_error)
+			return STAMPER_LAUNCHER;
+		ret = MIN(ret, inspections_choose(&m->inspections, bare_ns));
+	}
+	return ret;
+}
+
+static void choose_stamper(struct work *work)
+{
+	const struct options *o = work->options;
+
+	if (!needs_event(work))
+		work->stamper = commands_get_stamper(work->commands);
+	else if (o->stamper_given)
+		work->stamper = o->stamper;
+	else
+		work->stamper = find_common_stamper(work);
+	work->next_inspection = work->stamper == STAMPER_CORRECTED ? 0 : INSPECT_EVERY;
+	for (size_t i = 0; i < work->commands->n; i++)
+		work->commands->items[i].measurement->stamper = work->stamper;
+}
+
+static bool want_more_inspections(const struct work *work)
+{
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct inspections *inspections =
+			&work->commands->items[i].measurement->inspections;
+
+		if (inspections->n == 0 || inspections_want_more(inspections))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Makes the warm-ups, of which the last one is an inspection, and finds out who stamps the runs.
+ * Where that depends on what the programs do, there is an inspection also without warm-ups, and
+ * another one when records were lost.
+ */
+static int warm_up(struct work *work)
+{
+	const struct options *o = work->options;
+	bool inspect = work->evidence || needs_event(work);
+	int r;
+
+	while (rounds_done(work, FOR_WARMUP) < o->warmups && !is_time_over(work)) {
+		bool is_last = rounds_done(work, FOR_WARMUP) + 1 == o->warmups;
+
+		r = run_rounds(work, FOR_WARMUP, inspect && is_last,
+			o->warmups - rounds_done(work, FOR_WARMUP) - (inspect && !is_last));
+		if (r != 0)
+			return r;
+	}
+	for (int i = 0; i < INSPECTIONS_MAX && needs_event(work) && !o->stamper_given &&
+		work->m->window_error == 0 && want_more_inspections(work);
+		i++) {
+		r = run_rounds(work, FOR_INSPECTION, true, 1);
+		if (r != 0)
+			return r;
+	}
+	choose_stamper(work);
+	return 0;
 }
 
 static int run_all(struct work *work)
@@ -832,13 +1038,13 @@ static int run_all(struct work *work)
 	const struct options *o = work->options;
 	int r;
 
-	r = run_until(work, true, o->warmups);
+	r = warm_up(work);
 	if (r == 0)
-		r = run_until(work, false, o->runs);
+		r = run_until(work, o->runs);
 	if (r != 0)
 		return r;
-	work->out_of_time =
-		rounds_done(work, true) < o->warmups || rounds_done(work, false) < o->runs;
+	work->out_of_time = rounds_done(work, FOR_WARMUP) < o->warmups ||
+		rounds_done(work, FOR_VALUE) < o->runs;
 	if (o->rel_error > 0)
 		r = run_until_enough(work,
 			o->min_time_ns > 0 ? are_precise_and_long_enough : are_precise_enough,
@@ -893,7 +1099,7 @@ static int prepare(const struct work *work, struct measurement **ret)
 	m->env_pad_seed = work->env_pad_seed;
 	m->order_seed = work->random_order;
 	m->sitting = work->sitting;
-	m->floor_after = (struct floor_time){ .kernel_seconds = NAN, .user_seconds = NAN };
+	m->floor_after = no_floor;
 	m->shell_after = m->floor_after;
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	m->series->start_realtime_ns = realtime.tv_sec * NSEC_PER_SEC + realtime.tv_nsec;
@@ -927,7 +1133,7 @@ static void share_end(struct work *work, int error)
 static int share_floor(struct work *work, bool after)
 {
 	struct session *shell = work->commands->empty_shell.session;
-	struct floor_time floor, of_shell = { .kernel_seconds = NAN, .user_seconds = NAN };
+	struct floor_time floor, of_shell = no_floor;
 	int r;
 
 	take_turn(work, 0);
@@ -975,17 +1181,18 @@ int measure(const struct options *options, const struct place *place, struct com
 	progress_begin(
 		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
 
+	say_hidden(&work);
 	r = share_floor(&work, false);
 	say_window_error(work.m->window_error);
 	work.said_window = work.m->window_error;
 	if (r == 0)
 		r = run_all(&work);
 	progress_clear(&work.progress);
-	if (work.out_of_time && rounds_done(&work, true) < options->warmups)
-		say("note: --max-time is over after %zu of %u warm-ups", rounds_done(&work, true),
-			options->warmups);
-	if (work.out_of_time && rounds_done(&work, false) < options->runs)
-		say("note: --max-time is over after %zu of %u runs", rounds_done(&work, false),
+	if (work.out_of_time && rounds_done(&work, FOR_WARMUP) < options->warmups)
+		say("note: --max-time is over after %zu of %u warm-ups",
+			rounds_done(&work, FOR_WARMUP), options->warmups);
+	if (work.out_of_time && rounds_done(&work, FOR_VALUE) < options->runs)
+		say("note: --max-time is over after %zu of %u runs", rounds_done(&work, FOR_VALUE),
 			options->runs);
 	share_end(&work, r);
 	if (work.m->end == MEASURE_COMPLETE)

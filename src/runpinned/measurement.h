@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "report/decision.h"
 #include "result/series.h"
+#include "runpinned/inspect.h"
 #include "runpinned/progvalues.h"
 
 enum measure_end {
@@ -24,7 +25,9 @@ enum measure_end {
 struct floor_time {
 	double kernel_seconds; /* medians; NAN when not measured */
 	double user_seconds;
-	int64_t reap_ns; /* from the exit record to the stamp after wait4(2), 0 when unknown */
+	/* With the event on the main thread that gives kernel_seconds, if it is such an event. */
+	double event_user_seconds;
+	int64_t reap_ns; /* from the end of the window to the stamp after waitid(2), 0: unknown */
 };
 
 struct measurement {
@@ -44,9 +47,12 @@ struct measurement {
 	int window_error;
 	/* Why the core could not be looked at, in the same way. */
 	int core_error;
-	/* There are no records of all tasks for some run: its waiting is only that of the main
-	 * thread. */
-	bool main_thread_only;
+	/* How long some run waited is not known, because it had several tasks. */
+	bool unknown_waiting;
+	enum stamper stamper;
+	struct inspections inspections;
+	/* With STAMPER_CORRECTED: what is subtracted from our own stamps. */
+	struct inspection_gap gap;
 	size_t n_warmups;
 	size_t n_runs;
 	uint64_t env_pad_seed; /* --env-pad random */

@@ -355,16 +355,41 @@ static int take_evidence(const char *value, void *into)
 		if (r < 0)
 			return r;
 		o->core_ns = llround(seconds * NSEC_PER_SEC);
-	} else if (strcmp(value, "full") == 0 || strcmp(value, "half-core") == 0) {
+	} else if (strcmp(value, "full") == 0 || strcmp(value, "half-core") == 0 ||
+		strcmp(value, "records") == 0) {
 		o->core_ns = CORE_NS_DEFAULT;
 	} else if (strcmp(value, "no-core") == 0 || strcmp(value, "none") == 0) {
 		o->core_ns = 0;
 	} else {
 		return -EINVAL;
 	}
+	o->records = strcmp(value, "records") == 0;
 	o->core_half = strcmp(value, "half-core") == 0;
 	o->no_evidence = strcmp(value, "none") == 0;
 	return 0;
+}
+
+static const char *const stamper_names[] = {
+	[STAMPER_LAUNCHER] = "launcher",
+	[STAMPER_CORRECTED] = "corrected",
+	[STAMPER_TASK_EVENT] = "task-event",
+	[STAMPER_CPU_EVENTS] = "cpu-events",
+	[STAMPER_TRACEPOINTS] = "tracepoints",
+};
+
+static int take_stamps(const char *value, void *into)
+{
+	struct options *o = into;
+
+	for (size_t i = 0; i < ARRAY_SIZE(stamper_names); i++) {
+		if (strcmp(value, stamper_names[i]) == 0) {
+			o->stamper = (enum stamper)i;
+			o->stamper_given = true;
+			return 0;
+		}
+	}
+	o->stamper_given = false;
+	return strcmp(value, "auto") == 0 ? 0 : -EINVAL;
 }
 
 static int take_unit(const char *value, void *into)
@@ -693,9 +718,18 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"full (the default), no-core (without a look at\n"
 			"the core before and after each run), core=TIME\n"
 			"(how long it takes: 150us), half-core (around\n"
-			"every other run only), or none",
+			"every other run only), records (full, and the\n"
+			"records of all tasks, which take time inside\n"
+			"the runs), or none",
 			take_evidence, o,
-			"full, no-core, half-core, core=TIME with a time from 10us to 100ms, or none",
+			"full, no-core, half-core, core=TIME with a time from 10us to 100ms, records, or none",
+			.rank = 1 },
+		{ 0, "stamps", "WHOSE",
+			"who stamps the runs: auto (the default),\n"
+			"tracepoints, cpu-events, task-event, corrected\n"
+			"or launcher",
+			take_stamps, o,
+			"auto, tracepoints, cpu-events, task-event, corrected or launcher",
 			.rank = 1 },
 
 		{ .help = "" },
@@ -761,6 +795,11 @@ int options_parse(int argc, char *argv[], struct options *ret)
 	return r;
 }
 
+const char *options_stamper_name(enum stamper stamper)
+{
+	return stamper_names[stamper];
+}
+
 const char *options_hook_name(enum hook_kind kind)
 {
 	static const char *const names[HOOK_KINDS] = { "setup", "prepare", "conclude", "cleanup" };
@@ -771,6 +810,7 @@ const char *options_hook_name(enum hook_kind kind)
 const char *options_evidence_name(const struct options *options)
 {
 	return options->no_evidence		      ? "none"
+		: options->records		      ? "records"
 		: options->core_ns == 0		      ? "no-core"
 		: options->core_half		      ? "half-core"
 		: options->core_ns != CORE_NS_DEFAULT ? "core"

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runpinned/launch.h"
 #include "runpinned/parameters.h"
 
 #include "basic/units.h"
@@ -116,8 +117,12 @@ struct options {
 	bool ignored_statuses[256]; /* exit statuses that are no failures */
 	struct option_hooks hooks[HOOK_KINDS];
 	int64_t hook_timeout_ns;
+	/* Who stamps the runs; chosen automatically where it is not given. */
+	enum stamper stamper;
+	bool stamper_given;
 	bool no_wait;
 	bool no_evidence;
+	bool records;	 /* attach the events of inspect.h to all runs */
 	bool core_half;	 /* look at it around every other run only */
 	int64_t core_ns; /* how long to look at the core at each end of a run; 0: not at all */
 
@@ -147,6 +152,8 @@ size_t options_count_programs(const struct options *options);
 /* Returns 0 to go on, a positive number when all is done (after --help or --version), or -EINVAL
  * after saying what is wrong. The commands are not there yet: see expand.h. */
 int options_parse(int argc, char *argv[], struct options *ret);
+/* "tracepoints", ...: the stamper as --stamps has it. */
+const char *options_stamper_name(enum stamper stamper);
 /* "setup", "prepare", "conclude" or "cleanup". */
 const char *options_hook_name(enum hook_kind kind);
 /* "full", "half-core", "no-core" or "none". */

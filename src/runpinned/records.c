@@ -63,6 +63,14 @@ void records_open(const void *map, size_t pages, struct records *ret)
 		ret->n_lost = 1;
 }
 
+void records_discard(void *map)
+{
+	struct perf_event_mmap_page *page = map;
+
+	__atomic_store_n(&page->data_tail, __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE),
+		__ATOMIC_RELEASE);
+}
+
 static void ring_copy(const struct records *records, void *ret, size_t n)
 {
 	uint8_t *out = ret;

@@ -48,6 +48,8 @@ void records_event_attr(int clockid, struct perf_event_attr *ret);
 size_t records_map_size(size_t pages);
 /* The records in such a mapping. */
 void records_open(const void *map, size_t pages, struct records *ret);
+/* Makes room in such a ring: all records until now are forgotten. */
+void records_discard(void *map);
 /* The next record of interest. Returns false at the end. A malformed record is an end as well, and
  * is counted as lost. */
 bool records_next(struct records *records, struct record *ret);

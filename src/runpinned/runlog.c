@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/hash.h"
 #include "basic/macro.h"
 #include "runpinned/runlog.h"
 
@@ -27,12 +28,18 @@ enum {
 	/* A total that does not change for longer than the period of a timer is not believed to be
 	 * a count of interrupts. */
 	TOTAL_HOLDS_NS = 10 * 1000 * 1000,
+	/* After a run that takes longer than this, the interrupts are read one by one although no
+	 * device has interrupted anything: ticks and interrupts from other CPUs are evidence, too,
+	 * and reading them takes a small part of such a run. */
+	DEVICES_HOLD_NS = 5 * 1000 * 1000,
 	TOTAL_MAX_LENGTH = 24,
 };
 
-/* The total of all interrupts, as the kernel writes it; "" when unknown. */
+/* The total of all interrupts, as the kernel writes it, "" when unknown; and a hash of the numbers
+ * of each device. */
 struct total {
 	char text[TOTAL_MAX_LENGTH];
+	uint64_t devices;
 };
 
 struct runlog_writer {
@@ -239,15 +246,25 @@ static void take_total(struct runlog_writer *w, int32_t size)
 		return;
 	at += strlen(row);
 	length = strspn(at, "0123456789");
-	if (length > 0 && length < TOTAL_MAX_LENGTH)
-		memcpy(w->total.text, at, length);
+	if (length == 0 || length >= TOTAL_MAX_LENGTH)
+		return;
+	memcpy(w->total.text, at, length);
+	w->total.devices = hash_bytes(HASH_START, at + length, strcspn(at + length, "\n"));
 }
 
-/* Whether there was no interrupt since the interrupts were last read one by one. */
-static bool stands_still(const struct runlog_writer *w)
+/* What there was since the interrupts were last read one by one: RUNLOG_UNCHANGED for no interrupt,
+ * RUNLOG_NO_DEVICE for none of a device, or 0 when they have to be read. */
+static int find_unread(const struct runlog_writer *w)
 {
-	return w->total.text[0] && strcmp(w->total.text, w->counted.text) == 0 &&
-		clock_now_ns(CLOCK_MONOTONIC) - w->counted_at_ns < TOTAL_HOLDS_NS;
+	int64_t age_ns = clock_now_ns(CLOCK_MONOTONIC) - w->counted_at_ns;
+
+	if (!w->total.text[0] || !w->counted.text[0])
+		return 0;
+	if (strcmp(w->total.text, w->counted.text) == 0 && age_ns < TOTAL_HOLDS_NS)
+		return RUNLOG_UNCHANGED;
+	if (w->total.devices == w->counted.devices && age_ns < DEVICES_HOLD_NS)
+		return RUNLOG_NO_DEVICE;
+	return 0;
 }
 
 static int append_file(struct runlog_writer *w, size_t index, int32_t *ret_size)
@@ -287,10 +304,9 @@ static int append_by_kind(struct runlog_writer *w, size_t index)
 			take_total(w, *size);
 		return r;
 	case LAUNCH_FILE_INTERRUPTS:
-		if (stands_still(w)) {
-			*size = -EALREADY;
+		*size = find_unread(w);
+		if (*size < 0)
 			return 0;
-		}
 		w->counted = w->total;
 		w->counted_at_ns = clock_now_ns(CLOCK_MONOTONIC);
 		r = append_file(w, index, size);
@@ -311,7 +327,7 @@ int runlog_write_reading(struct runlog_writer *w, enum runlog_kind kind, int cpu
 	int r;
 
 	for (size_t i = 0; i < w->plan->n_files; i++)
-		w->sizes[i] = -ENODATA;
+		w->sizes[i] = RUNLOG_NOT_READ;
 	r = append(w, &number, sizeof(number));
 	/* The sizes are known only when the files have been read; they are filled in then. */
 	sizes_at = w->at;

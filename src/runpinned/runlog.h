@@ -16,6 +16,7 @@
 #ifndef QUIESCE_RUNPINNED_RUNLOG_H
 #define QUIESCE_RUNPINNED_RUNLOG_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -53,9 +54,15 @@ int runlog_flush(struct runlog_writer *writer);
 
 /* --- Used by runpinned. --- */
 
-/* The text of one file, with a NUL behind it. If there is no text, size is a negative errno:
- * -ENODATA when the file was not to be read, -EALREADY when it has not changed since the previous
- * reading of the same launcher that was not forgotten, otherwise the error of reading it. */
+/* Why there is no text of a file: it was not to be read; it has not changed since the previous
+ * reading of the same launcher that was not forgotten; or, of LAUNCH_FILE_INTERRUPTS, no device has
+ * interrupted any CPU since that reading, while other interrupts may have come. */
+#define RUNLOG_NOT_READ (-ENODATA)
+#define RUNLOG_UNCHANGED (-EALREADY)
+#define RUNLOG_NO_DEVICE (-ENOMSG)
+
+/* The text of one file, with a NUL behind it. If there is no text, size is one of the above, or the
+ * negative errno of reading it. */
 struct runlog_text {
 	const char *data;
 	ssize_t size;

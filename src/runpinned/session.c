@@ -30,6 +30,7 @@ struct session {
 	int values_fd; /* for the values of programs that measure themselves */
 	int runlog_fd;
 	struct runlog *runlog;
+	enum stamper stamper;
 };
 
 static uint32_t append_string(struct text *t, const char *s)
@@ -110,6 +111,8 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		.timeout_ns = plan->timeout_ns,
 		.core_ns = plan->core_ns,
 		.n_counters = (uint32_t)plan->n_counters,
+		.n_evidence_counters = (uint32_t)plan->n_evidence_counters,
+		.stamps_fd = -1,
 		.n_files = (uint32_t)plan->n_files,
 		.values_fd = values_fd,
 	};
@@ -125,6 +128,10 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		p.flags |= LAUNCH_OUTPUT;
 	if (plan->pipe)
 		p.flags |= LAUNCH_PIPE;
+	if (plan->tracepoints) {
+		p.stamps_fd = tracepoints_get_fd(plan->tracepoints);
+		memcpy(p.name, tracepoints_get_name(plan->tracepoints), sizeof(p.name));
+	}
 	cpumask_export(plan->cpus, p.cpus, sizeof(p.cpus));
 	memcpy(p.counters, plan->counters, plan->n_counters * sizeof(p.counters[0]));
 	/* The kernel's signal set consists of 64 signals, and glibc's begins with these. */
@@ -208,6 +215,8 @@ __attribute__((noreturn)) static void become_launcher(
 	fcntl(keeper->launcher, F_SETFD, 0);
 	/* The programs inherit this descriptor through the launcher; the plan names its number. */
 	fcntl(session->values_fd, F_SETFD, 0);
+	if (start->plan->tracepoints)
+		fcntl(tracepoints_get_fd(start->plan->tracepoints), F_SETFD, 0);
 	snprintf(socket_text, sizeof(socket_text), "%d", start->socket);
 	snprintf(plan_text, sizeof(plan_text), "%d", start->plan_fd);
 	snprintf(runlog_text, sizeof(runlog_text), "%d", session->runlog_fd);
@@ -343,8 +352,14 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 		return r;
 	if (ret_report->error)
 		return -ret_report->error;
+	session->stamper = (enum stamper)ret_report->stamper;
 	*ret = TAKE_PTR(session);
 	return 0;
+}
+
+enum stamper session_get_stamper(const struct session *session)
+{
+	return session->stamper;
 }
 
 static int receive_answer(struct session *session)

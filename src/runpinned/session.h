@@ -14,6 +14,7 @@
 #include "machine/cpumask.h"
 #include "runpinned/launch.h"
 #include "runpinned/runlog.h"
+#include "runpinned/tracepoints.h"
 
 /* A file whose text is part of the evidence. */
 struct session_file {
@@ -38,7 +39,9 @@ struct session_plan {
 	int64_t timeout_ns; /* 0: no limit */
 	int64_t core_ns; /* how long to look at the core before and after each run; 0: not at all */
 	const struct perf_event_attr *counters;
-	size_t n_counters; /* at most LAUNCH_MAX_COUNTERS */
+	size_t n_counters;		       /* at most LAUNCH_MAX_COUNTERS */
+	size_t n_evidence_counters;	       /* the first ones, which not all runs count */
+	const struct tracepoints *tracepoints; /* NULL: none */
 	const struct session_file *files;
 	size_t n_files;
 	bool join; /* the launcher must first join the CPUs of benchmark.target */
@@ -59,6 +62,8 @@ struct session;
  */
 int session_start(const struct session_plan *plan, struct stop *stop, struct session **ret,
 	struct launch_report *ret_report);
+/* Who stamps runs with nothing attached to them. */
+enum stamper session_get_stamper(const struct session *session);
 /*
  * Makes runs and returns when the last one has ended. The launcher makes at least one run and at
  * most as many as the request asks for. When a signal asks to stop, the process group of the

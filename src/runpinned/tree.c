@@ -167,6 +167,7 @@ static void switch_out(struct sum *sum, struct task *task, const struct record *
 
 static void switch_in(struct sum *sum, struct task *task, const struct record *record)
 {
+	sum->tree.n_leader_switches += task->tid == sum->pid;
 	if (task->tid == sum->pid && task->state == WAITING)
 		sum->tree.leader_waited_ns += record->time_ns - task->since_ns;
 	else if (task->tid == sum->pid)
@@ -321,8 +322,6 @@ int64_t tree_waited(const struct launch_report *report)
 	const struct tree *tree = &report->tree;
 	int64_t after_wakeups;
 
-	if (!report->tree_tried)
-		return report->run_delay_ns;
 	/* After lost records the tree's sum is too small: use the kernel's sum. */
 	if (tree->n_tasks == 1 && tree->n_lost > 0 && report->run_delay_ns >= 0)
 		return report->run_delay_ns;

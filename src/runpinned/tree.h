@@ -48,8 +48,8 @@ void tree_event_attr(int clockid, bool switches, struct perf_event_attr *ret);
 void tree_parse(const struct records *cpus, size_t n, int32_t pid, const struct window *window,
 	struct tree *ret);
 
-/* How long the program waited, from the records and from the kernel's sum for the main thread; -1
- * when neither is known. Without records of all tasks it is the main thread's waiting alone. */
+/* How long the program waited, from the records of a tree that was tried, and from the kernel's sum
+ * for the main thread. */
 int64_t tree_waited(const struct launch_report *report);
 
 #endif

@@ -243,7 +243,7 @@ static size_t put_record(uint8_t *ring, size_t at, const uint8_t **data, size_t 
 static void fuzz_records(const uint8_t *data, size_t size)
 {
 	static uint8_t rings[RINGS_MAX][RING_SIZE];
-	struct records records[RINGS_MAX], first;
+	struct records records[RINGS_MAX];
 	struct window window = { 0 };
 	struct tree tree = { 0 };
 	uint8_t n;
@@ -262,8 +262,7 @@ static void fuzz_records(const uint8_t *data, size_t size)
 		}
 		records[i] = (struct records){ .ring = rings[i], .size = RING_SIZE, .head = at };
 	}
-	first = records[0];
-	window_parse(&first, 100, &window);
+	window_parse(records, n, 100, &window);
 	must(window.n_lost > 0 || window.exec_ns == 0 || window.n_exec > 0);
 	tree_parse(records, n, 100, &window, &tree);
 	must(tree.waited_ns >= 0 && tree.leader_waited_ns >= 0);

@@ -188,12 +188,17 @@ def test_main_thread_ends_first():
     check(min(values(benchmark)) >= 0.1, f'{values(benchmark)}')
 
 
+def cpu_time(one):
+    return one['quiesce_user_cpu'] + one['quiesce_system_cpu']
+
+
 def test_main_thread_of_a_large_process_ends_first():
     """The address space takes long to be freed, which hides nothing that a thread does before."""
     require_kernel_windows()
     benchmark = measured('-n', 3, PROGRAMS / 'worker', 'large', 0)
     for one in metadata(benchmark):
-        asleep = one['quiesce_window_kernel'] - one['quiesce_task_clock']
+        # The CPU time also has what freeing the memory takes, after the window.
+        asleep = one['quiesce_window_kernel'] + one['quiesce_reap'] - cpu_time(one)
         check(asleep >= 0.02 or 'window' in flags(one), f'only {asleep} s asleep: {one}')
 
 
@@ -213,11 +218,153 @@ def test_joined_threads_are_trusted():
     check(flagged <= 2, f'{flagged} of 6 runs are not trusted')
 
 
+# What is attached to the program while it runs: the rings of records that its launcher has mapped. The
+# shell's parent is the launcher.
+ATTACHED = 'grep -c perf_event /proc/$PPID/maps >>{}; exit 0\n'
+
+
+def attached(name, measure, *arguments):
+    """How many rings there were in each run that counted, and who has stamped these runs."""
+    path = scratch(name)
+    path.touch()
+    path.chmod(0o666)
+    result = measure('--json', '-w', 0, '-n', 3, *arguments, script(f'{name}.sh', ATTACHED.format(path)))
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmark = json.loads(result.stdout)['benchmarks'][0]
+    counts = [int(line) for line in path.read_text(encoding='utf-8').split()]
+    return counts[-3:], benchmark['metadata']['quiesce_stamped_by']
+
+
+def require_tracepoints():
+    if metadata(measured('-n', 1, '-w', 0, '/bin/true'))[0]['quiesce_stamped_by'] != 'tracepoints':
+        raise Skip('bpf(2) is not allowed here')
+
+
+def test_nothing_is_attached():
+    """Whatever is attached to the program runs inside of its window. So it is attached where the user
+    asks for it, and in inspections."""
+    require_tracepoints()
+    equal(attached('bare', run), ([0, 0, 0], 'tracepoints'), 'by default')
+    equal(attached('bare-none', run, '--evidence=none'), ([0, 0, 0], 'tracepoints'), 'without evidence')
+    equal(attached('records', run, '--evidence=records'), ([1, 1, 1], 'tracepoints'), 'records')
+    equal(attached('task', run, '--stamps=task-event'), ([1, 1, 1], 'task-event'), 'an event')
+    equal(attached('both', run, '--stamps=task-event', '--evidence=records'),
+          ([2, 2, 2], 'task-event'), 'an event and records')
+    equal(attached('launcher', run, '--stamps=launcher'), ([0, 0, 0], 'launcher'), 'no stamps')
+
+
+def test_what_is_attached_for_an_ordinary_user():
+    """A shell that starts a program is not worth more than an event; what switches often has none."""
+    if stamped_as_nobody(PROGRAMS / 'worker', 'alone', 60) == 'launcher':
+        raise Skip('an ordinary user may not have the stamps of the kernel here')
+    equal(attached('users-choice', as_nobody, '--stamps=corrected', '--evidence=none')[0][-1:], [0],
+          'the last run')
+    equal(attached('users-event', as_nobody, '--stamps=task-event'), ([1, 1, 1], 'task-event'), 'an event')
+
+
+def stamped_as_nobody(*arguments):
+    """Who stamps the runs of an ordinary user: one word for all programs."""
+    result = as_nobody('--json', '-n', 2, *arguments)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    words = {benchmark['metadata']['quiesce_stamped_by']
+             for benchmark in json.loads(result.stdout)['benchmarks']}
+    equal(len(words), 1, f'who stamps: {words}')
+    return words.pop()
+
+
+def test_programs_share_their_stamps():
+    """The way of stamping is that of the most demanding program: a difference between two ways would
+    look like a difference between the programs."""
+    simple, demanding = (PROGRAMS / 'worker', 'alone', 60), (PROGRAMS / 'forker', 300)
+    if stamped_as_nobody(*simple) == 'launcher':
+        raise Skip('an ordinary user may not have the stamps of the kernel here')
+    equal(stamped_as_nobody(*simple), 'task-event', 'a program that computes')
+    equal(stamped_as_nobody(*demanding), 'corrected', 'a program that forks')
+    baseline = '--baseline=' + ' '.join(map(str, demanding))
+    equal(stamped_as_nobody(baseline, *simple), 'corrected', 'both')
+    equal(stamped_as_nobody('--stamps=task-event', baseline, *simple), 'task-event', 'as asked for')
+    # Without a warm-up, too.
+    equal(stamped_as_nobody('-w', 0, *demanding), 'corrected', 'without a warm-up')
+
+
+def test_corrected_stamps():
+    """What is subtracted from the launcher's stamps is the same in all runs."""
+    result = as_nobody('--json', '-n', 12, '--stamps=corrected', PROGRAMS / 'forker', 100)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    runs = [one for one in metadata(json.loads(result.stdout)['benchmarks'][0])]
+    if runs[0]['quiesce_stamped_by'] == 'launcher':
+        raise Skip('an ordinary user may not have the stamps of the kernel here')
+    for one in runs:
+        gap = one['quiesce_window_user'] - one['quiesce_window_kernel']
+        check(abs(gap - one['quiesce_gap']) < 2e-9, f'{gap}: {one}')
+        equal('window' in flags(one),
+              one['quiesce_gap_spread'] > one['quiesce_window_kernel'] / 200 + 1e-9, 'flag')
+        check('quiesce_run_delay' not in one or one is runs[0], 'a waiting that nobody knows')
+
+
+def test_stamps_in_a_pid_namespace():
+    """The BPF programs see other numbers of processes than the launcher."""
+    require_tracepoints()
+    prefix = ('unshare', '--pid', '--fork', '--kill-child')
+    if subprocess.run([*prefix, 'true'], capture_output=True, check=False).returncode != 0:
+        raise Skip('no PID namespace here')
+    runs = metadata(measured('-n', 3, '/bin/sleep', '0.02', prefix=prefix))
+    for one in runs:
+        equal(one['quiesce_stamped_by'], 'tracepoints', 'who stamps')
+        check(0.02 <= one['quiesce_window_kernel'] < one['quiesce_window_user'], f'{one}')
+
+
+def test_every_way_of_stamping():
+    """Threads that outlive the main thread, an exec from a thread, a setuid program and one that
+    executes it: whoever can see them does."""
+    require_tracepoints()
+    wrapper = script('executes-setuid', f'exec {privileged_copy("setuid-late", 0o4755)} 0.1\n')
+    for stamps in ('tracepoints', 'cpu-events'):
+        for program in ((PROGRAMS / 'leader-exits-first',),
+                        (PROGRAMS / 'exec-from-thread', '/bin/sleep', '0.1'), (wrapper,)):
+            for one in metadata(measured('-n', 2, f'--stamps={stamps}', *program)):
+                check(one['quiesce_window_kernel'] >= 0.1, f'{stamps}: {program}: {one}')
+                check('window' not in flags(one), f'{stamps}: {program}: flagged')
+                equal(one['quiesce_stamped_by'], stamps, 'who stamps')
+
+
+def test_wrapper_of_a_setuid_program():
+    """An ordinary user's event is dropped in the middle, and seems to tell that the program has ended
+    there."""
+    wrapper = script('wraps-setuid', f'exec {privileged_copy("setuid-wrapped", 0o4755)} 0.05\n')
+    result = as_nobody('--json', '-n', 3, wrapper)
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    benchmark = json.loads(result.stdout)['benchmarks'][0]
+    equal(benchmark['metadata']['quiesce_stamped_by'], 'launcher', 'who stamps')
+    check(min(values(benchmark)) >= 0.05, f'{values(benchmark)}')
+    # Also where somebody insists.
+    result = as_nobody('--json', '-n', 3, '--stamps=task-event', wrapper)
+    for one in metadata(json.loads(result.stdout)['benchmarks'][0])[1:]:
+        check('window' in flags(one), f'{one}')
+
+
+def test_inspections():
+    """They do not count, and tell what the runs that count cannot."""
+    require_kernel_windows()
+    path = scratch('inspected')
+    program = script('inspected.sh', f'echo >>{path}; {PROGRAMS}/worker children 5\n')
+    benchmark = measured('-n', 30, '-w', 1, program)
+    equal(len(values(benchmark)), 30, 'values')
+    equal(len(path.read_text(encoding='utf-8')), 32, 'runs: one warm-up, one inspection more')
+    facts = benchmark['metadata']
+    check(facts['quiesce_inspected_tasks'] >= 3, f'{facts}')
+    check(0 <= facts['quiesce_inspected_waited'] <= 1, f'{facts}')
+    equal(facts['quiesce_run_delay_of'], 'inspections', 'who waited')
+    for one in benchmark['runs'][1:]:
+        check('quiesce_run_delay' not in one['metadata'], 'a waiting that nobody knows')
+        check('quiesce_off_cpu' in one['metadata'], 'how long it was off its CPU')
+
+
 def test_full_ring():
     """When the exit record has no room in the ring, the next runs get a larger one. That is said once,
     and the run without the record is flagged."""
     require_kernel_windows()
-    result = run('--json', '-n', 3, '-w', 1, PROGRAMS / 'forker', 3000)
+    result = run('--json', '-n', 3, '-w', 1, '--stamps=task-event', PROGRAMS / 'forker', 3000)
     equal(result.returncode, 0, f'status ({result.stderr})')
     runs = metadata(json.loads(result.stdout)['benchmarks'][0])
     equal(runs[0]['quiesce_clock'], 'kernel', 'clock')
@@ -231,7 +378,7 @@ def test_full_ring():
 def test_ring_that_stays_full():
     """The larger ring is bounded. Then the launcher's stamps are used."""
     require_kernel_windows()
-    benchmark = measured('-n', 2, PROGRAMS / 'forker', 12000)
+    benchmark = measured('-n', 2, '--stamps=task-event', PROGRAMS / 'forker', 12000)
     equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
     for one in metadata(benchmark):
         check('window' in flags(one), 'not flagged')
@@ -634,8 +781,9 @@ def test_env_pad_as_recorded():
     padding that was drawn for it, and the result says so."""
     path = scratch('pads')
     program = script('pad', f'echo ${{#QUIESCE_PAD}} >> {path}\n')
+    # Without inspections, which are runs that are not recorded.
     recorded = [one['quiesce_env_pad'] for one in metadata(
-        measured('--env-pad', 'random:7', '-n', 150, '-w', 2, program))]
+        measured('--env-pad', 'random:7', '-n', 150, '-w', 2, '--evidence=none', program))]
     equal(recorded, [int(line) for line in path.read_text(encoding='utf-8').split()], 'padding')
     again = [one['quiesce_env_pad'] for one in metadata(
         measured('--env-pad', 'random:7', '-n', 150, '-w', 2, '/bin/true'))]
@@ -860,7 +1008,7 @@ def test_waiting_of_all_tasks():
     require_kernel_windows()
     for how in ('alone', 'threads', 'children', 'shell'):
         with busy_neighbour():
-            runs = metadata(measured('-n', 5, PROGRAMS / 'worker', how, 60))
+            runs = metadata(measured('-n', 5, '--evidence=records', PROGRAMS / 'worker', how, 60))
         flagged = [one for one in runs if 'preempted' in flags(one)]
         check(len(flagged) >= 3, f'{how}: {len(flagged)} of {len(runs)} runs are flagged')
         for one in runs:
@@ -877,7 +1025,7 @@ def test_tasks_that_take_turns():
     """Four tasks on one CPU wait most of the time: for each other. That is in no figure."""
     require_kernel_windows()
     for how in ('threads', 'children'):
-        runs = metadata(measured('-n', 5, PROGRAMS / 'worker', how, 60))
+        runs = metadata(measured('-n', 5, '--evidence=records', PROGRAMS / 'worker', how, 60))
         for one in runs:
             window = one['quiesce_window_kernel']
             idle = window - one['quiesce_task_clock']
@@ -901,8 +1049,8 @@ def test_elsewhere_in_the_middle():
     if len(os.sched_getaffinity(0)) < 2:
         raise Skip('needs two CPUs')
     require_kernel_windows()
-    away(measured('-n', 3, PROGRAMS / 'worker', 'away', 60))
-    result = as_nobody('--json', '-n', 3, PROGRAMS / 'worker', 'away', 60)
+    away(measured('-n', 3, '--evidence=records', PROGRAMS / 'worker', 'away', 60))
+    result = as_nobody('--json', '-n', 3, '--evidence=records', PROGRAMS / 'worker', 'away', 60)
     equal(result.returncode, 0, f'status ({result.stderr})')
     # An ordinary user may not count the moves: only the records tell.
     away(json.loads(result.stdout)['benchmarks'][0], excused=1)
@@ -931,7 +1079,8 @@ def stopped_by(number, status):
 
 def test_stopped_between_short_runs():
     output, path = scratch('short.json'), scratch('short-runs')
-    process = start('-n', 1000000, '-o', output, script('short', f'echo >> {path}\n'))
+    process = start('-n', 1000000, '--evidence=none', '-o', output,
+                    script('short', f'echo >> {path}\n'))
     until = time.monotonic() + PATIENCE
     while not path.exists() or path.stat().st_size < 150:
         check(time.monotonic() < until, 'it makes no runs')
@@ -1436,14 +1585,14 @@ def test_counts_on_a_busy_cpu():
     busy = ['timeout', '60', 'sh', '-c', 'while :; do :; done']
     hogs = [subprocess.Popen(['taskset', '-c', CPU, *busy]) for _ in range(2)]
     try:
-        benchmark = measured('-n', 150, '-e', 'minor-faults', '/bin/true')
+        benchmark = measured('-n', 150, '-e', 'minor-faults,task-clock', '/bin/true')
     finally:
         for hog in hogs:
             hog.terminate()
             hog.wait()
     for at, one in enumerate(metadata(benchmark)):
         check(one.get('quiesce_event_minor-faults', 0) > 0, f'run {at} has no count')
-        check(one.get('quiesce_task_clock', 0) > 0, f'run {at} has no task-clock')
+        check(one.get('quiesce_event_task-clock', 0) > 0, f'run {at} has no task-clock')
 
 
 def test_what_cannot_be_counted():
@@ -1520,7 +1669,8 @@ def test_launchers_leave_the_cpu_to_each_other():
     equal(result.returncode, 0, f'status ({result.stderr})')
     calls = [line.split(' ', 1) for line in path.read_text(encoding='utf-8').splitlines()]
     programs = [at for at, (_, name) in enumerate(calls) if name == 'yield']
-    equal(len(programs), 3 * 41, 'programs')
+    # One warm-up, and an inspection in the middle.
+    equal(len(programs), 3 * 42, 'programs')
     children = {calls[at][0] for at in programs}
     # Before the first program the floor was measured, by one launcher after the other. And a child
     # may run before its launcher has told it to go on.

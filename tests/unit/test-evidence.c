@@ -19,6 +19,7 @@
  * long before it is taken. */
 static void test_age(void **state)
 {
+	const struct window_floor floor = { 0 };
 	struct evidence_reader *reader;
 	struct runlog_reading after = { 0 };
 	struct runlog_run run = { .after = &after };
@@ -40,11 +41,11 @@ static void test_age(void **state)
 
 	assert_true(evidence_begin(reader));
 	run.report.end_ns = clock_now_ns(CLOCK_MONOTONIC_RAW) - 5 * NSEC_PER_MSEC;
-	(void)evidence_take(reader, &run, series, &evidence);
+	(void)evidence_take(reader, &run, &floor, series, &evidence);
 	assert_true(evidence_begin(reader));
 	/* Of a time to come, however slow this test is. */
 	run.report.end_ns = clock_now_ns(CLOCK_MONOTONIC_RAW) + 3600 * NSEC_PER_SEC;
-	(void)evidence_take(reader, &run, series, &evidence);
+	(void)evidence_take(reader, &run, &floor, series, &evidence);
 	assert_false(evidence_begin(reader));
 
 	free(after.texts);

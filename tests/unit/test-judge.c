@@ -25,44 +25,51 @@ static struct launch_report sound_report(void)
 	};
 }
 
+static enum window_verdict judge(const struct launch_report *report, int64_t floor_reap_ns)
+{
+	const struct window_floor floor = { .reap_ns = floor_reap_ns };
+
+	return judge_window(report, &floor);
+}
+
 static void test_window(void **state)
 {
 	struct launch_report r = sound_report();
 
 	(void)state;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
 
 	r = sound_report();
 	r.window.n_exec = 3;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
 
 	r = sound_report();
 	r.window.n_exec = 0;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	assert_int_equal(judge(&r, 50000), WINDOW_MISSING);
 	r = sound_report();
 	r.window.n_exit = 0;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	assert_int_equal(judge(&r, 50000), WINDOW_MISSING);
 	r = sound_report();
 	r.window.n_exit = 2;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	assert_int_equal(judge(&r, 50000), WINDOW_MISSING);
 	r = sound_report();
 	/* The exit record is among the lost ones: the launcher's stamp is the end. */
 	r.window.n_lost = 1;
 	r.window.n_exit = 0;
 	r.window.exit_ns = 0;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	assert_int_equal(judge_window_end(&r), r.end_ns);
 
 	/* Impossible orders of stamps and records. */
 	r = sound_report();
 	r.window.exec_ns = 999;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	assert_int_equal(judge(&r, 50000), WINDOW_MISSING);
 	r = sound_report();
 	r.window.exit_ns = r.window.exec_ns;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	assert_int_equal(judge(&r, 50000), WINDOW_MISSING);
 	r = sound_report();
 	r.window.exit_ns = r.end_ns + 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_MISSING);
+	assert_int_equal(judge(&r, 50000), WINDOW_MISSING);
 }
 
 static void test_life_after_the_exit_record(void **state)
@@ -73,20 +80,20 @@ static void test_life_after_the_exit_record(void **state)
 	/* 3 ms: a delay that may happen with a single thread, but is too long when a thread may
 	 * live on. */
 	r.window.exit_ns = r.end_ns - 3 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
 	r.window.n_threads = 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	/* If the empty program already takes that long on a machine, it proves nothing. */
-	assert_int_equal(judge_window(&r, NSEC_PER_MSEC), WINDOW_SOUND);
+	assert_int_equal(judge(&r, NSEC_PER_MSEC), WINDOW_SOUND);
 
 	/* 1 GiB takes 100 ms to be freed; without so much memory there is no other reason for the
 	 * delay. */
 	r = sound_report();
 	r.end_ns = NSEC_PER_SEC;
 	r.window.exit_ns = r.end_ns - 100 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	r.max_rss_kib = 1024 * 1024;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
 }
 
 /* On a busy machine the launcher waits for its CPU before it can see that the program has ended,
@@ -98,16 +105,16 @@ static void test_wait_after_the_exit_record(void **state)
 	(void)state;
 	r.end_ns = NSEC_PER_SEC;
 	r.window.exit_ns = r.end_ns - 60 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	r.launcher_delay_ns = -1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	r.launcher_delay_ns = 58 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
 	r.launcher_delay_ns = 40 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	/* The main thread waited for 23 ms, of which the records up to its end know 3 ms. */
 	r.run_delay_ns = 23 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	r.tree_tried = 1;
 	r.tree = (struct tree){
 		.n_tasks = 1,
@@ -115,9 +122,9 @@ static void test_wait_after_the_exit_record(void **state)
 		.exit_ns = r.window.exit_ns,
 		.leader_waited_ns = 3 * NSEC_PER_MSEC,
 	};
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
 	r.tree.leader_waited_ns = 13 * NSEC_PER_MSEC;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 }
 
 /* A process with 1 GiB of memory, whose main thread ended 50 ms before another one. */
@@ -136,17 +143,17 @@ static void test_end_of_all_threads(void **state)
 		.n_ended = 2,
 		.exit_ns = r.end_ns - 100 * NSEC_PER_MSEC,
 	};
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
 	assert_int_equal(judge_window_end(&r), r.tree.exit_ns);
 	/* Where records of the other threads were lost, these may have lived on while the memory
 	 * seems to be freed. */
 	r.tree.n_lost = 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	assert_int_equal(judge_window_end(&r), r.window.exit_ns);
 	r.tree.n_lost = 0;
 	/* All ended, and yet the process lived on: the kernel had dropped the event. */
 	r.max_rss_kib = 1024;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	/* The exit records of all threads make up for the one that was lost. */
 	r = sound_report();
 	r.window.n_lost = 1;
@@ -154,13 +161,13 @@ static void test_end_of_all_threads(void **state)
 	r.window.exit_ns = 0;
 	r.tree_tried = 1;
 	r.tree.exit_ns = r.end_ns - 50000;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
 	/* A thread has not ended, or records of the other threads were lost, too. */
 	r.tree.n_threads = 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 	r.tree.n_threads = 0;
 	r.tree.n_lost = 1;
-	assert_int_equal(judge_window(&r, 50000), WINDOW_DOUBTFUL);
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 }
 
 /* Each case has one sign in the report or in the evidence, and the only flag that it causes. */
@@ -186,7 +193,7 @@ static void test_flags(void **state)
 	report = sound;
 	facts.window = WINDOW_DOUBTFUL;
 	assert_int_equal(judge_run(&facts), 0);
-	report.window_tried = 1;
+	report.stamper = STAMPER_TASK_EVENT;
 	assert_int_equal(judge_run(&facts), SAMPLE_WINDOW);
 	report.window_error = 13;
 	assert_int_equal(judge_run(&facts), 0);
@@ -235,6 +242,94 @@ static void test_flags(void **state)
 	assert_int_equal(judge_run(&facts), 0);
 	evidence.temperature_after = 90;
 	assert_int_equal(judge_run(&facts), SAMPLE_HOT);
+}
+
+/* Tracepoints and events of the CPUs see the end of the last thread, whatever the program is. */
+static void test_stamps_that_are_the_last(void **state)
+{
+	struct launch_report r = sound_report();
+
+	(void)state;
+	r.window.is_last = 1;
+	r.window.n_threads = 3;
+	r.window.n_exec = 2;
+	r.window.exit_ns = r.end_ns - 9 * NSEC_PER_MSEC;
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
+	assert_int_equal(judge_window_end(&r), r.window.exit_ns);
+	r.window.exit_ns = r.end_ns + 1;
+	assert_int_equal(judge(&r, 50000), WINDOW_MISSING);
+}
+
+/* A wrapper executes a setuid program: the event is gone, and its exit record lies at that exec. */
+static void test_event_that_is_dropped_by_exec(void **state)
+{
+	const struct window_floor floor = { .reap_ns = 50000, .gap_ns = 75000, .one_cpu = true };
+	struct launch_report r = sound_report();
+
+	(void)state;
+	r.window.n_exec = 2;
+	r.window.exit_ns = r.end_ns - 4 * NSEC_PER_MSEC;
+	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
+	r.window.n_exec = 1;
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
+	/* However the end came to be so early: the run used more CPU time than the window has. */
+	r.user_cpu_ns = 5 * NSEC_PER_MSEC;
+	r.system_cpu_ns = 4 * NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, &floor), WINDOW_DOUBTFUL);
+	r.system_cpu_ns = NSEC_PER_MSEC;
+	assert_int_equal(judge_window(&r, &floor), WINDOW_SOUND);
+	/* Several CPUs give more CPU time than there is time. */
+	r.system_cpu_ns = 8 * NSEC_PER_MSEC;
+	assert_int_equal(judge(&r, 50000), WINDOW_SOUND);
+}
+
+static void test_waiting(void **state)
+{
+	const struct window_floor floor = { .reap_ns = 50000, .gap_ns = 70000, .one_cpu = true };
+	const struct window_floor many = { .reap_ns = 50000, .gap_ns = 70000 };
+	struct launch_report r = sound_report();
+	int64_t window_ns = r.window.exit_ns - r.window.exec_ns;
+
+	(void)state;
+	/* A single task that had its CPU for all but 2 ms. What the kernel does before exec and
+	 * after the exit is CPU time outside of the window. */
+	r.max_rss_kib = 0;
+	r.run_delay_ns = 2 * NSEC_PER_MSEC;
+	r.leader_ran_ns = window_ns - 2 * NSEC_PER_MSEC + 51000;
+	r.user_cpu_ns = r.leader_ran_ns;
+	assert_int_equal(judge_waiting(&r, &floor), 2 * NSEC_PER_MSEC);
+	assert_int_equal(judge_off_cpu(&r, &floor), 2 * NSEC_PER_MSEC);
+	assert_int_equal(judge_waiting(&r, &many), 2 * NSEC_PER_MSEC);
+	assert_int_equal(judge_off_cpu(&r, &many), -1);
+	/* It waited for 5 ms more after its end, while its memory was to be freed. */
+	r.run_delay_ns += 5 * NSEC_PER_MSEC;
+	assert_int_equal(judge_waiting(&r, &floor), 2 * NSEC_PER_MSEC);
+	/* It slept for the rest. */
+	r.run_delay_ns = 300000;
+	assert_int_equal(judge_waiting(&r, &floor), 300000);
+	/* Not known is not 0. */
+	r.run_delay_ns = -1;
+	assert_int_equal(judge_waiting(&r, &floor), -1);
+	/* Tasks of one program wait for each other: without records nobody can tell. */
+	r.run_delay_ns = 2 * NSEC_PER_MSEC;
+	r.window.n_children = 1;
+	assert_int_equal(judge_waiting(&r, &floor), -1);
+	assert_int_equal(judge_off_cpu(&r, &floor), 2 * NSEC_PER_MSEC);
+	r.tree_tried = 1;
+	r.tree = (struct tree){ .n_tasks = 2, .n_ended = 2, .waited_ns = NSEC_PER_MSEC };
+	assert_int_equal(judge_waiting(&r, &floor), NSEC_PER_MSEC);
+	/* The records took time at each switch, in which nobody ran. */
+	r.tree.waited_ns = 3 * NSEC_PER_MSEC;
+	assert_int_equal(judge_waiting(&r, &floor), 2 * NSEC_PER_MSEC);
+
+	/* Without any stamps of the kernel: a single task is one that used all the CPU time. */
+	r = sound_report();
+	r.window = (struct window){ 0 };
+	r.run_delay_ns = NSEC_PER_MSEC;
+	r.leader_ran_ns = r.user_cpu_ns = 5 * NSEC_PER_MSEC;
+	assert_int_equal(judge_waiting(&r, &floor), NSEC_PER_MSEC);
+	r.user_cpu_ns = 5 * NSEC_PER_MSEC + 20000;
+	assert_int_equal(judge_waiting(&r, &floor), -1);
 }
 
 static void test_frequencies(void **state)
@@ -393,6 +488,9 @@ int main(void)
 		cmocka_unit_test(test_wait_after_the_exit_record),
 		cmocka_unit_test(test_end_of_all_threads),
 		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_stamps_that_are_the_last),
+		cmocka_unit_test(test_event_that_is_dropped_by_exec),
+		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_frequencies),
 		cmocka_unit_test(test_core_clocks),
 		cmocka_unit_test(test_core_shares),

@@ -17,8 +17,34 @@ static struct window parse(const struct ring *ring)
 	const struct records records = ring_records(ring);
 	struct window w;
 
-	window_parse(&records, CHILD, &w);
+	window_parse(&records, 1, CHILD, &w);
 	return w;
+}
+
+/* What an unrelated process does: it executes a program, forks and ends. */
+static void put_others(struct ring *ring, uint64_t time)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t ids[4];
+		uint64_t record_time;
+		uint32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, reserved;
+	} task = {
+		.header = { .type = PERF_RECORD_FORK, .size = sizeof(task) },
+		.ids = { CHILD + 50, CHILD + 40, CHILD + 50, CHILD + 40 },
+		.pid = CHILD + 40,
+		.tid = CHILD + 40,
+		.time = time,
+	};
+
+	ring_put(ring, &task, sizeof(task));
+	task.header.type = PERF_RECORD_EXIT;
+	ring_put(ring, &task, sizeof(task));
+	task.header.type = PERF_RECORD_COMM;
+	task.header.misc = PERF_RECORD_MISC_COMM_EXEC;
+	ring_put(ring, &task, sizeof(task));
 }
 
 static void test_plain_run(void **state)
@@ -85,13 +111,51 @@ static void test_threads_and_children(void **state)
 	put_comm(&ring, true, 1000, 0);
 	put_task(&ring, PERF_RECORD_FORK, CHILD, CHILD + 1, 1500, 0);
 	put_task(&ring, PERF_RECORD_FORK, CHILD + 2, CHILD + 2, 1600, 0);
-	/* Exit records of other tasks are not the main thread's. */
-	put_task(&ring, PERF_RECORD_EXIT, CHILD, CHILD + 1, 1700, 0);
+	/* The end of another thread is one of the process, but not that of the main thread; the end
+	 * of a child is neither. */
+	put_task(&ring, PERF_RECORD_EXIT, CHILD, CHILD + 1, 1700, 7);
 	put_task(&ring, PERF_RECORD_EXIT, CHILD + 2, CHILD + 2, 1800, 0);
 	w = parse(&ring);
 	assert_int_equal(w.n_threads, 1);
 	assert_int_equal(w.n_children, 1);
 	assert_int_equal(w.n_exit, 0);
+	assert_int_equal(w.leader_exit_ns, 0);
+	assert_int_equal(w.exit_ns, 1700);
+	assert_int_equal(w.cpu_exit, 7);
+}
+
+/* Rings of CPUs hold the records of all tasks, and those of the process on several CPUs. */
+static void test_rings_of_cpus(void **state)
+{
+	struct ring rings[2] = { 0 };
+	struct records records[2];
+	struct window w;
+
+	(void)state;
+	/* The process moves to CPU 1, executes another program there, and a thread of it ends last,
+	 * on CPU 0. */
+	put_comm(&rings[1], true, 2000, 1);
+	put_comm(&rings[0], true, 1000, 0);
+	put_task(&rings[0], PERF_RECORD_FORK, CHILD, CHILD + 1, 2500, 0);
+	put_task(&rings[1], PERF_RECORD_EXIT, CHILD, CHILD, 4000, 1);
+	put_task(&rings[0], PERF_RECORD_EXIT, CHILD, CHILD + 1, 5000, 0);
+	put_others(&rings[0], 500);
+	put_others(&rings[1], 6000);
+	for (size_t i = 0; i < ARRAY_SIZE(rings); i++)
+		records[i] = ring_records(&rings[i]);
+	window_parse(records, ARRAY_SIZE(records), CHILD, &w);
+	assert_int_equal(w.exec_ns, 1000);
+	assert_int_equal(w.cpu_exec, 0);
+	assert_int_equal(w.n_exec, 2);
+	assert_int_equal(w.leader_exit_ns, 4000);
+	assert_int_equal(w.exit_ns, 5000);
+	assert_int_equal(w.cpu_exit, 0);
+	assert_int_equal(w.n_threads, 1);
+	assert_int_equal(w.n_children, 0);
+	assert_int_equal(w.n_lost, 0);
+	/* Nothing of the process itself. */
+	window_parse(records, ARRAY_SIZE(records), CHILD + 9, &w);
+	assert_int_equal(w.exec_ns, 0);
 	assert_int_equal(w.exit_ns, 0);
 }
 
@@ -171,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_renamed_thread_is_no_exec),
 		cmocka_unit_test(test_first_exec_of_a_wrapper_counts),
 		cmocka_unit_test(test_threads_and_children),
+		cmocka_unit_test(test_rings_of_cpus),
 		cmocka_unit_test(test_lost_records),
 		cmocka_unit_test(test_wrapped_ring),
 		cmocka_unit_test(test_malformed_records),

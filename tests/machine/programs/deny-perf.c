@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs a command to which perf_event_open(2) answers EACCES, as it does under a strict
+ * Runs a command to which perf_event_open(2) and bpf(2) answer EACCES, as they do under a strict
  * kernel.perf_event_paranoid and in many containers. usage: deny-perf COMMAND [ARGUMENT...]
  */
 #include <errno.h>
@@ -16,6 +16,7 @@ int main(int argc, char *argv[])
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 1, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
