@@ -16,6 +16,7 @@
 enum {
 	/* The gap of our own stamps may be uncertain by one part in so many of a run. */
 	GAP_SPREAD_PART = 200,
+	EVENT_GAP_MAX_NS = 30 * 1000,
 };
 
 /* For a command that was given as one word, such as "wc -c file", which is no program: says how to
@@ -249,32 +250,47 @@ enum stamper commands_get_stamper(const struct commands *commands)
 	return session_get_stamper(commands->items[0].session);
 }
 
-/* Makes the kernel's window of our own stamps. A run is flagged where the gap is not known well
- * enough for it. */
-static void correct(struct measurement *m)
+/* How much longer the event of the inspections makes the gap of the empty program: some
+ * microseconds, and not more, whatever the machine did meanwhile. */
+static int64_t find_event_gap_ns(const struct measurement *m)
+{
+	double seconds = m->floor_before.least_event_seconds - m->floor_before.least_seconds;
+
+	return isfinite(seconds) ? CLAMP(llround(seconds * NSEC_PER_SEC), 0, EVENT_GAP_MAX_NS) : 0;
+}
+
+/* Makes the kernel's window of our own stamps, from which record_run() has subtracted what is known
+ * of each run, and correct() the gap that was known before. A run is flagged where the gap is not
+ * known well enough for it. */
+static void correct(struct measurement *m, const struct inspection_gap *gap)
 {
 	struct series *series = m->series;
 
 	for (size_t i = 0; i < series->n_samples; i++) {
 		struct sample *sample = &series->samples[i];
 
-		sample->kernel_ns = MAX(sample->user_ns - m->gap.median_ns, (int64_t)1);
+		if (sample->kernel_ns == 0)
+			sample->kernel_ns = sample->user_ns - gap->median_ns;
+		else if (!sample->warmup)
+			sample->kernel_ns += m->gap.median_ns - gap->median_ns;
+		sample->kernel_ns = MAX(sample->kernel_ns, (int64_t)1);
+		if (sample->warmup)
+			continue;
 		sample->flags &= (uint16_t)~SAMPLE_WINDOW;
-		if (m->gap.spread_ns > sample->kernel_ns / GAP_SPREAD_PART)
+		if (gap->spread_ns > sample->kernel_ns / GAP_SPREAD_PART)
 			sample->flags |= SAMPLE_WINDOW;
 	}
+	m->gap = *gap;
 }
 
 static bool settle_corrected(struct measurement *m)
 {
-	if (m->stamper != STAMPER_CORRECTED || inspections_find_gap(&m->inspections, &m->gap) < 0)
+	struct inspection_gap gap;
+
+	if (m->stamper != STAMPER_CORRECTED || inspections_find_gap(&m->inspections, &gap) < 0)
 		return false;
-	/* The inspections' event makes the gap of the empty program longer, too. */
-	if (isfinite(m->floor_before.event_user_seconds))
-		m->gap.median_ns -= llround(
-			(m->floor_before.event_user_seconds - m->floor_before.user_seconds) *
-			NSEC_PER_SEC);
-	correct(m);
+	gap.median_ns -= find_event_gap_ns(m);
+	correct(m, &gap);
 	m->series->clock = WINDOW_KERNEL;
 	return true;
 }

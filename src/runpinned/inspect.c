@@ -41,7 +41,8 @@ static struct inspection inspect(const struct launch_report *report, enum window
 	if (window == WINDOW_MISSING)
 		return ret;
 	ret.window_ns = end_ns - w->exec_ns;
-	ret.gap_ns = report->end_ns - report->start_ns - ret.window_ns;
+	ret.gap_ns = report->end_ns - report->start_ns - ret.window_ns -
+		MAX(report->launcher_delay_ns, (int64_t)0);
 	ret.price_ns = (int64_t)tree->n_leader_switches * SWITCH_NS +
 		(int64_t)w->n_children * FORK_NS + (int64_t)w->n_threads * THREAD_NS;
 	ret.leader_is_last = !ret.has_records ||

@@ -22,7 +22,9 @@ struct inspection {
 	/* The main thread ended last, so that an event on it is enough to see the end. */
 	bool leader_is_last;
 	int64_t window_ns;
-	int64_t gap_ns;	   /* what our own stamps have beyond the window */
+	/* What our own stamps have beyond the window, without the time that the launcher waited for
+	 * its CPU, which is known of each run. */
+	int64_t gap_ns;
 	int64_t price_ns;  /* what an event on the main thread takes, estimated */
 	int64_t waited_ns; /* of all tasks, see tree.h; the following ones are of all tasks, too */
 	uint32_t n_tasks;

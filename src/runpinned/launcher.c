@@ -91,6 +91,9 @@ struct child {
 	int core_cpu; /* the CPU that `core` is of; -1 when the core was not looked at */
 	int error;
 	int step;
+	/* The child's schedstat, which both read: the child before execve(2), and the parent after the
+	 * end. -1 when there is no such file. */
+	int schedstat;
 	/* Used by the parent only. */
 	pid_t pid;
 	int window_error;
@@ -192,19 +195,6 @@ static struct schedstat reread_schedstat(int fd)
 	return schedstat_parse(buf, &schedstat) < 0 ? unknown : schedstat;
 }
 
-static struct schedstat read_schedstat(const char *path)
-{
-	struct schedstat schedstat;
-	int fd;
-
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return unknown;
-	schedstat = reread_schedstat(fd);
-	close(fd);
-	return schedstat;
-}
-
 /* How far CLOCK_MONOTONIC, the clock of the tracepoints, is ahead of the clock of our own stamps:
  * read in the middle of two readings of that clock which are close to each other. Also called in
  * the child. */
@@ -292,8 +282,7 @@ static int child_main(void *arg)
 	child->core_cpu = look_at_core(l, child->is_floor, &child->core);
 	/* Not earlier: until now the child waited for the parent to sleep, which must not count as
 	 * the program's waiting. */
-	if (plan->flags & LAUNCH_SCHEDSTAT)
-		child->schedstat_before = read_schedstat("/proc/self/schedstat");
+	child->schedstat_before = reread_schedstat(child->schedstat);
 	/* The launcher's delay is read here too, because the launcher sleeps by now: its earlier
 	 * waiting is over. */
 	child->launcher_delay_before_ns = reread_schedstat(l->schedstat).waited_ns;
@@ -344,6 +333,23 @@ static void fill_usage(
 	report->involuntary_switches = after->ru_nivcsw - before->ru_nivcsw;
 }
 
+static void open_schedstat(struct launcher *l)
+{
+	char path[64];
+
+	if (!(l->plan->flags & LAUNCH_SCHEDSTAT) || !l->has_proc)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", l->child.pid);
+	l->child.schedstat = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void close_schedstat(struct launcher *l)
+{
+	if (l->child.schedstat >= 0)
+		close(l->child.schedstat);
+	l->child.schedstat = -EBADF;
+}
+
 /* Starts a child that waits until it may execute the program. Signals are blocked before and
  * after. */
 static int child_start(struct launcher *l, uint32_t attachments)
@@ -354,18 +360,22 @@ static int child_start(struct launcher *l, uint32_t attachments)
 		.launcher = l,
 		.parent = getpid(),
 		.schedstat_before = unknown,
+		.schedstat = -EBADF,
 		.launcher_delay_before_ns = -1,
 		.core_cpu = -1,
 	};
 	if (l->stamps)
 		*l->stamps = (struct stamps){ 0 };
-	child->pid = clone(
-		child_main, (char *)l->child_stack + CHILD_STACK_SIZE, CLONE_VM | SIGCHLD, child);
+	/* With CLONE_FILES the child can read a file that is opened after its start. It gets a table
+	 * of descriptors of its own in execve(2), before those with O_CLOEXEC are closed. */
+	child->pid = clone(child_main, (char *)l->child_stack + CHILD_STACK_SIZE,
+		CLONE_VM | CLONE_FILES | SIGCHLD, child);
 	if (child->pid < 0)
 		return -errno;
 	/* Done by the parent, so that the group exists before a signal can be sent to it. It fails
 	 * only if the child has ended, which is found out when waiting for it. */
 	(void)setpgid(child->pid, child->pid);
+	open_schedstat(l);
 	child->window_error = attach_begin(&l->attach, child->pid, attachments);
 	return 0;
 }
@@ -520,13 +530,10 @@ static void take_stamps(struct launcher *l, struct launch_report *report)
 static void read_leader(const struct launcher *l, struct launch_report *report)
 {
 	const struct schedstat *before = &l->child.schedstat_before;
-	struct schedstat after;
-	char path[64];
+	struct schedstat after = reread_schedstat(l->child.schedstat);
 
-	if (before->ran_ns < 0 || l->child.error || !l->has_proc)
+	if (l->child.error)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", l->child.pid);
-	after = read_schedstat(path);
 	report->run_delay_ns = time_since(before->waited_ns, after.waited_ns);
 	report->leader_ran_ns = time_since(before->ran_ns, after.ran_ns);
 }
@@ -581,6 +588,7 @@ static int child_begin(
 			clock_now_ns(CLOCK_MONOTONIC) >= deadline)
 			return 0;
 		attach_end(&l->attach);
+		close_schedstat(l);
 		if (RETRY_INTERRUPTED(waitpid(child->pid, NULL, 0)) < 0)
 			return -errno;
 	}
@@ -852,6 +860,7 @@ static int serve_run(struct launcher *l, const struct launch_request *request, u
 	run_once(l, request->command == LAUNCH_FLOOR, request->attachments,
 		request->env_pads[index], &report);
 	attach_end(&l->attach);
+	close_schedstat(l);
 	r = runlog_write_report(l->runlog, &report);
 	if (r < 0)
 		return r;

@@ -26,9 +26,12 @@
 #include "stats/stats.h"
 
 enum {
-	FLOOR_RUNS = 11,
-	/* After so many runs comes an inspection. */
-	INSPECT_EVERY = 25,
+	FLOOR_RUNS = 5,
+	/* After so many runs comes the first inspection between them, and the next ones whenever
+	 * the runs have doubled: what a program does seldom changes, and each inspection is a
+	 * request of its own. */
+	INSPECT_FIRST = 25,
+	/* The gap of our own stamps depends on what the machine does meanwhile. */
 	GAP_EVERY = 10,
 	INSPECTIONS_MAX = 3, /* at a time, until the rings are large enough */
 	/* One page: everything that lies below the environment on the stack moves by up to this. */
@@ -221,6 +224,8 @@ static const struct floor_time no_floor = {
 	.kernel_seconds = NAN,
 	.user_seconds = NAN,
 	.event_user_seconds = NAN,
+	.least_event_seconds = NAN,
+	.least_seconds = NAN,
 };
 
 /* Whether only an event on the program's main thread gives the kernel's stamps. */
@@ -251,8 +256,10 @@ static int measure_floor(struct work *work, struct session *session, enum launch
 	}
 	if (bare.n > 0) {
 		ret->event_user_seconds = ret->user_seconds;
+		ret->least_event_seconds = floor.user[0];
 		stats_sort(bare.user, bare.n);
 		ret->user_seconds = bare.user[bare.n / 2];
+		ret->least_seconds = bare.user[0];
 	}
 	if (floor.n_kernel > 0) {
 		stats_sort(floor.kernel, floor.n_kernel);
@@ -423,6 +430,9 @@ static void fill_sample(struct work *work, const struct launch_report *report,
 	};
 	if (window != WINDOW_MISSING)
 		ret->kernel_ns = judge_window_end(report) - report->window.exec_ns;
+	else if (work->stamper == STAMPER_CORRECTED)
+		ret->kernel_ns = ret->user_ns - MAX(report->launcher_delay_ns, (int64_t)0) -
+			work->m->gap.median_ns;
 }
 
 /* Takes the values that the program handed over in the run that was recorded last. */
@@ -808,6 +818,20 @@ static bool wants_inspections(const struct work *work)
 	return work->stamper == STAMPER_CORRECTED || (work->evidence && !work->options->records);
 }
 
+/* Before which run the next inspection is due after one that is made now. */
+static size_t find_next_inspection(const struct work *work, size_t done)
+{
+	static const size_t first[] = { 2, 5, GAP_EVERY };
+
+	if (work->stamper != STAMPER_CORRECTED)
+		return 2 * done;
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
+		if (done < first[i])
+			return first[i];
+	}
+	return done + GAP_EVERY;
+}
+
 /* Makes runs that count: one round of several commands, or of a single command at most `at_most`
  * runs. An inspection may be due before. */
 static int make_rounds(struct work *work, size_t at_most)
@@ -821,8 +845,7 @@ static int make_rounds(struct work *work, size_t at_most)
 		r = run_rounds(work, FOR_INSPECTION, true, 1);
 		if (r != 0)
 			return r;
-		work->next_inspection =
-			done + (work->stamper == STAMPER_CORRECTED ? GAP_EVERY : INSPECT_EVERY);
+		work->next_inspection = find_next_inspection(work, done);
 	}
 	return run_rounds(work, FOR_VALUE, false, MIN(at_most, work->next_inspection - done));
 }
@@ -986,7 +1009,7 @@ static void choose_stamper(struct work *work)
 		work->stamper = o->stamper;
 	else
 		work->stamper = find_common_stamper(work);
-	work->next_inspection = work->stamper == STAMPER_CORRECTED ? 0 : INSPECT_EVERY;
+	work->next_inspection = work->stamper == STAMPER_CORRECTED ? 0 : INSPECT_FIRST;
 	for (size_t i = 0; i < work->commands->n; i++)
 		work->commands->items[i].measurement->stamper = work->stamper;
 }

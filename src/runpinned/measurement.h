@@ -25,8 +25,11 @@ enum measure_end {
 struct floor_time {
 	double kernel_seconds; /* medians; NAN when not measured */
 	double user_seconds;
-	/* With the event on the main thread that gives kernel_seconds, if it is such an event. */
+	/* With the event on the main thread that gives kernel_seconds, if it is such an event: the
+	 * median, and the shortest by our own stamps with and without it. */
 	double event_user_seconds;
+	double least_event_seconds;
+	double least_seconds;
 	int64_t reap_ns; /* from the end of the window to the stamp after waitid(2), 0: unknown */
 };
 
