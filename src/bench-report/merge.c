@@ -87,6 +87,18 @@ static int emit_written(const char *path)
 	return r;
 }
 
+/* Ways of stamping differ by what they take of the program's time. */
+static void say_mixed(const struct merge *merge)
+{
+	const char *name;
+	size_t index = 0;
+
+	while ((name = merge_next_mixed(merge, &index)))
+		say("note: %s: some of its runs are stamped in another way than others "
+		    "(quiesce_stamped_by): they may differ by that",
+			name);
+}
+
 enum exit_status verb_merge(const struct request *request)
 {
 	_cleanup_(merge) struct merge *merge = NULL;
@@ -98,6 +110,8 @@ enum exit_status verb_merge(const struct request *request)
 		r = add_all(request, merge);
 	if (r >= 0)
 		r = write_merged(request, merge);
+	if (r >= 0)
+		say_mixed(merge);
 	/* Without -o the result itself is the JSON. */
 	if (r >= 0 && request->json && request->output)
 		r = emit_written(request->output);

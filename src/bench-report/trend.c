@@ -62,6 +62,21 @@ static int print_levels(const struct trend *trend)
 	return r < 0 ? r : table_print(table);
 }
 
+/* Whoever measures as root for the first time changes the values by that. */
+static void print_stampers(const struct trend *trend)
+{
+	for (size_t i = 1; i < trend->n; i++) {
+		const char *before =
+			metadata_get_stamper(&trend->points[i - 1].benchmark->metadata);
+		const char *now = metadata_get_stamper(&trend->points[i].benchmark->metadata);
+
+		if (!trend->points[i].benchmark->metric && *trend->clock && before && now &&
+			strcmp(before, now) != 0)
+			print_report(stdout, "note: stamped by %s from %s on, by %s before\n", now,
+				trend->points[i].file, before);
+	}
+}
+
 static int print_trend(const struct trend *trend)
 {
 	_cleanup_free_ char *name = text_escape_control(trend->name);
@@ -87,6 +102,7 @@ static int print_trend(const struct trend *trend)
 	if (t.failed)
 		return -ENOMEM;
 	print_report(stdout, "%s\n", t.data);
+	print_stampers(trend);
 	return print_levels(trend);
 }
 

@@ -32,7 +32,6 @@ static const char *const machine_keys[] = {
 	"quiesce_kernel",
 	"quiesce_virtualization",
 	"quiesce_clock",
-	"quiesce_stamped_by",
 	"quiesce_clocksource",
 	"quiesce_governor",
 	"quiesce_boost",
@@ -99,6 +98,19 @@ static int add(struct comparison *c, const char *key, const char *from, const ch
 	return 0;
 }
 
+/* What programs measure themselves is not stamped. */
+static int add_stampers(
+	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
+{
+	const char *from = metadata_get_stamper(&old->metadata);
+	const char *to = metadata_get_stamper(&new->metadata);
+
+	if (!from || !to || strcmp(from, to) == 0 || is_found(c, METADATA_STAMPS) ||
+		benchmark_is_by_program(old))
+		return 0;
+	return add(c, METADATA_STAMPS, from, to);
+}
+
 /* A key that is missing in one result is no difference, except for settings that are left out
  * because they are not set. */
 int differences_find(struct comparison *c, const struct benchmark *old, const struct benchmark *new)
@@ -126,7 +138,7 @@ int differences_find(struct comparison *c, const struct benchmark *old, const st
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return add_stampers(c, old, new);
 }
 
 /* The median clock of the core during the runs that count; NAN where it is known for less than half

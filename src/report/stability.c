@@ -26,6 +26,10 @@ enum {
 /* So many steps of its clock make a measurement exact enough: one step is 0.1 %. */
 #define STEPS_ENOUGH 1000
 
+/* What the events that record the switches of a task take at each switch (bench/perturb, --tools
+ * records). */
+#define RECORDED_SWITCH_NS 2500
+
 /* Stolen time is counted in ticks, which are 10 ms with most kernels (CONFIG_HZ is 100 to 1000;
  * /proc/stat has USER_HZ, which is 100). A run has one or none. */
 #define STEAL_TICK_NS 1e7
@@ -46,6 +50,7 @@ static const char *const code_names[] = {
 	[FINDING_AUTOCORRELATION] = "AUTOCORRELATION",
 	[FINDING_STEAL] = "STEAL",
 	[FINDING_NOHZ_FULL] = "NOHZ_FULL",
+	[FINDING_ATTACHED] = "ATTACHED",
 };
 
 /* What may have caused a change of level, the most likely causes first. */
@@ -582,6 +587,58 @@ static int check_steal(struct stability *stability, const struct series *series)
 		units_format_percent(stolen / all, part));
 }
 
+/* Whether each task of the program had events that record its switches: runpinned did that always
+ * before it wrote down who stamps the runs. */
+static bool had_records(const struct benchmark *benchmark, bool *ret_asked_for)
+{
+	const char *evidence = facts_find_string(&benchmark->metadata, "quiesce_evidence");
+
+	*ret_asked_for = evidence && strcmp(evidence, "records") == 0;
+	return *ret_asked_for ||
+		(evidence && strcmp(evidence, "none") != 0 &&
+			benchmark->series->clock == WINDOW_KERNEL &&
+			!facts_find(&benchmark->metadata, METADATA_STAMPS));
+}
+
+/* What the events took, by the number of switches. Forks and threads are not counted, and took as
+ * much as several switches each. */
+static int check_attached(struct stability *stability, const struct benchmark *benchmark)
+{
+	const struct series *series = benchmark->series;
+	_cleanup_free_ double *parts = NULL;
+	char percent[UNITS_TEXT_SIZE];
+	bool asked_for;
+	size_t n = 0;
+	double part;
+
+	if (!series->with_evidence || benchmark_is_by_program(benchmark) ||
+		!had_records(benchmark, &asked_for))
+		return 0;
+	parts = calloc(MAX(series->n_samples, (size_t)1), sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct evidence *e = &series->evidence[i];
+		int64_t ns = series->samples[i].kernel_ns;
+
+		if (!series->samples[i].warmup && e->voluntary_switches >= 0 &&
+			e->involuntary_switches >= 0 && ns > 0)
+			parts[n++] = ((double)e->voluntary_switches + e->involuntary_switches) *
+				RECORDED_SWITCH_NS / (double)ns;
+	}
+	if (n == 0)
+		return 0;
+	stats_sort(parts, n);
+	part = stats_median(parts, n);
+	if (part < WEIGHT_WORTH_SAYING)
+		return 0;
+	return add_findingf(stability, FINDING_ATTACHED, !asked_for,
+		"the values are too long, by about %s, because perf events were attached to all tasks of "
+		"the program%s",
+		units_format_percent(part, percent),
+		asked_for ? " (--evidence records)" : ", as earlier versions of runpinned did");
+}
+
 int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
 	const struct levels *levels, struct stability **ret)
 {
@@ -619,6 +676,8 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 		r = add_findingf(stability, FINDING_NOHZ_FULL, false,
 			"the CPU is in nohz_full and has the driver intel_pstate, which then does "
 			"not see its load: its frequency may jump");
+	if (r >= 0)
+		r = check_attached(stability, benchmark);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(stability);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -287,6 +288,36 @@ static int append_waiting(struct text *t, const struct series *series)
 	return 0;
 }
 
+static double find_real(const struct benchmark *benchmark, const char *name)
+{
+	const struct fact *fact = facts_find(&benchmark->metadata, name);
+
+	return fact && fact->type == FACT_REAL ? fact->real : NAN;
+}
+
+/* What runs that do not count have told of a program with several tasks (runpinned(1), WAITING). */
+static void append_inspections(struct text *t, const struct benchmark *benchmark)
+{
+	const struct fact *tasks = facts_find(&benchmark->metadata, "quiesce_inspected_tasks");
+	const struct fact *switches =
+		facts_find(&benchmark->metadata, "quiesce_inspected_switches");
+	double waited = find_real(benchmark, "quiesce_inspected_waited");
+	double price = find_real(benchmark, "quiesce_inspected_price");
+	char percent[UNITS_TEXT_SIZE], longer[UNITS_TEXT_SIZE];
+
+	if (!tasks || tasks->type != FACT_INTEGER || tasks->integer < 2 || !switches ||
+		switches->type != FACT_INTEGER || !isfinite(waited))
+		return;
+	text_appendf(t,
+		"inspections, which do not count: %" PRId64 " tasks, %" PRId64
+		" switches, waited %s",
+		tasks->integer, switches->integer, units_format_percent(waited, percent));
+	if (isfinite(price))
+		text_appendf(t, "; took %s %s", units_format_percent(fabs(price), longer),
+			price < 0 ? "less" : "longer");
+	text_append(t, "\n");
+}
+
 static void append_head(struct text *t, const struct summary_input *input)
 {
 	const struct benchmark *benchmark = input->benchmark;
@@ -359,6 +390,8 @@ char *summary_render(const struct summary_input *input)
 	if (stability->disturbances.n_by[weight_bit(SAMPLE_PREEMPTED)] == 0 &&
 		append_waiting(&t, series) < 0)
 		return NULL;
+	if (benchmark_is_of_time(input->benchmark))
+		append_inspections(&t, input->benchmark);
 	for (size_t i = 0; i < stability->n_findings; i++) {
 		const struct finding *finding = &stability->findings[i];
 

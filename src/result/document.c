@@ -306,9 +306,10 @@ int document_find_clock(const struct document *existing, const char *name, enum 
 	return 0;
 }
 
-int document_find_control(const struct document *existing, const char *name, char **ret)
+int document_find_string(
+	const struct document *existing, const char *name, const char *key, char **ret)
 {
-	const char *control = NULL;
+	const char *value = NULL;
 	char *copy = NULL;
 	size_t index;
 	int r = find_index(existing, name, &index);
@@ -316,9 +317,8 @@ int document_find_control(const struct document *existing, const char *name, cha
 	if (r < 0)
 		return r;
 	if (index != SIZE_MAX)
-		control = facts_find_string(
-			&existing->suite->benchmarks[index]->metadata, BENCHMARK_CONTROL);
-	if (control && !(copy = strdup(control)))
+		value = facts_find_string(&existing->suite->benchmarks[index]->metadata, key);
+	if (value && !(copy = strdup(value)))
 		return -ENOMEM;
 	*ret = copy;
 	return 0;

@@ -93,10 +93,11 @@ int document_check_append(
  * series->clock, because every sample has that window. */
 int document_find_clock(const struct document *existing, const char *name, enum window_clock *ret);
 
-/* The control that all runs of the benchmark with that name were measured with (BENCHMARK_CONTROL),
- * malloc'd: "runpinned-control 256". *ret is NULL where there is no such benchmark, or no such
- * control. -ENOMEM. */
-int document_find_control(const struct document *existing, const char *name, char **ret);
+/* A text in the metadata that all runs of the benchmark with that name share, malloc'd: with the
+ * key BENCHMARK_CONTROL "runpinned-control 256". *ret is NULL where there is no such benchmark, or
+ * no such text. -ENOMEM. */
+int document_find_string(
+	const struct document *existing, const char *name, const char *key, char **ret);
 
 /* A benchmark that is to be written. */
 struct document_part {
@@ -145,6 +146,9 @@ int merge_add(struct merge *merge, const char *path, char **ret_why);
 /* Writes all that was added, at least one file. With *ret_why (malloc'd) where a file cannot be
  * read again: -ESTALE when it has changed meanwhile. Else the error of the stream, or -ENOMEM. */
 int merge_write(const struct merge *merge, FILE *stream, char **ret_why);
+/* The name of the first benchmark from number *index on whose runs are stamped in several ways
+ * (quiesce_stamped_by), and moves *index behind it; NULL when there is none. */
+const char *merge_next_mixed(const struct merge *merge, size_t *index);
 void merge_free(struct merge *merge);
 DEFINE_CLEANUP(merge, merge_free);
 

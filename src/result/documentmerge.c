@@ -46,6 +46,7 @@ struct merged {
 	struct facts agreed; /* metadata of its first file that must be the same in all runs */
 	struct facts common; /* metadata that all runs of all files so far share */
 	bool renames[ARRAY_SIZE(machine_keys)];
+	bool mixes_stampers; /* some of its runs are stamped in another way than others */
 };
 
 struct source {
@@ -86,6 +87,17 @@ static void source_clear(struct source *source)
 	free(source->path);
 	free(source->merged);
 	free(source->has_sitting);
+}
+
+const char *merge_next_mixed(const struct merge *merge, size_t *index)
+{
+	while (*index < merge->n) {
+		const struct merged *merged = &merge->items[(*index)++];
+
+		if (merged->mixes_stampers)
+			return merged->name;
+	}
+	return NULL;
 }
 
 void merge_free(struct merge *merge)
@@ -275,12 +287,17 @@ static int add_merged(struct merge *merge, const struct benchmark *b, int clock)
 
 static int join_merged(struct merged *merged, const struct benchmark *b, int clock, char **ret_why)
 {
+	const char *stamper, *other;
 	int r = check_agreement(merged, b, clock, ret_why);
 
 	if (r < 0)
 		return r;
 	if (merged->clock < 0)
 		merged->clock = clock;
+	stamper = metadata_get_stamper(&merged->agreed);
+	other = metadata_get_stamper(&b->metadata);
+	if (stamper && other && strcmp(stamper, other) != 0)
+		merged->mixes_stampers = true;
 	for (size_t i = merged->common.n; i-- > 0;)
 		if (!is_equal(&merged->common, &b->metadata, merged->common.items[i].name))
 			facts_remove(&merged->common, merged->common.items[i].name);

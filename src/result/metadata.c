@@ -213,6 +213,16 @@ const char *metadata_judge(const char *name, const struct fact *value)
 }
 
 /* _bench.py: _CHECKED_METADATA. */
+const char *metadata_get_stamper(const struct facts *metadata)
+{
+	const char *stamper = facts_find_string(metadata, METADATA_STAMPS);
+	const struct fact *clock = facts_find(metadata, METADATA_CLOCK);
+
+	if (stamper || !clock || metadata_get_clock(clock) != WINDOW_KERNEL)
+		return stamper;
+	return "events of all tasks";
+}
+
 const char *const metadata_agreed_keys[METADATA_N_AGREED] = {
 	"aslr",
 	"cpu_count",

@@ -59,6 +59,10 @@ int metadata_parse_date(const char *text, int64_t *ret);
 #define METADATA_CLOCK "quiesce_clock"
 /* The name of who stamped the runs ("tracepoints", "task-event", ...; runpinned(1), --stamps). */
 #define METADATA_STAMPS "quiesce_stamped_by"
+/* Who stamped the runs of a benchmark with these metadata: the above, or "events of all tasks" for
+ * runs of runpinned by the kernel's clock from before it wrote that down. NULL when it is not
+ * known; borrowed. */
+const char *metadata_get_stamper(const struct facts *metadata);
 /* The clock that such a fact tells: an enum window_clock, or -1 when it tells none. */
 int metadata_get_clock(const struct fact *clock);
 /* What a whole core does, and who saw it (document.h). */

@@ -226,6 +226,9 @@ int commands_start(struct commands *commands, const struct options *options,
 	struct command *shell = &commands->empty_shell;
 	int r;
 
+	/* The file that is appended to may want another way. */
+	if (options->stamper_given && options->stamper != STAMPER_TRACEPOINTS)
+		tracepoints_free(TAKE_PTR(commands->tracepoints));
 	r = commands->tracepoints ? tracepoints_await(commands->tracepoints) : -EPERM;
 	if (r < 0 && commands->tracepoints)
 		tracepoints_free(TAKE_PTR(commands->tracepoints));
@@ -238,6 +241,12 @@ int commands_start(struct commands *commands, const struct options *options,
 			commands->tracepoints, stop);
 		if (r < 0)
 			return r;
+	}
+	if (options->stamper_given && options->stamper == STAMPER_CPU_EVENTS &&
+		commands_get_stamper(commands) != STAMPER_CPU_EVENTS) {
+		say("cannot use events of the CPUs (--stamps): this needs root, or "
+		    "kernel.perf_event_paranoid at 0 or less");
+		return -EPERM;
 	}
 	if (shell->argv)
 		r = command_start(

@@ -91,8 +91,8 @@ struct child {
 	int core_cpu; /* the CPU that `core` is of; -1 when the core was not looked at */
 	int error;
 	int step;
-	/* The child's schedstat, which both read: the child before execve(2), and the parent after the
-	 * end. -1 when there is no such file. */
+	/* The child's schedstat, which both read: the child before execve(2), and the parent after
+	 * the end. -1 when there is no such file. */
 	int schedstat;
 	/* Used by the parent only. */
 	pid_t pid;
@@ -366,8 +366,8 @@ static int child_start(struct launcher *l, uint32_t attachments)
 	};
 	if (l->stamps)
 		*l->stamps = (struct stamps){ 0 };
-	/* With CLONE_FILES the child can read a file that is opened after its start. It gets a table
-	 * of descriptors of its own in execve(2), before those with O_CLOEXEC are closed. */
+	/* With CLONE_FILES the child can read a file that is opened after its start. It gets a
+	 * table of descriptors of its own in execve(2), before those with O_CLOEXEC are closed. */
 	child->pid = clone(child_main, (char *)l->child_stack + CHILD_STACK_SIZE,
 		CLONE_VM | CLONE_FILES | SIGCHLD, child);
 	if (child->pid < 0)

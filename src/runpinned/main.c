@@ -315,10 +315,12 @@ static int failure_status(int error, const struct stop *stop)
 /* Makes the runs on the chosen CPUs, and writes the result. Locks the CPUs, unless *lock is a lock
  * on them already. HAS_WAITED if another process had the CPUs; errors that must be known before
  * such a wait were found before it. */
-static int measure_commands(const struct options *options, const struct place *place,
+static int measure_commands(const struct options *given, const struct place *place,
 	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
 	struct stop *stop, struct cpulock **lock)
 {
+	struct options own = *given;
+	const struct options *options = &own;
 	_cleanup_(save) struct save *save = NULL;
 	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
 	const struct measurement *first;
@@ -328,6 +330,7 @@ static int measure_commands(const struct options *options, const struct place *p
 	prepared = prepare_result(options, place, commands, &save);
 	if (prepared != EXIT_DONE)
 		return prepared;
+	options_follow_stamper(&own, save_get_stamper(save));
 	r = *lock ? 0 : lock_cpus(options, place->cpus, stop, lock);
 	if (r < 0)
 		return failure_status(r, stop);

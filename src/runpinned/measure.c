@@ -1005,7 +1005,7 @@ static void choose_stamper(struct work *work)
 
 	if (!needs_event(work))
 		work->stamper = commands_get_stamper(work->commands);
-	else if (o->stamper_given)
+	else if (o->stamper_given && work->m->window_error == 0)
 		work->stamper = o->stamper;
 	else
 		work->stamper = find_common_stamper(work);

@@ -381,15 +381,14 @@ static int take_stamps(const char *value, void *into)
 {
 	struct options *o = into;
 
+	o->stamper_given = false;
 	for (size_t i = 0; i < ARRAY_SIZE(stamper_names); i++) {
 		if (strcmp(value, stamper_names[i]) == 0) {
 			o->stamper = (enum stamper)i;
 			o->stamper_given = true;
-			return 0;
 		}
 	}
-	o->stamper_given = false;
-	return strcmp(value, "auto") == 0 ? 0 : -EINVAL;
+	return o->stamper_given || strcmp(value, "auto") == 0 ? 0 : -EINVAL;
 }
 
 static int take_unit(const char *value, void *into)
@@ -798,6 +797,20 @@ int options_parse(int argc, char *argv[], struct options *ret)
 const char *options_stamper_name(enum stamper stamper)
 {
 	return stamper_names[stamper];
+}
+
+void options_follow_stamper(struct options *options, const char *name)
+{
+	struct options like = { 0 };
+
+	if (options->stamper_given || !name || take_stamps(name, &like) < 0)
+		return;
+	/* Those who can have tracepoints have them anyway. */
+	if (like.stamper == STAMPER_TRACEPOINTS ||
+		(like.stamper == STAMPER_CPU_EVENTS && geteuid() != 0))
+		return;
+	options->stamper = like.stamper;
+	options->stamper_given = like.stamper_given;
 }
 
 const char *options_hook_name(enum hook_kind kind)

@@ -154,6 +154,8 @@ size_t options_count_programs(const struct options *options);
 int options_parse(int argc, char *argv[], struct options *ret);
 /* "tracepoints", ...: the stamper as --stamps has it. */
 const char *options_stamper_name(enum stamper stamper);
+/* Without --stamps, asks for this stamper, a name or NULL, if it is one that this user can have. */
+void options_follow_stamper(struct options *options, const char *name);
 /* "setup", "prepare", "conclude" or "cleanup". */
 const char *options_hook_name(enum hook_kind kind);
 /* "full", "half-core", "no-core" or "none". */

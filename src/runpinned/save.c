@@ -13,6 +13,7 @@
 #include "basic/text.h"
 #include "result/csv.h"
 #include "result/document.h"
+#include "result/metadata.h"
 #include "runpinned/save.h"
 #include "state/userstate.h"
 
@@ -22,6 +23,7 @@ struct save {
 	bool append;
 	struct document *existing; /* to append to; read while its file is locked */
 	bool user_clock;
+	char *stamper; /* who stamped the runs there, or NULL */
 	char *control; /* of the runs there that get more; NULL: none, or not the same for all */
 	const char *csv_name;
 	struct file_replace *csv;
@@ -66,7 +68,7 @@ static int find_control(const struct save *save, const struct document *existing
 	int r;
 
 	*ret = NULL;
-	r = name ? document_find_control(existing, name, ret) : 0;
+	r = name ? document_find_string(existing, name, BENCHMARK_CONTROL, ret) : 0;
 	if (r < 0)
 		say_errno(r, "cannot append to %s", save->output);
 	return r;
@@ -132,6 +134,9 @@ static int check_existing(struct save *save, const struct commands *commands)
 		if (name && document_find_clock(existing, name->string, &clock) == 0 &&
 			clock == WINDOW_USER)
 			save->user_clock = true;
+		if (r == 0 && name && !save->stamper)
+			r = document_find_string(
+				existing, name->string, METADATA_STAMPS, &save->stamper);
 	}
 	return r == 0 && existing ? note_control(save, existing, commands) : r;
 }
@@ -183,6 +188,11 @@ int save_open(const struct options *options, const struct commands *commands, st
 bool save_wants_user_clock(const struct save *save)
 {
 	return save->user_clock;
+}
+
+const char *save_get_stamper(const struct save *save)
+{
+	return save->stamper;
 }
 
 const char *save_get_control(const struct save *save)
@@ -410,6 +420,7 @@ void save_free(struct save *save)
 	file_replace_abort(save->result);
 	file_replace_abort(save->csv);
 	document_free(save->existing);
+	free(save->stamper);
 	free(save->control);
 	free(save->last);
 	free(save->last_why);

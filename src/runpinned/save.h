@@ -22,6 +22,9 @@ int save_open(const struct options *options, const struct commands *commands, st
 /* Whether runs are appended to a benchmark that was timed by our own stamps: the new runs have to
  * be timed by them, too. */
 bool save_wants_user_clock(const struct save *save);
+/* Who stamped the runs to which the new runs are appended (METADATA_STAMPS); NULL where that is not
+ * known. */
+const char *save_get_stamper(const struct save *save);
 /* The control of the runs to which the new runs are appended, "runpinned-control 256"; NULL for
  * none. */
 const char *save_get_control(const struct save *save);

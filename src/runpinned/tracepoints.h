@@ -5,21 +5,23 @@
  * on the machine about 0.1 us, whoever does it. The perf events of window.h and tree.h cost about
  * ten times as much at each fork and exit of the program, and 1 to 3 us at each switch.
  *
- * task_rename		In execve(2) the kernel gives the task the name of the new program. The
- *			launcher's child calls itself by a name that nobody can guess before it
- *			calls execve(2), so the task that loses this name is the one to be measured.
- *			This is the moment of the exec record of perf (fs/exec.c: begin_new_exec()).
- * sched_process_fork	Counts what the process starts: threads and processes.
- * sched_process_exit	Each thread of the process that ends writes its time over that of the thread
- *			before. Since Linux 6.16 this tracepoint lies before the address space is
- *			freed (kernel/exit.c: do_exit()); before 6.16 it lies behind, and the
- *program is attached to the beginning of do_exit() instead, by a kprobe.
+ * task_rename: in execve(2) the kernel gives the task the name of the new program. The launcher's
+ * child calls itself by a name that nobody can guess before it calls execve(2), so the task that
+ * loses this name is the one to be measured. This is the moment of the exec record of perf
+ * (fs/exec.c: begin_new_exec()).
+ *
+ * sched_process_fork: counts what the process starts, threads and processes.
+ *
+ * sched_process_exit: each thread of the process that ends writes its time over that of the thread
+ * before. Since Linux 6.16 this tracepoint lies before the address space is freed (kernel/exit.c:
+ * do_exit()). Before 6.16 it lies behind, and the program is attached to the beginning of do_exit()
+ * instead, by a kprobe.
  *
  * The process is known by its number in the initial PID namespace, which only the BPF programs see,
  * so that this works in other PID namespaces, too.
  *
- * BPF needs CAP_BPF and CAP_PERFMON in the initial user namespace, and Linux 5.8 (bpf(2),
- * Documentation/bpf/prog_lsm.rst and bpf_design_QA.rst). The launcher needs neither: it inherits
+ * BPF needs CAP_BPF and CAP_PERFMON in the initial user namespace, and Linux 5.8
+ * (capabilities(7), include/uapi/linux/bpf.h). The launcher needs neither: it inherits
  * the descriptor of the array, which it maps.
  */
 #ifndef QUIESCE_RUNPINNED_TRACEPOINTS_H

@@ -288,18 +288,19 @@ def test_programs_share_their_stamps():
 
 
 def test_corrected_stamps():
-    """What is subtracted from the launcher's stamps is the same in all runs."""
+    """What is subtracted from the launcher's stamps is the same in all runs, beside what the launcher
+    waited in each."""
     result = as_nobody('--json', '-n', 12, '--stamps=corrected', PROGRAMS / 'forker', 100)
     equal(result.returncode, 0, f'status ({result.stderr})')
     runs = [one for one in metadata(json.loads(result.stdout)['benchmarks'][0])]
     if runs[0]['quiesce_stamped_by'] == 'launcher':
         raise Skip('an ordinary user may not have the stamps of the kernel here')
-    for one in runs:
+    for one in runs[1:]:
         gap = one['quiesce_window_user'] - one['quiesce_window_kernel']
-        check(abs(gap - one['quiesce_gap']) < 2e-9, f'{gap}: {one}')
+        check(one['quiesce_gap'] - 2e-9 < gap < one['quiesce_window_user'], f'{gap}: {one}')
         equal('window' in flags(one),
               one['quiesce_gap_spread'] > one['quiesce_window_kernel'] / 200 + 1e-9, 'flag')
-        check('quiesce_run_delay' not in one or one is runs[0], 'a waiting that nobody knows')
+        check('quiesce_run_delay' not in one, 'a waiting that nobody knows')
 
 
 def test_stamps_in_a_pid_namespace():
@@ -312,6 +313,48 @@ def test_stamps_in_a_pid_namespace():
     for one in runs:
         equal(one['quiesce_stamped_by'], 'tracepoints', 'who stamps')
         check(0.02 <= one['quiesce_window_kernel'] < one['quiesce_window_user'], f'{one}')
+
+
+def test_append_goes_on_with_the_stamps_of_the_file():
+    require_tracepoints()
+    for stamps in ('cpu-events', 'task-event', 'launcher'):
+        path = scratch(f'goes-on-{stamps}.json')
+        for options in (('--stamps', stamps), ()):
+            result = run('-q', '-n', 2, '-o', path, '--append', *options, '/bin/true')
+            equal(result.returncode, 0, result.stderr)
+        runs = metadata(json.loads(path.read_text(encoding='utf-8'))['benchmarks'][0])
+        equal({one['quiesce_stamped_by'] for one in runs}, {stamps}, 'who stamps')
+
+
+def test_stamps_that_cannot_be_had():
+    for stamps, words in (('tracepoints', 'cannot attach to the tracepoints'),
+                          ('cpu-events', 'cannot use events of the CPUs')):
+        result = as_nobody('--no-save', f'--stamps={stamps}', '/bin/true')
+        if 'stamps' not in result.stderr:
+            raise Skip('an ordinary user may use them here')
+        one_line(result, 1, words)
+
+
+def test_results_of_all_tasks_are_named():
+    """Earlier versions of runpinned attached events to all tasks, and did not write down who stamps."""
+    path, old = scratch('stamped.json'), scratch('unstamped.json')
+    equal(run('-q', '-n', 3, '-o', path, PROGRAMS / 'worker', 'children', 5).returncode, 0, 'status')
+    document = json.loads(path.read_text(encoding='utf-8'))
+    del document['benchmarks'][0]['metadata']['quiesce_stamped_by']
+    for entry in document['benchmarks'][0]['runs']:
+        entry['metadata']['quiesce_voluntary_switches'] = 1000
+    old.write_text(json.dumps(document), encoding='utf-8')
+    report = subprocess.run([REPORT, 'compare', old, path], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=PATIENCE, check=False).stdout
+    check('quiesce_stamped_by: events of all tasks -> ' in report, report)
+    check(re.search(r'old: the values are too long, by about [0-9.]+ %', report), report)
+    check('new: the values are too long' not in report, report)
+    merged = subprocess.run([REPORT, 'merge', '-o', scratch('stamped-merged.json'), old, path],
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            timeout=PATIENCE, check=False)
+    # The same runs twice, but for what was changed by hand, is another matter.
+    if merged.returncode == 0:
+        check('stamped in another way' in merged.stderr, merged.stderr)
 
 
 def test_every_way_of_stamping():
@@ -348,7 +391,11 @@ def test_inspections():
     require_kernel_windows()
     path = scratch('inspected')
     program = script('inspected.sh', f'echo >>{path}; {PROGRAMS}/worker children 5\n')
-    benchmark = measured('-n', 30, '-w', 1, program)
+    result = run('--json', '-n', 30, '-w', 1, program)
+    equal(result.returncode, 0, result.stderr)
+    check(re.search(r'^inspections, which do not count: \d+ tasks, \d+ switches, waited ',
+                    result.stderr, re.M), result.stderr)
+    benchmark = json.loads(result.stdout)['benchmarks'][0]
     equal(len(values(benchmark)), 30, 'values')
     equal(len(path.read_text(encoding='utf-8')), 32, 'runs: one warm-up, one inspection more')
     facts = benchmark['metadata']

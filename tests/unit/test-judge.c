@@ -357,6 +357,30 @@ static void test_frequencies(void **state)
 	series_free(series);
 }
 
+/* A program of several tasks was off its CPU for 2 ms of each run, and in one for 1.2 % longer. */
+static void test_estimated_waiting(void **state)
+{
+	static const int64_t off_cpu_us[] = { 100, 2000, 2050, 2120, 2099, -1 };
+	struct series *series;
+
+	(void)state;
+	assert_int_equal(series_new(true, NULL, &series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(off_cpu_us); i++) {
+		/* The first one is a warm-up, and no measure for the others. */
+		struct sample sample = { .kernel_ns = 10 * NSEC_PER_MSEC, .warmup = i == 0 };
+		struct evidence evidence;
+
+		sample.user_ns = sample.kernel_ns;
+		evidence_clear(&evidence);
+		evidence.off_cpu_ns = off_cpu_us[i] < 0 ? -1 : off_cpu_us[i] * 1000;
+		assert_int_equal(series_append(series, &sample, &evidence, NULL), 0);
+	}
+	assert_int_equal(judge_frequencies(series), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(off_cpu_us); i++)
+		assert_int_equal(series->samples[i].flags, i == 3 ? SAMPLE_PREEMPTED : 0);
+	series_free(series);
+}
+
 /* The core's clock is judged in the same way, by a flag of its own. */
 static void test_core_clocks(void **state)
 {
@@ -491,6 +515,7 @@ int main(void)
 		cmocka_unit_test(test_stamps_that_are_the_last),
 		cmocka_unit_test(test_event_that_is_dropped_by_exec),
 		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_estimated_waiting),
 		cmocka_unit_test(test_frequencies),
 		cmocka_unit_test(test_core_clocks),
 		cmocka_unit_test(test_core_shares),

@@ -212,10 +212,64 @@ static void test_texts_of_pyperf(void **state)
 	stability_free(stability);
 	stability_free(NULL);
 	series_free(series);
-	for (int i = FINDING_STDEV; i <= FINDING_NOHZ_FULL; i++)
+	for (int i = FINDING_STDEV; i <= FINDING_ATTACHED; i++)
 		assert_non_null(finding_code_name((enum finding_code)i));
 	assert_string_equal(finding_code_name(FINDING_LEVEL), "LEVEL");
-	assert_null(finding_code_name((enum finding_code)(FINDING_NOHZ_FULL + 1)));
+	assert_null(finding_code_name((enum finding_code)(FINDING_ATTACHED + 1)));
+}
+
+/* Events that were attached to all tasks took 2.5 us at each switch. */
+static void test_attached(void **state)
+{
+	static const struct {
+		const char *evidence, *clock, *stamper;
+		int32_t switches;
+		bool found, warning;
+	} cases[] = {
+		/* Nobody has written down who stamped these runs: 1000 * 2.5 us of 10 ms. */
+		{ "full", "kernel", NULL, 1000, true, true },
+		{ "half-core", "kernel", NULL, 1000, true, true },
+		{ "full", "kernel", NULL, 39, false, false },
+		{ "full", "kernel", "tracepoints", 1000, false, false },
+		{ "full", "user", NULL, 1000, false, false },
+		{ "none", "kernel", NULL, 1000, false, false },
+		/* Somebody has asked for it. */
+		{ "records", "kernel", "tracepoints", 1000, true, false },
+		{ NULL, "kernel", NULL, 1000, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct series *series = new_series(true);
+		struct facts facts = { 0 };
+		struct stability *stability;
+		const struct finding *finding;
+
+		series->clock = strcmp(cases[i].clock, "user") == 0 ? WINDOW_USER : WINDOW_KERNEL;
+		for (size_t k = 0; k < 5; k++) {
+			struct evidence evidence;
+
+			evidence_clear(&evidence);
+			evidence.voluntary_switches = cases[i].switches - 1;
+			evidence.involuntary_switches = 1;
+			append(series, 10e-3, 0, k == 0, &evidence);
+		}
+		if (cases[i].evidence)
+			facts_set_string(&facts, "quiesce_evidence", cases[i].evidence);
+		facts_set_string(&facts, METADATA_CLOCK, cases[i].clock);
+		if (cases[i].stamper)
+			facts_set_string(&facts, METADATA_STAMPS, cases[i].stamper);
+		stability = assess_with(series, 1, &facts);
+		finding = find(stability, FINDING_ATTACHED);
+		assert_int_equal(finding != NULL, cases[i].found);
+		if (finding) {
+			assert_int_equal(finding->warning, cases[i].warning);
+			assert_non_null(strstr(finding->text, "by about 25 %"));
+		}
+		stability_free(stability);
+		facts_clear(&facts);
+		series_free(series);
+	}
 }
 
 /* Runs 1-105 take 20.3 ms, later ones 11.0 ms, together with a change of what may be the cause. */
@@ -594,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_rules_of_pyperf),
 		cmocka_unit_test(test_short_by_clock),
 		cmocka_unit_test(test_texts_of_pyperf),
+		cmocka_unit_test(test_attached),
 		cmocka_unit_test(test_level),
 		cmocka_unit_test(test_steal),
 		cmocka_unit_test(test_steal_of_other_values),

@@ -38,6 +38,7 @@ static void test_each(void **state)
 	const struct weight_base base = {
 		.frequency_khz = 2000000, .core_khz = 3000000, .stolen = 0.02
 	};
+	const struct weight_base of_four_ms = { .off_cpu_ns = 4 * NSEC_PER_MSEC };
 	struct evidence nothing, e;
 
 	(void)state;
@@ -47,6 +48,16 @@ static void test_each(void **state)
 	assert_part(weight_of(SAMPLE_PREEMPTED, &base, &ten_ms, &e), 0.083);
 	/* The end of the process waited, too, outside of the window. */
 	assert_part(weight_of(SAMPLE_PREEMPTED, &base, &slow_end, &e), 0.166);
+	/* What is known is not estimated. */
+	e.off_cpu_ns = 5 * NSEC_PER_MSEC;
+	assert_part(weight_of(SAMPLE_PREEMPTED, &base, &ten_ms, &e), 0.083);
+	/* It is not known: by how much longer it was off its CPU than the run that was off it
+	 * least. */
+	e.run_delay_ns = -1;
+	assert_true(isnan(weight_of(SAMPLE_PREEMPTED, NULL, &ten_ms, &e)));
+	assert_part(weight_of(SAMPLE_PREEMPTED, &of_four_ms, &ten_ms, &e), 0.1);
+	e.off_cpu_ns = 3 * NSEC_PER_MSEC;
+	assert_part(weight_of(SAMPLE_PREEMPTED, &of_four_ms, &ten_ms, &e), 0);
 
 	/* It is counted in steps of 10 ms. One step says no more of this run than of all others. */
 	e = nothing;
