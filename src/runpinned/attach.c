@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -135,6 +136,25 @@ static int counter_open(const struct attach *a, uint32_t index, pid_t pid)
 	return event_open(&attr, pid, -1);
 }
 
+/* What the CPUs have counted until now, together. A CPU that cannot be read counts nothing: it is
+ * offline, and its counter is gone. */
+static void sum_cpu_counters(const struct attach *a, struct launch_counter *ret)
+{
+	memset(ret, 0, LAUNCH_MAX_CPU_COUNTERS * sizeof(*ret));
+	for (size_t cpu = 0; cpu < a->n_cpus; cpu++) {
+		for (uint32_t i = 0; i < a->plan->n_cpu_counters; i++) {
+			struct launch_counter counter;
+
+			if (read(a->cpu_counters[cpu][i], &counter, sizeof(counter)) !=
+				(ssize_t)sizeof(counter))
+				continue;
+			ret[i].value += counter.value;
+			ret[i].enabled_ns += counter.enabled_ns;
+			ret[i].running_ns += counter.running_ns;
+		}
+	}
+}
+
 /* Forgets what all tasks of the machine have done until now. */
 static void empty_cpu_rings(const struct attach *a)
 {
@@ -148,6 +168,8 @@ int attach_begin(struct attach *a, pid_t pid, uint32_t attachments)
 	int r = 0;
 
 	empty_cpu_rings(a);
+	if (a->has_cpu_counters)
+		sum_cpu_counters(a, a->counted_before);
 	for (uint32_t i = records ? 0 : a->plan->n_evidence_counters; i < a->plan->n_counters; i++)
 		a->counters[i] = counter_open(a, i, pid);
 	if (attachments & LAUNCH_ATTACH_WINDOW)
@@ -177,8 +199,24 @@ static void read_cpu_events(struct attach *a, pid_t pid, struct launch_report *r
 	report->window.is_last = report->window.n_lost == 0 && report->window.exit_ns > 0;
 }
 
+static void read_cpu_counters(struct attach *a, struct launch_report *report)
+{
+	struct launch_counter now[LAUNCH_MAX_CPU_COUNTERS];
+
+	sum_cpu_counters(a, now);
+	for (uint32_t i = 0; i < a->plan->n_cpu_counters; i++)
+		report->cpu_counters[i] = (struct launch_counter){
+			.value = now[i].value - a->counted_before[i].value,
+			.enabled_ns = now[i].enabled_ns - a->counted_before[i].enabled_ns,
+			.running_ns = now[i].running_ns - a->counted_before[i].running_ns,
+		};
+	report->n_cpu_counters = a->plan->n_cpu_counters;
+}
+
 void attach_read(struct attach *a, pid_t pid, struct launch_report *report)
 {
+	if (a->has_cpu_counters)
+		read_cpu_counters(a, report);
 	if (report->stamper == STAMPER_CPU_EVENTS) {
 		read_cpu_events(a, pid, report);
 	} else if (a->window.n > 0) {
@@ -284,6 +322,39 @@ void attach_enable_cpu_events(const struct attach *a, bool enable)
 			a->cpu_fds[i], enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
+static void cpu_counters_close(struct attach *a)
+{
+	for (size_t cpu = 0; cpu < a->n_cpus; cpu++) {
+		for (uint32_t i = 0; i < a->plan->n_cpu_counters; i++) {
+			if (a->cpu_counters[cpu][i] >= 0)
+				close(a->cpu_counters[cpu][i]);
+			a->cpu_counters[cpu][i] = -EBADF;
+		}
+	}
+	a->has_cpu_counters = false;
+}
+
+/* Those of one CPU without those of the others would tell of a part of the run. */
+static void cpu_counters_open(struct attach *a)
+{
+	uint32_t first = a->plan->n_evidence_counters - a->plan->n_cpu_counters;
+
+	a->has_cpu_counters = a->plan->n_cpu_counters > 0 && a->n_cpus > 0;
+	for (size_t cpu = 0; cpu < a->n_cpus && a->has_cpu_counters; cpu++) {
+		for (uint32_t i = 0; i < a->plan->n_cpu_counters; i++) {
+			struct perf_event_attr attr = a->plan->counters[first + i];
+
+			attr.size = sizeof(attr);
+			attr.read_format =
+				PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+			a->cpu_counters[cpu][i] = event_open(&attr, -1, a->cpus[cpu]);
+			a->has_cpu_counters = a->has_cpu_counters && a->cpu_counters[cpu][i] >= 0;
+		}
+	}
+	if (!a->has_cpu_counters)
+		cpu_counters_close(a);
+}
+
 /* --- All of them --- */
 
 /* Numbers the CPUs of the plan, if they are not too many. */
@@ -326,7 +397,9 @@ int attach_open(const struct launch_plan *plan, struct attach *ret, int *ret_ind
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(ret->counters); i++)
 		ret->counters[i] = -EBADF;
+	memset(ret->cpu_counters, 0xff, sizeof(ret->cpu_counters));
 	take_cpus(ret);
+	cpu_counters_open(ret);
 	r = try_counters(ret, ret_index);
 	if (r == 0 && plan->flags & LAUNCH_CPU_EVENTS)
 		cpu_events_open(ret);
@@ -335,5 +408,8 @@ int attach_open(const struct launch_plan *plan, struct attach *ret, int *ret_ind
 
 void attach_close(struct attach *a)
 {
+	if (!a->plan)
+		return;
+	cpu_counters_close(a);
 	cpu_events_close(a);
 }

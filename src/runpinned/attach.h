@@ -33,6 +33,10 @@ struct attach {
 	int cpus[TREE_MAX_CPUS];
 	size_t n_cpus;
 	int counters[LAUNCH_MAX_COUNTERS]; /* of the present run; -1 where there is none */
+	/* Of the CPUs of `cpus`, and what all of them had counted before the present run. */
+	int cpu_counters[TREE_MAX_CPUS][LAUNCH_MAX_CPU_COUNTERS];
+	bool has_cpu_counters;
+	struct launch_counter counted_before[LAUNCH_MAX_CPU_COUNTERS];
 	/* An event for each CPU that was online when the launcher started. */
 	int *cpu_fds;
 	void **cpu_maps;
@@ -42,8 +46,8 @@ struct attach {
 
 /*
  * Tries whether the counters of the plan can be opened, which is not known of those that -e asks
- * for; *ret_index is the one that cannot. With LAUNCH_CPU_EVENTS opens the events of the CPUs; a
- * kernel that does not allow them is no failure.
+ * for; *ret_index is the one that cannot. Opens the counters of the CPUs, and with
+ * LAUNCH_CPU_EVENTS their events; a kernel that does not allow them is no failure.
  */
 int attach_open(const struct launch_plan *plan, struct attach *ret, int *ret_index);
 void attach_close(struct attach *attach);

@@ -189,6 +189,7 @@ int command_start(struct command *command, const struct options *options, const 
 		.counters = counting->attrs,
 		.n_counters = counting->n,
 		.n_evidence_counters = counting->first_event,
+		.n_cpu_counters = counting->n_cpu_counters,
 		.tracepoints = tracepoints,
 		.join = place->join,
 		.show_output = options->show_output,

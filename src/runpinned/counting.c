@@ -20,6 +20,7 @@ enum {
 	MISSING_PART = 100,
 	MISSING_TASK_NS = 250 * 1000,
 	MISSING_SWITCH_NS = 5 * 1000,
+	N_CPU_COUNTERS = 3,
 };
 
 /* Adds an event that is evidence, if this machine can count it. Returns its index in attrs,
@@ -48,6 +49,8 @@ static void add_evidence(struct counting *counting, int cpu)
 		return;
 	counting->mperf = add_own(counting, cpu, "msr/mperf/");
 	counting->tsc = add_own(counting, cpu, "msr/tsc/");
+	if (counting->mperf >= 0 && counting->tsc >= 0)
+		counting->n_cpu_counters = N_CPU_COUNTERS;
 }
 
 /* Adds one event of -e, or a note that it cannot be counted here. */
@@ -182,14 +185,27 @@ static int32_t count_moves(const struct launch_report *report, int64_t task_cloc
 	return MAX(n, 2);
 }
 
+/*
+ * APERF counts at the CPU's actual frequency and MPERF at that of the TSC, both only while the CPU
+ * is not idle (Intel SDM 14.2). The frequency of the TSC is its count divided by the time. The
+ * counters are APERF, MPERF and TSC. NAN when they did not count.
+ */
+static double find_khz(const struct launch_counter counters[N_CPU_COUNTERS])
+{
+	double aperf = scaled(&counters[0]), mperf = scaled(&counters[1]);
+	double tsc = scaled(&counters[2]);
+
+	if (isnan(aperf) || isnan(tsc) || !(mperf > 0))
+		return NAN;
+	return aperf / mperf * tsc / (double)counters[2].enabled_ns * 1e6;
+}
+
 void counting_fill_evidence(const struct counting *counting, const struct launch_report *report,
 	struct evidence *evidence)
 {
 	double task_clock = own_count(report, counting->task_clock);
 	double migrations = own_count(report, counting->migrations);
-	double aperf = own_count(report, counting->aperf);
-	double mperf = own_count(report, counting->mperf);
-	double tsc = own_count(report, counting->tsc);
+	double khz = NAN;
 
 	if (isfinite(task_clock))
 		evidence->task_clock_ns = (int64_t)task_clock;
@@ -198,13 +214,14 @@ void counting_fill_evidence(const struct counting *counting, const struct launch
 	if (report->tree_tried)
 		evidence->migrations =
 			MAX(evidence->migrations, count_moves(report, evidence->task_clock_ns));
-	/* APERF counts at the CPU's actual frequency and MPERF at that of the TSC, both only while
-	 * the CPU is not idle (Intel SDM 14.2). The frequency of the TSC is its count divided by
-	 * the time. */
-	if (isfinite(aperf) && isfinite(tsc) && mperf > 0 &&
-		report->counters[counting->tsc].running_ns > 0)
-		evidence->frequency_khz = (int64_t)(aperf / mperf * tsc /
-			(double)report->counters[counting->tsc].enabled_ns * 1e6);
+	/* What the program's tasks counted is of them alone. */
+	if (counting->n_cpu_counters > 0 && counting->first_event <= report->n_counters)
+		khz = find_khz(&report->counters[counting->aperf]);
+	if (isnan(khz) && counting->n_cpu_counters > 0 &&
+		report->n_cpu_counters == counting->n_cpu_counters)
+		khz = find_khz(report->cpu_counters);
+	if (!isnan(khz))
+		evidence->frequency_khz = (int64_t)khz;
 }
 
 void counting_read_events(

@@ -25,6 +25,8 @@ struct counting {
 	int aperf;
 	int mperf;
 	int tsc;
+	/* These three, the last ones before first_event, or 0: the CPUs count them in all runs. */
+	size_t n_cpu_counters;
 	/* The events that the user asked for: attrs[first_event + i] is event_names[i]. */
 	size_t first_event;
 	size_t n_events;

@@ -37,6 +37,7 @@
 enum {
 	LAUNCH_MAGIC = 0x7175690b,
 	LAUNCH_MAX_COUNTERS = 32,
+	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
 	LAUNCH_MAX_ENV_PAD = 65536,
@@ -115,6 +116,9 @@ struct launch_plan {
 	uint32_t n_counters;
 	/* The first ones are evidence, and are counted only with LAUNCH_ATTACH_RECORDS. */
 	uint32_t n_evidence_counters;
+	/* The last ones of these are also counted in each run by the CPUs of the plan, whatever
+	 * runs on them, where the kernel allows this. */
+	uint32_t n_cpu_counters;
 	uint8_t cpus[LAUNCH_CPU_BYTES];
 	struct perf_event_attr counters[LAUNCH_MAX_COUNTERS];
 };
@@ -276,6 +280,10 @@ struct launch_report {
 	struct tree tree;
 	uint32_t n_counters;
 	struct launch_counter counters[LAUNCH_MAX_COUNTERS];
+	/* What all CPUs of the plan counted together, from shortly before the run to shortly after
+	 * it, without a pause; 0 counters where they do not count. */
+	uint32_t n_cpu_counters;
+	struct launch_counter cpu_counters[LAUNCH_MAX_CPU_COUNTERS];
 };
 
 #endif

@@ -39,8 +39,9 @@ struct session_plan {
 	int64_t timeout_ns; /* 0: no limit */
 	int64_t core_ns; /* how long to look at the core before and after each run; 0: not at all */
 	const struct perf_event_attr *counters;
-	size_t n_counters;		       /* at most LAUNCH_MAX_COUNTERS */
-	size_t n_evidence_counters;	       /* the first ones, which not all runs count */
+	size_t n_counters;	    /* at most LAUNCH_MAX_COUNTERS */
+	size_t n_evidence_counters; /* the first ones, which not all runs count */
+	size_t n_cpu_counters;	    /* the last ones of these, which the CPUs count, too */
 	const struct tracepoints *tracepoints; /* NULL: none */
 	const struct session_file *files;
 	size_t n_files;

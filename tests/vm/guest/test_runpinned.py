@@ -15,6 +15,36 @@ def test_root_is_stamped_by_the_kernel():
     equal(facts['quiesce_cpus'], '2', 'CPUs')
 
 
+# Touches its memory, and leaves it to the kernel to free.
+LARGE = 'import os; large = b"x" * (150 << 20); os._exit(0)'
+
+
+def gap(stamps, *program):
+    """How much our own stamps have beyond the kernel's window, the shortest of some runs."""
+    facts, runs = measure('-c', '2', '-n', '4', f'--stamps={stamps}', *program)
+    equal(facts['quiesce_stamped_by'], stamps, 'who stamps')
+    for run in runs:
+        equal(run['metadata'].get('quiesce_flags', '').count('window'), 0, f'{stamps}: flags')
+    return min(run['metadata']['quiesce_window_user'] - run['metadata']['quiesce_window_kernel']
+               for run in runs)
+
+
+def test_window_ends_before_the_memory_is_freed():
+    """Where the tracepoint of the exit lies behind the end of the address space (before Linux 6.16),
+    another place is stamped."""
+    facts, _ = measure('-c', '2', '-n', '1', '/bin/true')
+    equal(facts['quiesce_stamped_by'], 'tracepoints', 'who stamps by default')
+    small = gap('tracepoints', '/bin/true')
+    large = {stamps: gap(stamps, 'python3', '-c', LARGE)
+             for stamps in ('tracepoints', 'cpu-events', 'task-event')}
+    note(f'beyond the window, in us: {small * 1e6:.0f} of /bin/true; of a large program ' +
+         ', '.join(f'{value * 1e6:.0f} ({stamps})' for stamps, value in large.items()))
+    check(large['tracepoints'] > 2 * small, 'the end of the address space is in the window')
+    for stamps, value in large.items():
+        check(value > large['tracepoints'] / 2, f'{stamps}: its window ends later')
+        check(value < large['tracepoints'] * 2, f'{stamps}: its window ends sooner')
+
+
 def test_user_and_what_perf_allows():
     before = read(PARANOID)
     try:
