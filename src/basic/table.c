@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/macro.h"
 #include "basic/table.h"
@@ -61,12 +62,9 @@ int table_new(const char *name, const struct table_column *columns, size_t n_col
 		r = scols_table_set_stream(table->scols, stream);
 	if (r == 0)
 		r = scols_table_enable_json(table->scols, json);
-	/* A pipe gets the same table as a terminal of 80 columns, and nothing is cut off in either
-	 * case. */
+	/* A pipe gets a table as a terminal does, and nothing is cut off in either case. */
 	if (r == 0)
 		r = scols_table_set_termforce(table->scols, SCOLS_TERMFORCE_ALWAYS);
-	if (r == 0)
-		r = scols_table_set_termwidth(table->scols, table->width);
 	/* table_add() has already escaped the cells, for JSON too. */
 	if (r == 0)
 		r = scols_table_enable_noencoding(table->scols, true);
@@ -261,8 +259,18 @@ static size_t find_widest(const struct table *table, const struct needs *needs)
 	return widest;
 }
 
+/* See table_new(). */
+static bool may_be_wrapped(const struct table *table)
+{
+	bool breaks = false;
+
+	for (size_t i = 0; i < table->n_columns; i++)
+		breaks = breaks || (table->columns[i].flags & TABLE_BREAK);
+	return !breaks || isatty(fileno(table->stream));
+}
+
 /* Wraps the cells of columns with TABLE_WRAP, the widest columns first, until all columns together
- * fit into the terminal's width. */
+ * fit into the terminal's width, and tells libsmartcols how wide that is. */
 static int wrap_columns(const struct table *table, struct libscols_iter *lines)
 {
 	_cleanup_free_ struct needs *needs = calloc(table->n_columns + 1, sizeof(*needs));
@@ -275,12 +283,15 @@ static int wrap_columns(const struct table *table, struct libscols_iter *lines)
 		needs[i] = find_needs(table, lines, i);
 		total += needs[i].width;
 	}
+	if (!may_be_wrapped(table))
+		return scols_table_set_termwidth(table->scols, MAX(total, table->width));
 	for (; total > table->width; total--) {
 		widest = find_widest(table, needs);
 		if (widest == table->n_columns)
 			break;
 		needs[widest].width--;
 	}
+	r = scols_table_set_termwidth(table->scols, table->width);
 	for (size_t i = 0; r == 0 && i < table->n_columns; i++)
 		r = wrap_column(table, lines, i, needs[i].width);
 	return r;

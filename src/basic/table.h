@@ -26,7 +26,8 @@ struct table_column {
 struct table;
 
 /* columns are not copied. json: prints exactly one object {"name": [{...}, ...]}. The width is the
- * terminal's, or 80 columns where the stream is not a terminal. */
+ * terminal's. Where the stream is not a terminal it is 80 columns, but a table with a column that
+ * has TABLE_BREAK is then not wrapped: a program looks for whole names, one row a line. */
 int table_new(const char *name, const struct table_column *columns, size_t n_columns, bool json,
 	FILE *stream, struct table **ret);
 /* Adds a row of n_columns texts; NULL is an empty cell, and null in JSON. The texts are copied;

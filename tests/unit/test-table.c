@@ -6,8 +6,11 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "basic/macro.h"
 #include "basic/table.h"
@@ -23,20 +26,27 @@ static const struct table_column columns[] = {
 	{ "WHY", TABLE_WRAP },
 };
 
-/* What is printed of one row, malloc'd; no stream of ours is a terminal, so 80 columns wide. */
-static char *print_columns(
-	const struct table_column *used, size_t n, const char *const *cells, bool json)
+static void print_row(FILE *stream, const struct table_column *used, size_t n,
+	const char *const *cells, bool json)
 {
 	struct table *table;
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
 
 	assert_non_null(stream);
 	assert_int_equal(table_new("rows", used, n, json, stream, &table), 0);
 	assert_int_equal(table_add(table, cells), 0);
 	assert_int_equal(table_print(table), 0);
 	table_free(table);
+}
+
+/* What is printed of one row, malloc'd; no stream of ours is a terminal, so 80 columns wide. */
+static char *print_columns(
+	const struct table_column *used, size_t n, const char *const *cells, bool json)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	print_row(stream, used, n, cells, json);
 	assert_int_equal(fclose(stream), 0);
 	return text;
 }
@@ -149,25 +159,58 @@ static void test_fair(void **state)
 }
 
 /* Names without a blank. */
+static const struct table_column names[] = {
+	{ "BENCHMARK", TABLE_WRAP | TABLE_BREAK },
+	{ "FILE", TABLE_WRAP | TABLE_BREAK },
+	{ "VERDICT", TABLE_WRAP },
+	{ "TIME", TABLE_RIGHT },
+};
+static const char *const named[] = {
+	"one-of-seventy-characters-and-without-any-place-where-it-could-be-cut-1",
+	"/home/somebody/results/of-last-week.json and more",
+	"unclear: too few",
+	"1.5 ms",
+};
+
 static void test_broken(void **state)
 {
-	static const struct table_column names[] = {
-		{ "BENCHMARK", TABLE_WRAP | TABLE_BREAK },
-		{ "FILE", TABLE_WRAP | TABLE_BREAK },
-		{ "TIME", TABLE_RIGHT },
-	};
-	static const char *const cells[] = {
-		"one-of-seventy-characters-and-without-any-place-where-it-could-be-cut-1",
-		"/home/somebody/results/of-last-week.json and more",
-		"1.5 ms",
-	};
-	char *text = print_columns(names, ARRAY_SIZE(names), cells, false);
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	char text[4096];
+	FILE *stream;
+	ssize_t n;
 
 	(void)state;
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0) {
+		/* A container without /dev/ptmx. */
+		skip();
+		return;
+	}
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	assert_int_equal(ioctl(slave, TIOCSWINSZ, &size), 0);
+	stream = fdopen(slave, "w");
+	print_row(stream, names, ARRAY_SIZE(names), named, false);
+	n = read(master, text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
 	assert_string_equal(text,
-		"BENCHMARK                            FILE                                   TIME\n"
-		"one-of-seventy-characters-and-withou /home/somebody/results/of-last-week. 1.5 ms\n"
-		"t-any-place-where-it-could-be-cut-1  json and more                        \n");
+		"BENCHMARK                   FILE                         VERDICT            TIME\r\n"
+		"one-of-seventy-characters-a /home/somebody/results/of-la unclear: too few 1.5 ms\r\n"
+		"nd-without-any-place-where- st-week.json and more                         \r\n"
+		"it-could-be-cut-1                                                         \r\n");
+	fclose(stream);
+	close(master);
+}
+
+/* Nobody reads what is not a terminal by a width. */
+static void test_whole_in_a_pipe(void **state)
+{
+	char *text = print_columns(names, ARRAY_SIZE(names), named, false);
+
+	(void)state;
+	assert_non_null(strstr(text,
+		"\none-of-seventy-characters-and-without-any-place-where-it-could-be-cut-1 "
+		"/home/somebody/results/of-last-week.json and more unclear: too few 1.5 ms\n"));
 	free(text);
 }
 
@@ -193,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_wrapped),
 		cmocka_unit_test(test_fair),
 		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_whole_in_a_pipe),
 		cmocka_unit_test(test_json),
 	};
 
