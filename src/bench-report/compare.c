@@ -468,7 +468,8 @@ static char *join_differences(const struct comparison *c, const char *between)
 	return text_steal(&t);
 }
 
-/* Printed before any verdict, because two different machines make the verdicts meaningless. */
+/* Printed before any verdict, because two different machines, or ways to measure, make the verdicts
+ * meaningless. */
 static int print_differences(const struct pairs *pairs)
 {
 	bool any = false;
@@ -486,7 +487,7 @@ static int print_differences(const struct pairs *pairs)
 		differences = join_differences(c, "\n  ");
 		if (!name || !differences)
 			return -ENOMEM;
-		print_report(stdout, "The machines differ (%s%s%s):\n  %s\n",
+		print_report(stdout, "Measured differently (%s%s%s):\n  %s\n",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			has_several_new(pairs) ? ": " : "", name, differences);
 		any = true;
@@ -973,7 +974,7 @@ static enum junit_outcome find_outcome(const struct pairs *pairs, const struct c
 	return gate == GATE_UNCLEAR ? JUNIT_SKIPPED : JUNIT_PASSED;
 }
 
-/* How the machines differ, and all lines of the comparison, malloc'd. */
+/* What was measured differently, and all lines of the comparison, malloc'd. */
 static char *make_whole_text(const struct pairs *pairs, const struct comparison *c)
 {
 	_cleanup_free_ char *differences = join_differences(c, "\n  ");
@@ -983,7 +984,7 @@ static char *make_whole_text(const struct pairs *pairs, const struct comparison 
 	if (!differences || !lines)
 		return NULL;
 	if (c->n_differences > 0)
-		text_appendf(&t, "The machines differ:\n  %s\n\n", differences);
+		text_appendf(&t, "Measured differently:\n  %s\n\n", differences);
 	text_append(&t, lines);
 	if (pairs->reports->n == 1 && append_decision(&t, c->new) < 0)
 		return NULL;

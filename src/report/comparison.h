@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of two benchmarks that were compared: figures, differences of the machines,
+/* What is known of two benchmarks that were compared: figures, what was measured differently,
  * verdict. */
 #ifndef QUIESCE_REPORT_COMPARISON_H
 #define QUIESCE_REPORT_COMPARISON_H
@@ -79,8 +79,8 @@ struct comparison {
 	char *unclear;		     /* why nothing can be concluded; NULL otherwise */
 	bool is_unclear_by_settling; /* `unclear` was set by comparison_settle() */
 	bool is_unresolved;	     /* it is unclear because of the resolution alone */
-	/* The differences between the machines, one text for each: "quiesce_governor: powersave ->
-	 * performance". */
+	/* What was measured differently: machines, options and tools, one text for each:
+	 * "quiesce_governor: powersave -> performance". */
 	char **differences;
 	size_t n_differences;
 	/* What `bench-report check` objects to in either result, "old: the values jump: ...";

@@ -21,53 +21,57 @@
  * core. */
 #define SHARED_AT_MOST 0.1
 
-/* The keys whose values are equal when two results are from the same machine in the same state; the
- * most important keys first. cpu_freq is not among them, because it is the clock of one moment. */
-static const char *const machine_keys[] = {
-	"hostname",
-	"cpu_model_name",
-	"cpu_machine",
-	"cpu_count",
-	"platform",
-	"quiesce_kernel",
-	"quiesce_virtualization",
-	"quiesce_clock",
-	"quiesce_clocksource",
-	"quiesce_governor",
-	"quiesce_boost",
-	"quiesce_epp",
-	"cpu_config",
-	"cpu_affinity",
-	"quiesce_cpus",
-	"quiesce_isolated",
-	"quiesce_partitions",
-	"quiesce_nohz_full",
-	"quiesce_smt",
-	"quiesce_thp",
-	"quiesce_mitigations",
-	"quiesce_cmdline",
-	"quiesce_power_supply",
-	"aslr",
-	"quiesce_env_padding",
-	"quiesce_nice",
-	"quiesce_fifo",
-	"quiesce_environment",
-	"inner_loops",
-	"python_implementation",
-	"python_version",
+/* The keys whose values are equal when two results are from the same machine in the same state, and
+ * were measured in the same way; the most important keys first. cpu_freq is not among them, because
+ * it is the clock of one moment. */
+static const struct {
+	const char *key;
+	bool set_or_not; /* a result of runpinned mentions it only when it is set */
+} keys[] = {
+	{ "hostname" },
+	{ "cpu_model_name" },
+	{ "cpu_machine" },
+	{ "cpu_count" },
+	{ "platform" },
+	{ "quiesce_kernel" },
+	{ "quiesce_virtualization" },
+	{ "quiesce_clock" },
+	{ "quiesce_clocksource" },
+	{ "quiesce_governor" },
+	{ "quiesce_boost" },
+	{ "quiesce_epp" },
+	{ "cpu_config" },
+	{ "cpu_affinity" },
+	{ "quiesce_cpus" },
+	{ "quiesce_isolated", true },
+	{ "quiesce_partitions", true },
+	{ "quiesce_nohz_full", true },
+	{ "quiesce_smt" },
+	{ "quiesce_thp" },
+	{ "quiesce_mitigations" },
+	{ "quiesce_cmdline" },
+	{ "quiesce_power_supply" },
+	{ "aslr" },
+	{ "quiesce_aslr", true },
+	{ "quiesce_env_padding" },
+	{ "quiesce_nice", true },
+	{ "quiesce_fifo", true },
+	{ "quiesce_environment", true },
+	{ "quiesce_input", true },
+	{ "quiesce_output", true },
+	{ "quiesce_shell", true },
+	{ "quiesce_drop_caches", true },
+	{ "quiesce_cooldown", true },
+	{ "quiesce_setup", true },
+	{ "quiesce_prepare", true },
+	{ "quiesce_conclude", true },
+	{ "quiesce_cleanup", true },
+	{ "quiesce_ignore_failure", true },
+	{ "quiesce_evidence" },
+	{ "inner_loops" },
+	{ "python_implementation" },
+	{ "python_version" },
 };
-
-/* Settings that a result of runpinned mentions only when they are set. */
-static bool is_set_or_not(const char *key)
-{
-	static const char *const keys[] = { "quiesce_isolated", "quiesce_partitions",
-		"quiesce_nohz_full", "quiesce_nice", "quiesce_fifo", "quiesce_environment" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (strcmp(keys[i], key) == 0)
-			return true;
-	return false;
-}
 
 static bool is_found(const struct comparison *c, const char *key)
 {
@@ -98,6 +102,20 @@ static int add(struct comparison *c, const char *key, const char *from, const ch
 	return 0;
 }
 
+static int add_key(struct comparison *c, const char *key, const struct benchmark *old,
+	const struct benchmark *new)
+{
+	_cleanup_free_ char *from = NULL, *to = NULL;
+	int r;
+
+	if (is_found(c, key))
+		return 0;
+	r = benchmark_metadata_text(old, key, &from);
+	if (r >= 0)
+		r = benchmark_metadata_text(new, key, &to);
+	return r < 0 ? r : add(c, key, from ? from : "none", to ? to : "none");
+}
+
 /* What programs measure themselves is not stamped. */
 static int add_stampers(
 	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
@@ -111,34 +129,27 @@ static int add_stampers(
 	return add(c, METADATA_STAMPS, from, to);
 }
 
-/* A key that is missing in one result is no difference, except for settings that are left out
- * because they are not set. */
+/* A key that is missing in one result is no difference, except for what is left out because it is
+ * not set. */
 int differences_find(struct comparison *c, const struct benchmark *old, const struct benchmark *new)
 {
-	bool both_ours = facts_find(&old->metadata, "quiesce_version") &&
-		facts_find(&new->metadata, "quiesce_version");
+	const char *from = benchmark_tool(old), *to = benchmark_tool(new);
+	bool both_ours = from && to && strcmp(from, METADATA_RUNPINNED) == 0 &&
+		strcmp(to, METADATA_RUNPINNED) == 0;
+	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++) {
-		const char *key = machine_keys[i];
-		const struct fact *a = facts_find(&old->metadata, key);
-		const struct fact *b = facts_find(&new->metadata, key);
-		_cleanup_free_ char *from = NULL, *to = NULL;
-		int r;
+	/* Each tool starts a program in its own way, and takes something else for its time. */
+	if (from && to && strcmp(from, to) != 0 && !is_found(c, "tool"))
+		r = add(c, "tool", from, to);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(keys); i++) {
+		const struct fact *a = facts_find(&old->metadata, keys[i].key);
+		const struct fact *b = facts_find(&new->metadata, keys[i].key);
 
-		if (a && b ? metadata_equal_facts(a, b)
-			   : (a == b || !both_ours || !is_set_or_not(key)))
-			continue;
-		if (is_found(c, key))
-			continue;
-		r = benchmark_metadata_text(old, key, &from);
-		if (r >= 0)
-			r = benchmark_metadata_text(new, key, &to);
-		if (r >= 0)
-			r = add(c, key, from ? from : "none", to ? to : "none");
-		if (r < 0)
-			return r;
+		if (a && b ? !metadata_equal_facts(a, b)
+			   : (a != b && both_ours && keys[i].set_or_not))
+			r = add_key(c, keys[i].key, old, new);
 	}
-	return add_stampers(c, old, new);
+	return r < 0 ? r : add_stampers(c, old, new);
 }
 
 /* The median clock of the core during the runs that count; NAN where it is known for less than half

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the machines of two benchmarks differ, by what the results say of them and of their cores. */
+/* How the machines of two benchmarks, and the ways in which these were measured, differ: by what
+ * the results say of the machines, of the options and the tool, and of the cores. */
 #ifndef QUIESCE_REPORT_DIFFERENCES_H
 #define QUIESCE_REPORT_DIFFERENCES_H
 

@@ -32,7 +32,8 @@ struct resolution resolution_of_machines(
 	const struct facts *old, const struct facts *new, const struct machine_state *state)
 {
 	if (state->differs)
-		return (struct resolution){ RESOLUTION_SHARED, "machines that differ" };
+		return (struct resolution){ RESOLUTION_SHARED,
+			"machines or measurements that differ" };
 	if (state->is_disturbed)
 		return (struct resolution){ RESOLUTION_SHARED, "runs that were mostly disturbed" };
 	if (state->had_core)

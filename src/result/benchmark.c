@@ -9,6 +9,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/benchmark.h"
+#include "result/metadata.h"
 #include "stats/stats.h"
 
 void benchmark_free(struct benchmark *benchmark)
@@ -232,6 +233,18 @@ bool benchmark_is_of_time(const struct benchmark *benchmark)
 bool benchmark_is_by_program(const struct benchmark *benchmark)
 {
 	return facts_find(&benchmark->metadata, "quiesce_stamps");
+}
+
+const char *benchmark_tool(const struct benchmark *benchmark)
+{
+	const char *tool = facts_find_string(&benchmark->metadata, METADATA_TOOL);
+
+	if (tool)
+		return tool;
+	if (facts_find(&benchmark->metadata, "quiesce_version"))
+		return METADATA_RUNPINNED;
+	/* nanobench writes the same format, without it. */
+	return facts_find(&benchmark->metadata, "perf_version") ? METADATA_PYPERF : NULL;
 }
 
 int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret)

@@ -130,6 +130,11 @@ bool benchmark_is_of_time(const struct benchmark *benchmark);
 /* Whether the program measured its values itself, by libquiesce. */
 bool benchmark_is_by_program(const struct benchmark *benchmark);
 
+/* Which tool measured it: METADATA_RUNPINNED and so on (result/metadata.h); NULL where that is not
+ * known.
+ */
+const char *benchmark_tool(const struct benchmark *benchmark);
+
 /* A piece of metadata as a text, malloc'd; NULL in *ret when there is none. */
 int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret);
 

@@ -31,9 +31,13 @@ bool metadata_is_list(const char *name);
 extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* The value of a parameter that the command was run with; its name follows. A number, or a text. */
 #define METADATA_PARAMETER "parameter_"
-/* Which other tool made the result. */
+/* Which other tool made the result: these and METADATA_GOOGLE are read. The two below have keys of
+ * their own for that, see benchmark_tool(). */
 #define METADATA_TOOL "quiesce_tool"
 #define METADATA_HYPERFINE "hyperfine"
+#define METADATA_GOOGLE "google-benchmark"
+#define METADATA_PYPERF "pyperf"
+#define METADATA_RUNPINNED "runpinned"
 /* The command of a benchmark whose name is not its command. */
 #define METADATA_COMMAND "command"
 

@@ -99,7 +99,7 @@ static int replace_value(char **name, const char *parameter, const char *value)
 
 static bool is_of_hyperfine(const struct benchmark *benchmark)
 {
-	const char *tool = facts_find_string(&benchmark->metadata, METADATA_TOOL);
+	const char *tool = benchmark_tool(benchmark);
 
 	return tool && strcmp(tool, METADATA_HYPERFINE) == 0;
 }

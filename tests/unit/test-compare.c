@@ -18,6 +18,7 @@
 #include "report/resolution.h"
 #include "report/settle.h"
 #include "report/wording.h"
+#include "result/metadata.h"
 
 #include "random.h"
 
@@ -468,10 +469,10 @@ static void test_worst_result(void **state)
 	static const char *const reasons[] = {
 		[NOTHING] = "a machine without neighbours, SMT and boost",
 		[NEIGHBOURS] = "a machine that may be shared",
-		[GOVERNOR] = "machines that differ",
+		[GOVERNOR] = "machines or measurements that differ",
 		[DISTURBED] = "runs that were mostly disturbed",
 		[LEVELS] = "a machine with such levels",
-		[CLOCK] = "machines that differ",
+		[CLOCK] = "machines or measurements that differ",
 	};
 	uint64_t random = 3;
 
@@ -883,10 +884,54 @@ static void test_differences(void **state)
 	assert_string_equal(c->differences[2], "quiesce_isolated: none -> 2-3");
 	assert_int_equal(c->verdict, VERDICT_SLOWER);
 	assert_int_equal(comparison_gate(c, 2), GATE_FAILS);
-	assert_string_equal(c->resolution.why, "machines that differ");
+	assert_string_equal(c->resolution.why, "machines or measurements that differ");
 	comparison_free(c);
 	benchmark_free(old);
 	benchmark_free(new);
+}
+
+/* What the options of runpinned say, which it records, and which tool it was. */
+static void test_options_differ(void **state)
+{
+	static const struct {
+		const char *key, *old, *new, *difference;
+	} cases[] = {
+		{ "quiesce_output", "/dev/null", "pipe", "quiesce_output: /dev/null -> pipe" },
+		{ "quiesce_output", NULL, "pipe", "quiesce_output: none -> pipe" },
+		{ "quiesce_input", "/dev/null", "x", "quiesce_input: /dev/null -> x" },
+		{ "quiesce_drop_caches", NULL, "yes", "quiesce_drop_caches: none -> yes" },
+		{ "quiesce_shell", "sh", NULL, "quiesce_shell: sh -> none" },
+		{ "quiesce_nice", NULL, "5", "quiesce_nice: none -> 5" },
+		{ "quiesce_cooldown", NULL, "1", "quiesce_cooldown: none -> 1" },
+		{ "quiesce_prepare", "sync", "make", "quiesce_prepare: sync -> make" },
+		{ "quiesce_evidence", "none", "all", "quiesce_evidence: none -> all" },
+		{ METADATA_TOOL, NULL, "hyperfine", "tool: runpinned -> hyperfine" },
+		{ METADATA_TOOL, "google-benchmark", "hyperfine",
+			"tool: google-benchmark -> hyperfine" },
+		{ METADATA_TOOL, "hyperfine", "hyperfine", NULL },
+	};
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct benchmark *old = make_benchmark(make_normal, 5, 1, &random);
+		struct benchmark *new = make_benchmark(make_normal, 5, 1, &random);
+		struct comparison *c;
+
+		facts_set_string(&old->metadata, "quiesce_version", "1");
+		facts_set_string(&new->metadata, "quiesce_version", "1");
+		if (cases[i].old)
+			facts_set_string(&old->metadata, cases[i].key, cases[i].old);
+		if (cases[i].new)
+			facts_set_string(&new->metadata, cases[i].key, cases[i].new);
+		assert_int_equal(comparison_new(old, new, &c), 0);
+		assert_int_equal(c->n_differences, cases[i].difference ? 1 : 0);
+		if (cases[i].difference)
+			assert_string_equal(c->differences[0], cases[i].difference);
+		comparison_free(c);
+		benchmark_free(old);
+		benchmark_free(new);
+	}
 }
 
 /* Of 40 benchmarks without a difference, two would be reported at 5 %. Compared together, at most 5
@@ -997,6 +1042,7 @@ int main(void)
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_too_few_zeros),
 		cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_options_differ),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_nothing_found),
 		cmocka_unit_test(test_autocorrelation),
