@@ -181,8 +181,8 @@ static int read_member(struct reader *reader, const char *name, struct command *
 		return r < 0
 			? r
 			: reader_read_values(reader, command->pending,
-				  "no hyperfine result: a value is not a number above 0 (of what "
-				  "takes no longer than its shell, hyperfine -N knows the time)");
+				  "a value is not a number above 0; of what takes no longer than its "
+				  "shell, hyperfine -N knows the time");
 	}
 	if (strcmp(name, "exit_codes") == 0)
 		return read_numbers(reader, "the value of 'exit_codes'", &command->exit_codes,
@@ -212,8 +212,11 @@ static int read_command(struct reader *reader, void *context _unused_)
 	}
 	if (r >= 0 && !facts_find_string(&pending->metadata, "name"))
 		r = reader_refuse(reader, "no hyperfine result: one without a command");
-	if (r >= 0 && pending->benchmark->n_values == 0)
-		r = reader_refuse(reader, "no hyperfine result: a command without times");
+	if (r >= 0 && pending->benchmark->n_values == 0) {
+		r = reader_spoil(reader, pending, "a command without times");
+		if (r >= 0)
+			r = reader_add_value(reader, pending, NAN);
+	}
 	if (r >= 0)
 		r = make_unique(reader, pending, METADATA_COMMAND);
 	if (r >= 0)
@@ -267,7 +270,6 @@ int reader_read_google_context(struct reader *reader)
 
 enum {
 	FIGURES_MAX = 64, /* a program has a handful of counters */
-	LEFT_OUT_MAX = 1000,
 };
 
 /* One entry of the list: the time of an iteration in one repetition. */
@@ -549,15 +551,11 @@ static int leave_out(struct reader *reader, const struct entry *entry, const cha
 	const char *kind = entry->failed ? "failed" : "was skipped";
 	_cleanup_free_ char *plain = text_escape_control(name), *text = NULL;
 
-	if (reader->left_out.n == LEFT_OUT_MAX)
-		return reader_refuse(reader,
-			"no result of google-benchmark: more than %d benchmarks in it failed",
-			LEFT_OUT_MAX);
 	if (!plain ||
 		text_format(&text, "%s%s%s", kind, entry->message ? ": " : "",
 			entry->message ? entry->message : "") < 0)
 		return -ENOMEM;
-	return keep_text(reader, &reader->left_out, plain, text);
+	return reader_leave_out(reader, plain, text);
 }
 
 static int add_entry(struct reader *reader, struct google *google, const struct entry *entry)
@@ -577,14 +575,13 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 	/* Before 1.5 there was no type. */
 	if (type && strcmp(type, "iteration") != 0)
 		return 0;
-	if (!(seconds > 0) || !isfinite(seconds))
-		return reader_refuse(
-			reader, "no result of google-benchmark: 'real_time' is not a time above 0");
 	if (!is_begun(google, name, entry)) {
 		r = finish_pending(reader, google);
 		if (r >= 0)
 			r = begin_pending(reader, google, name, entry);
 	}
+	if (r >= 0 && (!(seconds > 0) || !isfinite(seconds)))
+		r = reader_spoil(reader, google->pending, "'real_time' is not a time above 0");
 	if (r >= 0)
 		r = reader_add_value(reader, google->pending, seconds);
 	return r < 0 ? r : add_figures(reader, google, entry, per_second);

@@ -17,7 +17,31 @@ enum {
 	BENCHMARKS_MAX = 10 * 1000,
 	RUNS_MAX = 50 * 1000 * 1000,
 	VALUES_MAX = 250 * 1000 * 1000,
+	LEFT_OUT_MAX = 1000,
 };
+
+/* --- What is left out --- */
+
+int reader_spoil(struct reader *reader, struct pending *pending, const char *why)
+{
+	struct json_place place = json_place(reader->json);
+
+	if (reader->outline)
+		return reader_refuse(reader, "no pyperf result: %s", why);
+	if (pending->spoilt)
+		return 0;
+	return text_format(
+		&pending->spoilt, "%" PRIu64 ":%" PRIu64 ": %s", place.line, place.column, why);
+}
+
+int reader_leave_out(struct reader *reader, const char *name, const char *why)
+{
+	if (reader->left_out.n == LEFT_OUT_MAX)
+		return reader_refuse(
+			reader, "more than %d benchmarks that have to be left out", LEFT_OUT_MAX);
+	return reader_keep_fact(reader, &reader->left_out,
+		&(struct fact){ .name = (char *)name, .type = FACT_STRING, .string = (char *)why });
+}
 
 /* --- Runs --- */
 
@@ -46,9 +70,13 @@ int reader_read_values(struct reader *reader, struct pending *pending, const cha
 		if (token.type == JSON_TOKEN_ARRAY_END)
 			return 0;
 		if ((token.type != JSON_TOKEN_REAL && token.type != JSON_TOKEN_INTEGER) ||
-			!(token.real > 0))
-			return reader_refuse(reader, "%s", why);
-		r = reader_add_value(reader, pending, token.real);
+			!(token.real > 0)) {
+			r = reader_spoil(reader, pending, why);
+			if (r >= 0)
+				r = reader_explain(reader, json_skip(reader->json, &token));
+		}
+		if (r >= 0)
+			r = reader_add_value(reader, pending, token.real);
 		if (r < 0)
 			return r;
 	}
@@ -157,8 +185,8 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 		} else if (strcmp(token.string, "values") == 0) {
 			r = reader_enter_array(reader, "the value of 'values'");
 			if (r >= 0)
-				r = reader_read_values(reader, pending,
-					"no pyperf result: a value is not a number above 0");
+				r = reader_read_values(
+					reader, pending, "a value is not a number above 0");
 		} else if (strcmp(token.string, "warmups") == 0) {
 			r = reader_next(reader, &token);
 			/* pyperf accepts null for an empty list. */
@@ -225,6 +253,7 @@ void pending_free(struct pending *pending)
 	}
 	free(pending->names);
 	free(pending->outline.runs);
+	free(pending->spoilt);
 	facts_clear(&pending->metadata);
 	benchmark_free(pending->benchmark);
 	free(pending);
@@ -368,6 +397,15 @@ static int read_root(struct reader *reader, struct outline *outline)
 
 /* --- The whole --- */
 
+/* Leaves out a benchmark that is spoilt. */
+static int leave_out_spoilt(struct reader *reader, const struct pending *pending)
+{
+	_cleanup_free_ char *why = NULL;
+	int r = text_format(&why, "(%s)", pending->spoilt);
+
+	return r < 0 ? r : reader_leave_out(reader, pending->benchmark->name, why);
+}
+
 static int finish_suite(struct reader *reader, struct suite **ret)
 {
 	_cleanup_(suite) struct suite *suite = calloc(1, sizeof(*suite));
@@ -380,6 +418,11 @@ static int finish_suite(struct reader *reader, struct suite **ret)
 		return -ENOMEM;
 	for (size_t i = 0; i < reader->n_pending; i++) {
 		r = reader_finish_benchmark(reader, reader->pending[i]);
+		if (r >= 0 && reader->pending[i]->spoilt) {
+			r = leave_out_spoilt(reader, reader->pending[i]);
+			if (r >= 0)
+				continue;
+		}
 		if (r < 0)
 			return r;
 		if (suite_find(suite, reader->pending[i]->benchmark->name))
@@ -387,6 +430,11 @@ static int finish_suite(struct reader *reader, struct suite **ret)
 				"no pyperf result: two benchmarks are named '%s'",
 				reader->pending[i]->benchmark->name);
 		suite->benchmarks[suite->n++] = TAKE_PTR(reader->pending[i]->benchmark);
+	}
+	if (suite->n == 0) {
+		free(reader->why);
+		reader->why = TAKE_PTR(reader->pending[0]->spoilt);
+		return -EINVAL;
 	}
 	*ret = TAKE_PTR(suite);
 	return 0;

@@ -26,7 +26,8 @@ struct suite {
 	struct benchmark **benchmarks; /* in the order of the file; no two of one name */
 	size_t n;
 	/* Benchmarks that failed or were skipped, or have repetitions that did, as the file says:
-	 * by name, "failed: WHY" or "was skipped". They are missing in `benchmarks`, or lack these
+	 * by name, "failed: WHY" or "was skipped"; and those with a value that is none: "(3:17: a
+	 * value is not a number above 0)". They are missing in `benchmarks`, or lack these
 	 * repetitions. */
 	struct facts left_out;
 };

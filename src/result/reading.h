@@ -45,6 +45,7 @@ struct pending {
 	size_t n_names;
 	uint16_t slots[NAME_SLOTS]; /* by hash: index into names, plus 1 */
 	struct benchmark_outline outline;
+	char *spoilt; /* why it has to be left out, with the place; NULL: it need not */
 	size_t values_capacity;
 	size_t warmups_capacity;
 	size_t runs_capacity;
@@ -69,13 +70,18 @@ struct reader {
 
 /* A new empty benchmark. */
 int reader_pending_new(const struct reader *reader, struct pending **ret);
-/* Reads an array of values; its '[' has been read. `why` is the message for an element that is not
- * a number above 0. */
+/* Reads an array of values; its '[' has been read. An element that is not a number above 0 spoils
+ * the benchmark, because of `why`. */
 int reader_read_values(struct reader *reader, struct pending *pending, const char *why);
 int reader_add_value(struct reader *reader, struct pending *pending, double value);
 /* Adds a complete run, which has the values up to the index `end`. */
 int reader_add_run(
 	struct reader *reader, struct pending *pending, struct run_data *data, size_t end);
+/* One bad value spoils its benchmark, not the file: it will be left out, because of `why`. Refused
+ * where the text is wanted, which pyperf does not load. */
+int reader_spoil(struct reader *reader, struct pending *pending, const char *why);
+/* Writes down that a benchmark of this name is left out, and why. */
+int reader_leave_out(struct reader *reader, const char *name, const char *why);
 /* Takes *pending. */
 int reader_add_pending(struct reader *reader, struct pending **pending);
 

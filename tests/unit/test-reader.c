@@ -79,15 +79,12 @@ static void test_refused(void **state)
 			"1:64: no pyperf result: a benchmark without a name" },
 		{ HEAD TAIL, "1:72: no pyperf result: a benchmark without runs" },
 		{ HEAD "{}" TAIL, "1:73: no pyperf result: a run without values" },
-		{ HEAD "{\"values\": [0]}" TAIL,
-			"1:84: no pyperf result: a value is not a number above 0" },
-		{ HEAD "{\"values\": [-1]}" TAIL,
-			"1:84: no pyperf result: a value is not a number above 0" },
-		{ HEAD "{\"values\": [\"1\"]}" TAIL,
-			"1:84: no pyperf result: a value is not a number above 0" },
+		{ HEAD "{\"values\": [0]}" TAIL, "1:84: a value is not a number above 0" },
+		{ HEAD "{\"values\": [-1]}" TAIL, "1:84: a value is not a number above 0" },
+		{ HEAD "{\"values\": [\"1\"]}" TAIL, "1:84: a value is not a number above 0" },
 		{ "{\"results\": [{\"command\": \"x\", \"times\": [0.1, 0.0]}]}",
-			"1:46: no hyperfine result: a value is not a number above 0 (of what takes "
-			"no longer than its shell, hyperfine -N knows the time)" },
+			"1:46: a value is not a number above 0; of what takes no longer than its "
+			"shell, hyperfine -N knows the time" },
 		{ "{\"context\": {}, \"benchmarks\": [{\"name\": \"B\", \"real_time\": 1, "
 		  "\"time_unit\": \"ns\", \"error_occurred\": true}]}",
 			"1:104: no result of google-benchmark: all in it failed or was skipped (B "
@@ -149,6 +146,53 @@ static void test_refused(void **state)
 		assert_int_equal(r, -EINVAL);
 		assert_string_equal(why, cases[i].why);
 		free(why);
+	}
+}
+
+/* One bad value spoils its benchmark, and nothing else of the file. */
+static void test_spoilt(void **state)
+{
+#define GOOGLE(name, time) \
+	"{\"name\": \"" name "\", \"real_time\": " time ", \"time_unit\": \"ns\"}"
+	static const struct {
+		const char *text;
+		const char *left_out; /* "name why" */
+		const char *kept;
+	} cases[] = {
+		{ HEAD "{\"values\": [1, 0]}, {\"values\": [null, [2], {}]}]}, {\"metadata\": "
+		       "{\"name\": \"b\"}, \"runs\": [{\"values\": [1]}]}]}",
+			"a (1:87: a value is not a number above 0)", "b" },
+		{ HEAD "{\"values\": [-1]}]}, {\"runs\": [{\"values\": [1]}]}], "
+		       "\"metadata\": {\"name\": \"b\"}}",
+			"a (1:84: a value is not a number above 0)", "b" },
+		{ "{\"results\": [{\"command\": \"a\", \"times\": [1, 0.0, 2]}, {\"command\": \"b\", "
+		  "\"times\": [1, 2]}]}",
+			"a (1:44: a value is not a number above 0; of what takes no longer than "
+			"its shell, hyperfine -N knows the time)",
+			"b" },
+		{ "{\"results\": [{\"command\": \"b\", \"times\": [1, 2]}, {\"command\": \"a\"}]}",
+			"a (1:64: a command without times)", "b" },
+		{ "{\"context\": {}, \"benchmarks\": [" GOOGLE("a", "1") ", " GOOGLE(
+			  "a", "0.0") ", " GOOGLE("b", "2") "]}",
+			"a (1:131: 'real_time' is not a time above 0)", "b" },
+		{ "{\"context\": {}, \"benchmarks\": [" GOOGLE("a", "\"x\"") ", " GOOGLE(
+			  "b", "2") "]}",
+			"a (1:81: 'real_time' is not a time above 0)", "b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct suite *suite = read_good(cases[i].text);
+		const struct fact *left_out = suite->left_out.items;
+		char *said;
+
+		assert_int_equal(suite->n, 1);
+		assert_string_equal(suite->benchmarks[0]->name, cases[i].kept);
+		assert_int_equal(suite->left_out.n, 1);
+		assert_true(asprintf(&said, "%s %s", left_out->name, left_out->string) > 0);
+		assert_string_equal(said, cases[i].left_out);
+		free(said);
+		suite_free(suite);
 	}
 }
 
@@ -459,6 +503,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_equal_commands),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_hostile),
