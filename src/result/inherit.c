@@ -218,19 +218,31 @@ static double run_seconds(const struct benchmark *b, size_t at)
 	return sum;
 }
 
-static void settle_times(struct benchmark *b)
+/* Before 1.0, pyperf wrote the time of all loops of a warm-up. */
+static void divide_warmups(struct benchmark *b)
+{
+	for (size_t i = 0, at = 0; i < b->series->n_samples; i++)
+		for (; at < b->runs[i].warmup_end; at++)
+			b->warmups[at].value /=
+				(double)b->warmups[at].loops * (double)b->runs[i].inner_loops;
+}
+
+static void settle_times(struct benchmark *b, bool is_old)
 {
 	int64_t first_ns = INT64_MAX, last = INT64_MIN;
 
 	for (size_t i = 0; i < b->series->n_samples; i++) {
-		struct sample *sample = &b->series->samples[i];
-		double seconds;
-
 		if (b->runs[i].loops == 0)
 			b->runs[i].loops = 1;
 		if (b->runs[i].inner_loops == 0)
 			b->runs[i].inner_loops = 1;
-		seconds = run_seconds(b, i);
+	}
+	if (is_old)
+		divide_warmups(b);
+	for (size_t i = 0; i < b->series->n_samples; i++) {
+		struct sample *sample = &b->series->samples[i];
+		double seconds = run_seconds(b, i);
+
 		if (b->unit == UNIT_SECOND || sample->user_ns > 0)
 			b->total_seconds += seconds;
 		if (sample->start_ns < 0)
@@ -311,7 +323,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 		r = spread_provenance(reader, pending);
 	if (r < 0)
 		return r;
-	settle_times(b);
+	settle_times(b, reader->is_old);
 	find_agreement(reader, pending, &pending->outline);
 	return 0;
 }

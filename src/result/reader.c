@@ -182,7 +182,8 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		if (strcmp(token.string, "metadata") == 0) {
 			r = reader_read_run_metadata(reader, pending, buffer, data, &ret->metadata);
-		} else if (strcmp(token.string, "values") == 0) {
+		} else if (strcmp(token.string, "values") == 0 ||
+			strcmp(token.string, "samples") == 0) {
 			r = reader_enter_array(reader, "the value of 'values'");
 			if (r >= 0)
 				r = reader_read_values(
@@ -301,7 +302,8 @@ static int read_benchmark(struct reader *reader, void *context _unused_)
 	if (r >= 0)
 		pending->outline.whole.begin = json_place(reader->json).offset;
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		if (strcmp(token.string, "metadata") == 0) {
+		if (strcmp(token.string, "metadata") == 0 ||
+			strcmp(token.string, "common_metadata") == 0) {
 			r = reader_read_metadata(
 				reader, false, &pending->metadata, &pending->outline.metadata);
 		} else if (strcmp(token.string, "runs") == 0) {
@@ -337,11 +339,16 @@ static int read_version(struct reader *reader)
 	r = reader_next(reader, &token);
 	if (r < 0)
 		return r;
-	/* Older formats of pyperf have integers. */
+	/* Format 5 is what pyperf 0.8.3 to 0.9.5 write, and 6 what 0.9.6 does: metadata and values
+	 * of 5 are called common_metadata and samples (_bench.py, _json_load()). */
+	reader->is_old =
+		token.type == JSON_TOKEN_INTEGER && (token.integer == 5 || token.integer == 6);
+	if (reader->is_old)
+		return 0;
 	if (token.type == JSON_TOKEN_INTEGER)
 		return reader_refuse(reader,
 			"pyperf's format version %" PRId64
-			" is not 1.0, which is the one that is known here",
+			" is none of 5, 6 and 1.0, which are read here",
 			token.integer);
 	if (token.type != JSON_TOKEN_STRING || strcmp(token.string, "1.0") != 0)
 		return reader_refuse(reader, "no pyperf result: 'version' is not \"1.0\"");
@@ -389,9 +396,10 @@ static int read_root(struct reader *reader, struct outline *outline)
 		return reader_refuse(reader, "no pyperf result: 'version' is missing");
 	if (r >= 0 && !has_benchmarks)
 		return reader_refuse(reader, "no pyperf result: 'benchmarks' are missing");
-	if (r >= 0 && is_foreign && reader->outline)
+	if (r >= 0 && (is_foreign || reader->is_old) && reader->outline)
 		return reader_refuse(reader,
-			"a result of another tool can be looked at, but not be merged or appended to");
+			"a result of another tool or format can be looked at, but not be merged or "
+			"appended to");
 	return r < 0 ? r : reader_next(reader, &token);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads result files: ours, and any of pyperf's format 1.0, plain or compressed by gzip.
+ * Reads result files: ours, any of pyperf's formats 5, 6 and 1.0, and those of hyperfine and
+ * google-benchmark (foreign.c), plain or compressed by gzip.
  *
  * The file is read once from its beginning to its end, and only the requested data are kept: a
  * value costs 8 bytes (9 while the array grows), a run 72 and its evidence 240 more. A file that is

@@ -58,6 +58,7 @@ struct reader {
 	struct json_reader *json;
 	bool with_evidence;
 	struct outline *outline; /* NULL: not wanted */
+	bool is_old;		 /* of a format of pyperf's before 1.0 */
 	char *why;
 	struct pending **pending;
 	size_t n_pending;

@@ -67,9 +67,10 @@ static void test_refused(void **state)
 		{ "[]", "1:1: no pyperf result: it is not an object" },
 		{ "nonsense", "1:1: this is no JSON" },
 		{ "{} {}", "1:2: no pyperf result: 'version' is missing" },
-		{ "{\"version\": 6}",
-			"1:13: pyperf's format version 6 is not 1.0, which is the one that is known "
-			"here" },
+		{ "{\"version\": 4}",
+			"1:13: pyperf's format version 4 is none of 5, 6 and 1.0, which are read here" },
+		{ "{\"version\": 7}",
+			"1:13: pyperf's format version 7 is none of 5, 6 and 1.0, which are read here" },
 		{ "{\"version\": \"1.0\"}", "1:18: no pyperf result: 'benchmarks' are missing" },
 		{ "{\"version\": \"1.0\", \"benchmarks\": []}",
 			"1:35: no pyperf result: it has no benchmarks" },
@@ -362,6 +363,37 @@ static void test_pyperf(void **state)
 	suite_free(suite);
 }
 
+/* What pyperf wrote before 1.0 has other names, and warm-ups that are not divided by the loops. */
+static void test_old_pyperf(void **state)
+{
+	static const char *const texts[] = {
+		"{\"benchmarks\":[{\"common_metadata\":{\"name\":\"b\",\"loops\":2,"
+		"\"inner_loops\":4,\"perf_version\":\"0.9.0\"},\"runs\":["
+		"{\"metadata\":{\"date\":\"2017-01-04 10:00:00.5\"},\"samples\":[0.25,0.5],"
+		"\"warmups\":[[2,2.0]]},{\"samples\":[0.75],\"warmups\":null}]}],\"version\":5}",
+		"{\"benchmarks\":[{\"metadata\":{\"name\":\"b\",\"loops\":2},\"runs\":["
+		"{\"values\":[0.25,0.5],\"warmups\":[[2,2.0]]},{\"values\":[0.75]}]}],"
+		"\"metadata\":{\"inner_loops\":4,\"perf_version\":\"0.9.6\"},\"version\":6}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct suite *suite = read_good(texts[i]);
+		const struct benchmark *b = suite->benchmarks[0];
+
+		assert_string_equal(b->name, "b");
+		assert_int_equal(b->n_values, 3);
+		assert_int_equal(benchmark_counted_runs(b), 2);
+		assert_int_equal(b->n_warmups, 1);
+		assert_int_equal(b->warmups[0].loops, 2);
+		assert_true(b->warmups[0].value == 0.25);
+		assert_int_equal(b->has_dates, i == 0);
+		/* All loops of the values and of the warm-up. */
+		assert_true(fabs(b->total_seconds - (0.25 + 0.5 + 0.25 + 0.75) * 8) < 1e-12);
+		suite_free(suite);
+	}
+}
+
 /* What we write comes back as what it was, with all of its evidence. */
 static void test_own(void **state)
 {
@@ -508,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_pyperf),
+		cmocka_unit_test(test_old_pyperf),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_gzip),
 		cmocka_unit_test(test_files),
