@@ -26,7 +26,7 @@
  * it is the clock of one moment. */
 static const struct {
 	const char *key;
-	bool set_or_not; /* a result of runpinned mentions it only when it is set */
+	bool set_or_not; /* a tool that knows it mentions it only when it is set */
 } keys[] = {
 	{ "hostname" },
 	{ "cpu_model_name" },
@@ -43,6 +43,7 @@ static const struct {
 	{ "cpu_config" },
 	{ "cpu_affinity" },
 	{ "quiesce_cpus" },
+	{ "cpu_quota", true },
 	{ "quiesce_isolated", true },
 	{ "quiesce_partitions", true },
 	{ "quiesce_nohz_full", true },
@@ -116,6 +117,19 @@ static int add_key(struct comparison *c, const char *key, const struct benchmark
 	return r < 0 ? r : add(c, key, from ? from : "none", to ? to : "none");
 }
 
+/* Whether both results mention the same things: a newer version may know more. That of runpinned is
+ * not asked for, since all know what is listed here. */
+static bool know_the_same(const struct benchmark *old, const struct benchmark *new)
+{
+	const char *a = benchmark_tool(old), *b = benchmark_tool(new);
+
+	if (!a || !b || strcmp(a, b) != 0)
+		return false;
+	a = facts_find_string(&old->metadata, METADATA_PYPERF_VERSION);
+	b = facts_find_string(&new->metadata, METADATA_PYPERF_VERSION);
+	return !a == !b && (!a || strcmp(a, b) == 0);
+}
+
 /* What programs measure themselves is not stamped. */
 static int add_stampers(
 	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
@@ -134,8 +148,7 @@ static int add_stampers(
 int differences_find(struct comparison *c, const struct benchmark *old, const struct benchmark *new)
 {
 	const char *from = benchmark_tool(old), *to = benchmark_tool(new);
-	bool both_ours = from && to && strcmp(from, METADATA_RUNPINNED) == 0 &&
-		strcmp(to, METADATA_RUNPINNED) == 0;
+	bool know = know_the_same(old, new);
 	int r = 0;
 
 	/* Each tool starts a program in its own way, and takes something else for its time. */
@@ -145,8 +158,7 @@ int differences_find(struct comparison *c, const struct benchmark *old, const st
 		const struct fact *a = facts_find(&old->metadata, keys[i].key);
 		const struct fact *b = facts_find(&new->metadata, keys[i].key);
 
-		if (a && b ? !metadata_equal_facts(a, b)
-			   : (a != b && both_ours && keys[i].set_or_not))
+		if (a && b ? !metadata_equal_facts(a, b) : (a != b && know && keys[i].set_or_not))
 			r = add_key(c, keys[i].key, old, new);
 	}
 	return r < 0 ? r : add_stampers(c, old, new);

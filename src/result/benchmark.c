@@ -244,7 +244,7 @@ const char *benchmark_tool(const struct benchmark *benchmark)
 	if (facts_find(&benchmark->metadata, "quiesce_version"))
 		return METADATA_RUNPINNED;
 	/* nanobench writes the same format, without it. */
-	return facts_find(&benchmark->metadata, "perf_version") ? METADATA_PYPERF : NULL;
+	return facts_find(&benchmark->metadata, METADATA_PYPERF_VERSION) ? METADATA_PYPERF : NULL;
 }
 
 int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret)

@@ -11,8 +11,8 @@
 #include "result/metadata.h"
 #include "result/series.h"
 
-/* What pyperf demands of metadata that it knows (_metadata.py: METADATA). All others are strings or
- * numbers. */
+/* What pyperf demands of metadata that it knows (2.11, _metadata.py: METADATA; before, memory had
+ * to be above 0). All others are strings or numbers. */
 enum kind {
 	KIND_ANY,
 	KIND_STRING,
@@ -34,14 +34,14 @@ static const struct known_key known_keys[] = {
 	{ "boot_time", KIND_STRING },
 	{ "calibrate_loops", KIND_COUNT },
 	{ "calibrate_warmups", KIND_COUNT_OR_0 },
-	{ "command_max_rss", KIND_COUNT },
+	{ "command_max_rss", KIND_COUNT_OR_0 },
 	{ "date", KIND_STRING },
 	{ "duration", KIND_NUMBER },
 	{ "inner_loops", KIND_COUNT },
 	{ "load_avg_1min", KIND_NUMBER },
 	{ "loops", KIND_COUNT },
-	{ "mem_max_rss", KIND_COUNT },
-	{ "mem_peak_pagefile_usage", KIND_COUNT },
+	{ "mem_max_rss", KIND_COUNT_OR_0 },
+	{ "mem_peak_pagefile_usage", KIND_COUNT_OR_0 },
 	{ "recalibrate_loops", KIND_COUNT },
 	{ "recalibrate_warmups", KIND_COUNT_OR_0 },
 	{ "tag", KIND_TAG },

@@ -37,6 +37,7 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 #define METADATA_HYPERFINE "hyperfine"
 #define METADATA_GOOGLE "google-benchmark"
 #define METADATA_PYPERF "pyperf"
+#define METADATA_PYPERF_VERSION "perf_version"
 #define METADATA_RUNPINNED "runpinned"
 /* The command of a benchmark whose name is not its command. */
 #define METADATA_COMMAND "command"

@@ -905,6 +905,7 @@ static void test_options_differ(void **state)
 		{ "quiesce_cooldown", NULL, "1", "quiesce_cooldown: none -> 1" },
 		{ "quiesce_prepare", "sync", "make", "quiesce_prepare: sync -> make" },
 		{ "quiesce_evidence", "none", "all", "quiesce_evidence: none -> all" },
+		{ "cpu_quota", NULL, "0.2 CPUs", "cpu_quota: none -> 0.2 CPUs" },
 		{ METADATA_TOOL, NULL, "hyperfine", "tool: runpinned -> hyperfine" },
 		{ METADATA_TOOL, "google-benchmark", "hyperfine",
 			"tool: google-benchmark -> hyperfine" },

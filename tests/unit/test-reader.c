@@ -394,6 +394,20 @@ static void test_old_pyperf(void **state)
 	}
 }
 
+/* pyperf 2.11: memory may be 0 where it is not known, and the quota of the CPUs is told. */
+static void test_new_pyperf(void **state)
+{
+	struct suite *suite = read_good(
+		HEAD "{\"values\": [1], \"metadata\": {\"mem_max_rss\": 0, \"command_max_rss\": 0, "
+		     "\"mem_peak_pagefile_usage\": 0, \"cpu_quota\": \"0.2 CPUs\"}}" TAIL);
+
+	(void)state;
+	assert_int_equal(suite->benchmarks[0]->series->samples[0].max_rss_kib, 0);
+	assert_string_equal(
+		facts_find_string(&suite->benchmarks[0]->metadata, "cpu_quota"), "0.2 CPUs");
+	suite_free(suite);
+}
+
 /* What we write comes back as what it was, with all of its evidence. */
 static void test_own(void **state)
 {
@@ -541,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_pyperf),
 		cmocka_unit_test(test_old_pyperf),
+		cmocka_unit_test(test_new_pyperf),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_gzip),
 		cmocka_unit_test(test_files),
