@@ -70,8 +70,8 @@ struct benchmark {
 	size_t n_figures;
 
 	double total_seconds; /* the duration of all runs; 0 when unknown */
-	/* Seconds since 1970 as if the dates were UTC (files have local time), at the first run's
-	 * start and the last run's end. */
+	/* Seconds since 1970 at the first run's start and the last run's end. Dates without a zone,
+	 * which are local times, are taken for UTC. */
 	bool has_dates;
 	int64_t first_date;
 	int64_t last_date;

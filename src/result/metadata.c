@@ -307,10 +307,10 @@ static bool skip_one(const char **p, const char *characters)
 	return true;
 }
 
-/* "10:14", "10:14:10", "10:14:10.123456", of which a fraction counts for nothing. */
-static bool read_time(const char **p, struct tm *tm)
+/* "10:14", "10:14:10", "10:14:10.123456", of which *ret_ns is the fraction. */
+static bool read_time(const char **p, struct tm *tm, int64_t *ret_ns)
 {
-	int unused;
+	int digit;
 
 	if (!read_digits(p, 2, &tm->tm_hour) || !skip_one(p, ":") ||
 		!read_digits(p, 2, &tm->tm_min))
@@ -320,8 +320,8 @@ static bool read_time(const char **p, struct tm *tm)
 	if (!read_digits(p, 2, &tm->tm_sec))
 		return false;
 	if (skip_one(p, "."))
-		while (read_digits(p, 1, &unused))
-			;
+		for (int64_t unit = NSEC_PER_SEC / 10; read_digits(p, 1, &digit); unit /= 10)
+			*ret_ns += digit * unit;
 	return true;
 }
 
@@ -357,18 +357,18 @@ static bool is_in_calendar(const struct tm *given)
 		tm.tm_sec == given->tm_sec;
 }
 
-int metadata_parse_date(const char *text, int64_t *ret)
+int metadata_parse_time(const char *text, int64_t *ret)
 {
 	const char *p = text;
 	struct tm tm = { 0 };
-	int64_t seconds;
+	int64_t seconds, fraction = 0;
 	int zone = 0;
 
 	if (!read_digits(&p, 4, &tm.tm_year) || !skip_one(&p, "-") ||
 		!read_digits(&p, 2, &tm.tm_mon) || !skip_one(&p, "-") ||
 		!read_digits(&p, 2, &tm.tm_mday))
 		return -EINVAL;
-	if (*p && (!skip_one(&p, " T") || !read_time(&p, &tm) || !read_zone(&p, &zone)))
+	if (*p && (!skip_one(&p, " T") || !read_time(&p, &tm, &fraction) || !read_zone(&p, &zone)))
 		return -EINVAL;
 	tm.tm_year -= 1900;
 	tm.tm_mon -= 1;
@@ -377,8 +377,18 @@ int metadata_parse_date(const char *text, int64_t *ret)
 	seconds = (int64_t)timegm(&tm) - zone;
 	if (seconds < 0)
 		return -EINVAL;
-	*ret = seconds;
+	*ret = seconds * NSEC_PER_SEC + fraction;
 	return 0;
+}
+
+int metadata_parse_date(const char *text, int64_t *ret)
+{
+	int64_t ns;
+	int r = metadata_parse_time(text, &ns);
+
+	if (r >= 0)
+		*ret = ns / NSEC_PER_SEC;
+	return r;
 }
 
 int metadata_make(const struct facts *facts, struct facts *ret)

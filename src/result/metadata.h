@@ -53,11 +53,13 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 #define METADATA_COMMIT "commit_id"
 #define METADATA_COMMIT_DATE "commit_date"
 /*
- * A date as ISO 8601 and git's %ci and %cI have it, in seconds since 1970: "2026-11-20",
+ * A date as ISO 8601 and git's %ci and %cI have it, in nanoseconds since 1970: "2026-11-20",
  * "2026-11-20 10:14", "2026-11-20T10:14:10.5", perhaps with a zone behind the time: "Z", "+01:00",
  * " +0100". Without one it is taken for UTC. -EINVAL for anything else, such as a day that is not
  * in the calendar, or a year before 1970 or after 2254.
  */
+int metadata_parse_time(const char *text, int64_t *ret);
+/* The same in seconds, without the fraction. */
 int metadata_parse_date(const char *text, int64_t *ret);
 
 /* The name under which we write the clock of the values (window_clock_name()). */

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "basic/macro.h"
 #include "basic/parse.h"
@@ -139,47 +138,6 @@ static bool get_integer(const struct fact *value, int64_t max, int64_t *ret)
 	if (value->type != FACT_INTEGER || value->integer < 0 || value->integer > max)
 		return false;
 	*ret = value->integer;
-	return true;
-}
-
-/* "2026-11-20 10:14:10.123456", or with a T; a time zone after it is ignored. */
-static bool get_date(const struct fact *value, int64_t *ret)
-{
-	static const char separators[] = "--.::";
-	uint64_t part[6], fraction = 0;
-	const char *p = value->string;
-	struct tm tm = { 0 };
-	int64_t seconds;
-
-	if (value->type != FACT_STRING)
-		return false;
-	for (size_t i = 0; i < 6; i++) {
-		if (parse_next_u64(&p, &part[i]) < 0 || part[i] > 9999)
-			return false;
-		if (i == 5)
-			break;
-		if (*p != separators[i] && !(i == 2 && (*p == ' ' || *p == 'T')))
-			return false;
-		p++;
-	}
-	if (*p == '.') {
-		p++;
-		for (int digit = 0; digit < 9; digit++) {
-			fraction *= 10;
-			if (*p >= '0' && *p <= '9')
-				fraction += (uint64_t)(*p++ - '0');
-		}
-	}
-	tm.tm_year = (int)part[0] - 1900;
-	tm.tm_mon = (int)part[1] - 1;
-	tm.tm_mday = (int)part[2];
-	tm.tm_hour = (int)part[3];
-	tm.tm_min = (int)part[4];
-	tm.tm_sec = (int)part[5];
-	seconds = timegm(&tm);
-	if (seconds < 0 || seconds > 9000000000)
-		return false;
-	*ret = seconds * NSEC_PER_SEC + (int64_t)fraction;
 	return true;
 }
 
@@ -377,7 +335,8 @@ int run_data_set(struct run_data *data, struct series *series, const struct run_
 			data->inner_loops = (uint64_t)integer;
 		break;
 	case RUN_DATE:
-		data->has_date = get_date(value, &data->date_ns);
+		data->has_date = value->type == FACT_STRING &&
+			metadata_parse_time(value->string, &data->date_ns) >= 0;
 		break;
 	case RUN_DURATION:
 		(void)get_ns(value, &data->duration_ns);

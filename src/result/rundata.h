@@ -57,7 +57,7 @@ struct run_data {
 	uint64_t inner_loops;
 	int64_t turn; /* negative: unknown */
 	bool has_date;
-	int64_t date_ns;     /* since 1970, as if the date were UTC */
+	int64_t date_ns;     /* since 1970; a date without a zone is taken for UTC */
 	int64_t duration_ns; /* negative: unknown */
 };
 

@@ -363,6 +363,44 @@ static void test_pyperf(void **state)
 	suite_free(suite);
 }
 
+/* A date with a zone is a moment, wherever it was written. */
+static void test_zones(void **state)
+{
+	static const struct {
+		const char *date;
+		int64_t start_ns; /* behind 2026-11-20 10:00:00 UTC; -1: it is no date */
+	} cases[] = {
+		{ "2026-11-20 10:00:00.5", 500000000 },
+		{ "2026-11-20T10:00:01", 1000000000 },
+		{ "2026-11-20T10:00:01Z", 1000000000 },
+		{ "2026-11-20T12:00:00+02:00", 0 },
+		{ "2026-11-20T04:30:00.25-0530", 250000000 },
+		{ "2026-11-20 20:00:00.123456789123 +09:00", 3600123456789 },
+		{ "2026-11-20 10:00:00 CET", -1 },
+		{ "2026-13-20 10:00:00", -1 },
+		{ "yesterday", -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct suite *suite;
+		char *text;
+
+		assert_true(asprintf(&text,
+				    HEAD "{\"values\": [1], \"metadata\": {\"date\": "
+					 "\"2026-11-20 10:00:00\"}}, {\"values\": [1], "
+					 "\"metadata\": {\"date\": \"%s\"}}" TAIL,
+				    cases[i].date) > 0);
+		suite = read_good(text);
+		if (suite->benchmarks[0]->series->samples[1].start_ns != cases[i].start_ns)
+			fprintf(stderr, "%s\n", cases[i].date);
+		assert_int_equal(
+			suite->benchmarks[0]->series->samples[1].start_ns, cases[i].start_ns);
+		suite_free(suite);
+		free(text);
+	}
+}
+
 /* What pyperf wrote before 1.0 has other names, and warm-ups that are not divided by the loops. */
 static void test_old_pyperf(void **state)
 {
@@ -554,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_pyperf),
+		cmocka_unit_test(test_zones),
 		cmocka_unit_test(test_old_pyperf),
 		cmocka_unit_test(test_new_pyperf),
 		cmocka_unit_test(test_own),
