@@ -72,7 +72,11 @@ static const struct {
 	{ "inner_loops" },
 	{ "python_implementation" },
 	{ "python_version" },
+	{ METADATA_HYPERFINE_VERSION },
 };
+
+/* What the user said of a result, or set for it: those names are the user's. */
+static const char *const prefixes[] = { METADATA_ENVIRONMENT };
 
 static bool is_found(const struct comparison *c, const char *key)
 {
@@ -103,13 +107,24 @@ static int add(struct comparison *c, const char *key, const char *from, const ch
 	return 0;
 }
 
-static int add_key(struct comparison *c, const char *key, const struct benchmark *old,
-	const struct benchmark *new)
+static bool has_prefix(const char *key)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (text_starts_with(key, prefixes[i]))
+			return true;
+	return false;
+}
+
+/* A key that is missing in one result is no difference, unless that says that it was not set. */
+static int compare_key(struct comparison *c, const char *key, const struct benchmark *old,
+	const struct benchmark *new, bool may_be_unset)
+{
+	const struct fact *a = facts_find(&old->metadata, key);
+	const struct fact *b = facts_find(&new->metadata, key);
 	_cleanup_free_ char *from = NULL, *to = NULL;
 	int r;
 
-	if (is_found(c, key))
+	if ((a && b ? metadata_equal_facts(a, b) : (a == b || !may_be_unset)) || is_found(c, key))
 		return 0;
 	r = benchmark_metadata_text(old, key, &from);
 	if (r >= 0)
@@ -154,13 +169,14 @@ int differences_find(struct comparison *c, const struct benchmark *old, const st
 	/* Each tool starts a program in its own way, and takes something else for its time. */
 	if (from && to && strcmp(from, to) != 0 && !is_found(c, "tool"))
 		r = add(c, "tool", from, to);
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(keys); i++) {
-		const struct fact *a = facts_find(&old->metadata, keys[i].key);
-		const struct fact *b = facts_find(&new->metadata, keys[i].key);
-
-		if (a && b ? !metadata_equal_facts(a, b) : (a != b && know && keys[i].set_or_not))
-			r = add_key(c, keys[i].key, old, new);
-	}
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(keys); i++)
+		r = compare_key(c, keys[i].key, old, new, know && keys[i].set_or_not);
+	for (size_t i = 0; r >= 0 && i < old->metadata.n; i++)
+		if (has_prefix(old->metadata.items[i].name))
+			r = compare_key(c, old->metadata.items[i].name, old, new, know);
+	for (size_t i = 0; r >= 0 && i < new->metadata.n; i++)
+		if (has_prefix(new->metadata.items[i].name))
+			r = compare_key(c, new->metadata.items[i].name, old, new, know);
 	return r < 0 ? r : add_stampers(c, old, new);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Results of other tools: hyperfine's --export-json, and what google-benchmark writes with
- * --benchmark_out. They are recognized by their first names, "results" and "context", which a
- * result of pyperf does not have.
+ * --benchmark_out. They are recognized by their first names, which a result of pyperf does not
+ * have: "results", or "schema_version" since hyperfine 2.0, and "context".
  */
 #include <errno.h>
 #include <math.h>
@@ -48,20 +48,19 @@ static int read_numbers(struct reader *reader, const char *of, double **ret, siz
 	return 0;
 }
 
-/* The value of the member that was just named, under another name. Other tools have texts that
- * pyperf refuses: a blank text is dropped, and several lines become a single one. */
-static int keep_value(struct reader *reader, struct facts *facts, const char *name)
+/* A value that has been read, under this name. Other tools have texts that pyperf refuses: a blank
+ * text is dropped, and several lines become a single one. */
+static int keep_token(
+	struct reader *reader, const struct json_token *read, struct facts *facts, const char *name)
 {
 	_cleanup_text_ struct text buffer = { 0 };
 	_cleanup_free_ char *stripped = NULL, *plain = NULL;
-	struct json_token token;
+	struct json_token token = *read;
 	struct fact fact;
 	const char *begin;
 	size_t n;
-	int r = reader_next(reader, &token);
+	int r;
 
-	if (r < 0)
-		return r;
 	if (token.type == JSON_TOKEN_STRING) {
 		metadata_strip(token.string, &begin, &n);
 		if (n == 0)
@@ -74,6 +73,15 @@ static int keep_value(struct reader *reader, struct facts *facts, const char *na
 	}
 	r = reader_take_fact(reader, &token, name, &buffer, &fact);
 	return r < 0 ? r : reader_keep_fact(reader, facts, &fact);
+}
+
+/* The value of the member that was just named. */
+static int keep_value(struct reader *reader, struct facts *facts, const char *name)
+{
+	struct json_token token;
+	int r = reader_next(reader, &token);
+
+	return r < 0 ? r : keep_token(reader, &token, facts, name);
 }
 
 static bool has_name(const struct reader *reader, const char *name)
@@ -119,6 +127,90 @@ static int make_unique(struct reader *reader, struct pending *pending, const cha
 	return r < 0 ? r : keep_text(reader, &pending->metadata, "name", unique);
 }
 
+/* --- Figures that are measured together with a value --- */
+
+enum {
+	FIGURES_MAX = 64, /* a program has a handful of counters */
+};
+
+static int refuse_figures(struct reader *reader)
+{
+	return reader_refuse(reader, "more than %d counters of one benchmark", FIGURES_MAX);
+}
+
+/* Whether a figure is a time, in seconds; all others are numbers. */
+static bool is_time(const char *name)
+{
+	return strcmp(name, "cpu_time") == 0 || strcmp(name, "time_cpu") == 0;
+}
+
+/* Keeps a figure until its value has been added. */
+static int keep_figure(struct reader *reader, struct facts *figures, const char *name, double value)
+{
+	_cleanup_free_ char *plain = NULL;
+
+	if (figures->n == FIGURES_MAX)
+		return refuse_figures(reader);
+	plain = text_escape_control(name);
+	if (plain)
+		facts_set_real(figures, plain, value);
+	return !plain || figures->failed ? -ENOMEM : 0;
+}
+
+/* The figure of this name; a new figure is unknown for the values before. */
+static int find_figure(struct benchmark *b, const char *name, struct benchmark_figure **ret)
+{
+	struct benchmark_figure *figures;
+
+	for (size_t i = 0; i < b->n_figures; i++) {
+		*ret = &b->figures[i];
+		if (strcmp(b->figures[i].name, name) == 0)
+			return 0;
+	}
+	figures = reallocarray(b->figures, b->n_figures + 1, sizeof(*figures));
+	if (!figures)
+		return -ENOMEM;
+	b->figures = figures;
+	*ret = &figures[b->n_figures];
+	**ret = (struct benchmark_figure){
+		.name = strdup(name),
+		.unit = is_time(name) ? UNIT_SECOND : UNIT_INTEGER,
+	};
+	if (!(*ret)->name)
+		return -ENOMEM;
+	b->n_figures++;
+	return 0;
+}
+
+/* Adds the figures of the value that was added last, by name. */
+static int add_figures(struct reader *reader, struct benchmark *b, const struct facts *figures)
+{
+	for (size_t i = 0; i < figures->n; i++) {
+		struct benchmark_figure *figure;
+		int r = find_figure(b, figures->items[i].name, &figure);
+
+		if (r < 0)
+			return r;
+		if (b->n_figures > FIGURES_MAX)
+			return refuse_figures(reader);
+	}
+	for (size_t i = 0; i < b->n_figures; i++) {
+		struct benchmark_figure *figure = &b->figures[i];
+		const struct fact *fact = facts_find(figures, figure->name);
+		size_t known = figure->values ? b->n_values - 1 : 0;
+		double *values = reallocarray(figure->values, b->n_values, sizeof(*values));
+
+		if (!values)
+			return -ENOMEM;
+		figure->values = values;
+		for (; known < b->n_values; known++)
+			values[known] = NAN;
+		if (fact)
+			values[b->n_values - 1] = fact->real;
+	}
+	return 0;
+}
+
 /* --- hyperfine --- */
 
 /* One command, while it is read. The meaning of a list that is not as long as the list of times is
@@ -131,20 +223,57 @@ struct command {
 	size_t n_bytes;
 };
 
-/* {"n": "1000"} */
-static int read_parameters(struct reader *reader, struct pending *pending)
+/* The value of one, which is an object since 2.0: {"value": "1000"}. */
+static int keep_parameter(struct reader *reader, struct pending *pending, const char *name)
 {
-	int r = reader_enter_object(reader, "the value of 'parameters'");
+	struct json_token token;
+	int r = reader_next(reader, &token);
+
+	if (r < 0 || token.type != JSON_TOKEN_OBJECT)
+		return r < 0 ? r : keep_token(reader, &token, &pending->metadata, name);
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0)
+		r = strcmp(token.string, "value") == 0
+			? keep_value(reader, &pending->metadata, name)
+			: reader_skip_value(reader);
+	return r;
+}
+
+/* {"n": "1000"}, whose names get a prefix. */
+static int read_named(
+	struct reader *reader, struct pending *pending, const char *of, const char *prefix)
+{
+	int r = reader_enter_object(reader, of);
 	struct json_token token;
 
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		_cleanup_free_ char *plain = text_escape_control(token.string), *name = NULL;
 
-		if (!plain || asprintf(&name, METADATA_PARAMETER "%s", plain) < 0)
+		if (!plain || asprintf(&name, "%s%s", prefix, plain) < 0)
 			return -ENOMEM;
-		r = keep_value(reader, &pending->metadata, name);
+		r = keep_parameter(reader, pending, name);
 	}
 	return r;
+}
+
+static void set_exit_code(struct sample *sample, double code)
+{
+	if (!(code > 0 && code < 256))
+		return;
+	/* As wait4(2) has it. */
+	sample->status = (int32_t)code << 8;
+	sample->flags = SAMPLE_FAILED;
+}
+
+static void set_bytes(struct sample *sample, double bytes)
+{
+	if (bytes >= 1024 && bytes < (double)UINT32_MAX * 1024)
+		sample->max_rss_kib = (uint32_t)(bytes / 1024);
+}
+
+static void set_ns(int64_t *ns, double seconds)
+{
+	if (seconds >= 0 && seconds < 9e9)
+		*ns = llround(seconds * (double)NSEC_PER_SEC);
 }
 
 static int add_runs(struct reader *reader, const struct command *command)
@@ -155,27 +284,105 @@ static int add_runs(struct reader *reader, const struct command *command)
 
 	for (size_t i = 0; r >= 0 && i < b->n_values; i++) {
 		run_data_clear(data);
-		if (command->n_exit_codes == b->n_values && command->exit_codes[i] > 0 &&
-			command->exit_codes[i] < 256) {
-			/* As wait4(2) has it. */
-			data->sample.status = (int32_t)command->exit_codes[i] << 8;
-			data->sample.flags = SAMPLE_FAILED;
-		}
-		if (command->n_bytes == b->n_values && command->bytes[i] >= 1024 &&
-			command->bytes[i] < (double)UINT32_MAX * 1024)
-			data->sample.max_rss_kib = (uint32_t)(command->bytes[i] / 1024);
+		if (command->n_exit_codes == b->n_values)
+			set_exit_code(&data->sample, command->exit_codes[i]);
+		if (command->n_bytes == b->n_values)
+			set_bytes(&data->sample, command->bytes[i]);
 		r = reader_add_run(reader, command->pending, data, i + 1);
 	}
 	free(data);
 	return r;
 }
 
+/* A number, or since 2.0 one with its unit, {"value": 0.01, "unit": "second"}: times are in seconds
+ * and sizes in bytes. NAN for anything else. */
+static int read_quantity(struct reader *reader, double *ret)
+{
+	struct json_token token;
+	int r = reader_next(reader, &token);
+
+	*ret = NAN;
+	if (r < 0)
+		return r;
+	if (token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER)
+		*ret = token.real;
+	if (token.type != JSON_TOKEN_OBJECT)
+		return reader_explain(reader, json_skip(reader->json, &token));
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0)
+		r = strcmp(token.string, "value") == 0 ? read_quantity(reader, ret)
+						       : reader_skip_value(reader);
+	return r;
+}
+
+static int set_quantity(struct reader *reader, const char *name, double number,
+	struct run_data *data, struct facts *figures)
+{
+	if (strcmp(name, "exit_code") == 0)
+		set_exit_code(&data->sample, number);
+	else if (strcmp(name, "memory_peak_resident") == 0)
+		set_bytes(&data->sample, number);
+	else if (strcmp(name, "time_user") == 0)
+		set_ns(&data->evidence.user_cpu_ns, number);
+	else if (strcmp(name, "time_system") == 0)
+		set_ns(&data->evidence.system_cpu_ns, number);
+	else if (isfinite(number))
+		return keep_figure(reader, figures, name, number);
+	return 0;
+}
+
+/* Reads the quantities of a run of hyperfine 2.0; its '{' has been read. */
+static int read_quantities(
+	struct reader *reader, struct run_data *data, struct facts *figures, double *ret_seconds)
+{
+	struct json_token token;
+	int r = 0;
+
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
+		_cleanup_free_ char *name = strdup(token.string);
+		double number;
+
+		if (!name)
+			return -ENOMEM;
+		r = read_quantity(reader, &number);
+		if (r >= 0 && strcmp(name, "time_wall_clock") == 0)
+			*ret_seconds = number;
+		else if (r >= 0)
+			r = set_quantity(reader, name, number, data, figures);
+	}
+	return r;
+}
+
+static int read_measurement(struct reader *reader, void *context)
+{
+	struct pending *pending = context;
+	struct facts figures = { 0 };
+	double seconds = NAN;
+	struct run_data data;
+	int r;
+
+	run_data_clear(&data);
+	r = read_quantities(reader, &data, &figures, &seconds);
+	if (r >= 0 && !(seconds > 0))
+		r = reader_spoil(reader, pending, "'time_wall_clock' is not a time above 0");
+	if (r >= 0)
+		r = reader_add_value(reader, pending, seconds);
+	if (r >= 0)
+		r = add_figures(reader, pending->benchmark, &figures);
+	if (r >= 0)
+		r = reader_add_run(reader, pending, &data, pending->benchmark->n_values);
+	facts_clear(&figures);
+	return r;
+}
+
 static int read_member(struct reader *reader, const char *name, struct command *command)
 {
+	struct facts *metadata = &command->pending->metadata;
 	int r;
 
 	if (strcmp(name, "command") == 0)
-		return keep_value(reader, &command->pending->metadata, "name");
+		return keep_value(reader, metadata, METADATA_COMMAND);
+	if (strcmp(name, "name") == 0)
+		return keep_value(reader, metadata, "name");
 	if (strcmp(name, "times") == 0) {
 		r = reader_enter_array(reader, "the value of 'times'");
 		return r < 0
@@ -190,9 +397,34 @@ static int read_member(struct reader *reader, const char *name, struct command *
 	if (strcmp(name, "memory_usage_byte") == 0)
 		return read_numbers(reader, "the value of 'memory_usage_byte'", &command->bytes,
 			&command->n_bytes);
+	if (strcmp(name, "measurements") == 0)
+		return reader_read_list(reader, "the value of 'measurements'", "a measurement",
+			read_measurement, command->pending);
 	if (strcmp(name, "parameters") == 0)
-		return read_parameters(reader, command->pending);
+		return read_named(
+			reader, command->pending, "the value of 'parameters'", METADATA_PARAMETER);
+	if (strcmp(name, "environment") == 0)
+		return read_named(reader, command->pending, "the value of 'environment'",
+			METADATA_ENVIRONMENT);
+	/* hyperfine 1.8 to 1.10 have one, and not its name. */
+	if (strcmp(name, "parameter") == 0)
+		return keep_value(reader, metadata, METADATA_PARAMETER "arg");
 	return reader_skip_value(reader);
+}
+
+/* The name that the user gave, or the command, which then need not be kept. */
+static int name_command(struct reader *reader, struct pending *pending)
+{
+	const char *command = facts_find_string(&pending->metadata, METADATA_COMMAND);
+	int r = 0;
+
+	if (!command)
+		return reader_refuse(reader, "no hyperfine result: one without a command");
+	if (facts_find_string(&pending->metadata, "name"))
+		return make_unique(reader, pending, NULL);
+	r = keep_text(reader, &pending->metadata, "name", command);
+	facts_remove(&pending->metadata, METADATA_COMMAND);
+	return r < 0 ? r : make_unique(reader, pending, METADATA_COMMAND);
 }
 
 /* Reads a command of hyperfine; its '{' has been read. */
@@ -210,16 +442,15 @@ static int read_command(struct reader *reader, void *context _unused_)
 
 		r = name ? read_member(reader, name, &command) : -ENOMEM;
 	}
-	if (r >= 0 && !facts_find_string(&pending->metadata, "name"))
-		r = reader_refuse(reader, "no hyperfine result: one without a command");
+	if (r >= 0)
+		r = name_command(reader, pending);
 	if (r >= 0 && pending->benchmark->n_values == 0) {
 		r = reader_spoil(reader, pending, "a command without times");
 		if (r >= 0)
 			r = reader_add_value(reader, pending, NAN);
 	}
-	if (r >= 0)
-		r = make_unique(reader, pending, METADATA_COMMAND);
-	if (r >= 0)
+	/* Those of 2.0 have been added one by one. */
+	if (r >= 0 && pending->benchmark->series->n_samples == 0)
 		r = add_runs(reader, &command);
 	if (r >= 0)
 		r = keep_text(reader, &pending->metadata, METADATA_TOOL, METADATA_HYPERFINE);
@@ -227,6 +458,50 @@ static int read_command(struct reader *reader, void *context _unused_)
 		r = reader_add_pending(reader, &pending);
 	free(command.exit_codes);
 	free(command.bytes);
+	return r;
+}
+
+int reader_read_hyperfine_schema(struct reader *reader)
+{
+	struct json_token token;
+	int r = reader_next(reader, &token);
+
+	if (r < 0)
+		return r;
+	if (token.type != JSON_TOKEN_INTEGER || token.integer != 2)
+		return reader_refuse(reader,
+			"hyperfine's 'schema_version' is not 2, which is the one that is known here");
+	return 0;
+}
+
+/* {"os": "Linux", "architecture": "x86_64"} */
+static int read_platform(struct reader *reader)
+{
+	int r = reader_enter_object(reader, "the value of 'platform'");
+	struct json_token token;
+
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0)
+		r = strcmp(token.string, "architecture") == 0
+			? keep_value(reader, &reader->suite_metadata, "cpu_machine")
+			: reader_skip_value(reader);
+	return r;
+}
+
+int reader_read_hyperfine_metadata(struct reader *reader)
+{
+	int r = reader_enter_object(reader, "the value of 'metadata'");
+	struct json_token token;
+
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
+		if (strcmp(token.string, "hyperfine_version") == 0)
+			r = keep_value(reader, &reader->suite_metadata, METADATA_HYPERFINE_VERSION);
+		else if (strcmp(token.string, "start_time") == 0)
+			r = keep_value(reader, &reader->suite_metadata, "date");
+		else if (strcmp(token.string, "platform") == 0)
+			r = read_platform(reader);
+		else
+			r = reader_skip_value(reader);
+	}
 	return r;
 }
 
@@ -268,10 +543,6 @@ int reader_read_google_context(struct reader *reader)
 	return r;
 }
 
-enum {
-	FIGURES_MAX = 64, /* a program has a handful of counters */
-};
-
 /* One entry of the list: the time of an iteration in one repetition. */
 struct entry {
 	struct facts texts;   /* texts that are needed, by name */
@@ -306,22 +577,6 @@ static bool is_number_of_entry(const char *name)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	return false;
-}
-
-static int read_figure(struct reader *reader, const char *name, double value, struct entry *entry)
-{
-	_cleanup_free_ char *plain = NULL;
-
-	if (is_number_of_entry(name))
-		return 0;
-	if (entry->figures.n == FIGURES_MAX)
-		return reader_refuse(reader,
-			"no result of google-benchmark: more than %d counters of one benchmark",
-			FIGURES_MAX);
-	plain = text_escape_control(name);
-	if (plain)
-		facts_set_real(&entry->figures, plain, value);
-	return !plain || entry->figures.failed ? -ENOMEM : 0;
 }
 
 /* It may have several lines. */
@@ -378,8 +633,9 @@ static int read_entry(struct reader *reader, struct entry *entry)
 				 strcmp(name, "skip_message") == 0) &&
 			token.type == JSON_TOKEN_STRING)
 			r = read_message(token.string, entry);
-		else if (token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER)
-			r = read_figure(reader, name, token.real, entry);
+		else if ((token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER) &&
+			!is_number_of_entry(name))
+			r = keep_figure(reader, &entry->figures, name, token.real);
 		if (r < 0)
 			return r;
 		r = json_skip(reader->json, &token);
@@ -484,67 +740,6 @@ static bool is_begun(const struct google *google, const char *name, const struct
 		google->family == entry->family && google->instance == entry->instance;
 }
 
-/* The figure of this name; a new figure is unknown for the values before. */
-static int find_figure(struct benchmark *b, const char *name, struct benchmark_figure **ret)
-{
-	struct benchmark_figure *figures;
-
-	for (size_t i = 0; i < b->n_figures; i++) {
-		*ret = &b->figures[i];
-		if (strcmp(b->figures[i].name, name) == 0)
-			return 0;
-	}
-	figures = reallocarray(b->figures, b->n_figures + 1, sizeof(*figures));
-	if (!figures)
-		return -ENOMEM;
-	b->figures = figures;
-	*ret = &figures[b->n_figures];
-	**ret = (struct benchmark_figure){
-		.name = strdup(name),
-		.unit = strcmp(name, "cpu_time") == 0 ? UNIT_SECOND : UNIT_INTEGER,
-	};
-	if (!(*ret)->name)
-		return -ENOMEM;
-	b->n_figures++;
-	return 0;
-}
-
-/* Adds the figures of an entry whose value was added before. */
-static int add_figures(
-	struct reader *reader, struct google *google, const struct entry *entry, double per_second)
-{
-	struct benchmark *b = google->pending->benchmark;
-
-	for (size_t i = 0; i < entry->figures.n; i++) {
-		struct benchmark_figure *figure;
-		int r = find_figure(b, entry->figures.items[i].name, &figure);
-
-		if (r < 0)
-			return r;
-		if (b->n_figures > FIGURES_MAX)
-			return reader_refuse(reader,
-				"no result of google-benchmark: more than %d counters of one "
-				"benchmark",
-				FIGURES_MAX);
-	}
-	for (size_t i = 0; i < b->n_figures; i++) {
-		struct benchmark_figure *figure = &b->figures[i];
-		const struct fact *fact = facts_find(&entry->figures, figure->name);
-		size_t known = figure->values ? b->n_values - 1 : 0;
-		double *values = reallocarray(figure->values, b->n_values, sizeof(*values));
-
-		if (!values)
-			return -ENOMEM;
-		figure->values = values;
-		for (; known < b->n_values; known++)
-			values[known] = NAN;
-		if (fact)
-			values[b->n_values - 1] =
-				fact->real / (figure->unit == UNIT_SECOND ? per_second : 1);
-	}
-	return 0;
-}
-
 /* If several repetitions are left out, the last one is reported. */
 static int leave_out(struct reader *reader, const struct entry *entry, const char *name)
 {
@@ -558,7 +753,7 @@ static int leave_out(struct reader *reader, const struct entry *entry, const cha
 	return reader_leave_out(reader, plain, text);
 }
 
-static int add_entry(struct reader *reader, struct google *google, const struct entry *entry)
+static int add_entry(struct reader *reader, struct google *google, struct entry *entry)
 {
 	const char *type = facts_find_string(&entry->texts, "run_type");
 	const char *name = facts_find_string(&entry->texts, "run_name");
@@ -566,6 +761,9 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 	double seconds = entry->time / per_second;
 	int r = 0;
 
+	for (size_t i = 0; i < entry->figures.n; i++)
+		if (is_time(entry->figures.items[i].name))
+			entry->figures.items[i].real /= per_second;
 	if (!name)
 		name = facts_find_string(&entry->texts, "name");
 	if (!name)
@@ -584,7 +782,7 @@ static int add_entry(struct reader *reader, struct google *google, const struct 
 		r = reader_spoil(reader, google->pending, "'real_time' is not a time above 0");
 	if (r >= 0)
 		r = reader_add_value(reader, google->pending, seconds);
-	return r < 0 ? r : add_figures(reader, google, entry, per_second);
+	return r < 0 ? r : add_figures(reader, google->pending->benchmark, &entry->figures);
 }
 
 /* Reads a benchmark of google-benchmark; its '{' has been read. */

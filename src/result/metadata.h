@@ -31,6 +31,8 @@ bool metadata_is_list(const char *name);
 extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* The value of a parameter that the command was run with; its name follows. A number, or a text. */
 #define METADATA_PARAMETER "parameter_"
+/* A variable of the environment that the command was run with; its name follows. */
+#define METADATA_ENVIRONMENT "environment_"
 /* Which other tool made the result: these and METADATA_GOOGLE are read. The two below have keys of
  * their own for that, see benchmark_tool(). */
 #define METADATA_TOOL "quiesce_tool"
@@ -38,6 +40,8 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 #define METADATA_GOOGLE "google-benchmark"
 #define METADATA_PYPERF "pyperf"
 #define METADATA_PYPERF_VERSION "perf_version"
+/* "1" for all before 2.0, which do not tell it. */
+#define METADATA_HYPERFINE_VERSION "hyperfine_version"
 #define METADATA_RUNPINNED "runpinned"
 /* The command of a benchmark whose name is not its command. */
 #define METADATA_COMMAND "command"

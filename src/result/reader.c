@@ -355,48 +355,107 @@ static int read_version(struct reader *reader)
 	return 0;
 }
 
+static enum format find_format(const char *first)
+{
+	if (strcmp(first, "results") == 0 || strcmp(first, "schema_version") == 0)
+		return FORMAT_HYPERFINE;
+	return strcmp(first, "context") == 0 ? FORMAT_GOOGLE : FORMAT_PYPERF;
+}
+
+/* What the members of the whole that are read have told. */
+struct root {
+	bool has_version;
+	bool has_benchmarks;
+};
+
+static int read_hyperfine_member(struct reader *reader, const char *name, struct root *root)
+{
+	if (strcmp(name, "schema_version") == 0) {
+		root->has_version = true;
+		return reader_read_hyperfine_schema(reader);
+	}
+	if (strcmp(name, "metadata") == 0)
+		return reader_read_hyperfine_metadata(reader);
+	if (strcmp(name, "results") != 0)
+		return reader_skip_value(reader);
+	root->has_benchmarks = true;
+	return reader_read_hyperfine(reader);
+}
+
+static int read_google_member(struct reader *reader, const char *name, struct root *root)
+{
+	if (strcmp(name, "context") == 0)
+		return reader_read_google_context(reader);
+	if (strcmp(name, "benchmarks") != 0)
+		return reader_skip_value(reader);
+	root->has_benchmarks = true;
+	return reader_read_google(reader);
+}
+
+static int read_pyperf_member(
+	struct reader *reader, const char *name, struct root *root, struct outline *outline)
+{
+	if (strcmp(name, "version") == 0) {
+		root->has_version = true;
+		return read_version(reader);
+	}
+	if (strcmp(name, "metadata") == 0)
+		return reader_read_metadata(
+			reader, true, &reader->suite_metadata, &outline->metadata);
+	if (strcmp(name, "benchmarks") != 0)
+		return reader_skip_value(reader);
+	root->has_benchmarks = true;
+	return read_benchmarks(reader);
+}
+
+/* Whether all of it is there that makes it a result. */
+static int check_root(struct reader *reader, const struct root *root)
+{
+	if (reader->format == FORMAT_HYPERFINE && !root->has_benchmarks)
+		return reader_refuse(reader, "no hyperfine result: 'results' are missing");
+	/* The versions before 2.0 do not tell theirs. */
+	if (reader->format == FORMAT_HYPERFINE && !root->has_version)
+		return reader_keep_fact(reader, &reader->suite_metadata,
+			&(struct fact){ .name = (char *)METADATA_HYPERFINE_VERSION,
+				.type = FACT_STRING,
+				.string = (char *)"1" });
+	if (reader->format == FORMAT_GOOGLE && !root->has_benchmarks)
+		return reader_refuse(
+			reader, "no result of google-benchmark: 'benchmarks' are missing");
+	if (reader->format != FORMAT_GOOGLE && reader->format != FORMAT_HYPERFINE &&
+		!root->has_version)
+		return reader_refuse(reader, "no pyperf result: 'version' is missing");
+	if (!root->has_benchmarks)
+		return reader_refuse(reader, "no pyperf result: 'benchmarks' are missing");
+	return 0;
+}
+
 static int read_root(struct reader *reader, struct outline *outline)
 {
-	bool has_version = false, has_benchmarks = false, is_foreign = false, is_first;
+	struct root root = { 0 };
 	struct json_token token;
 	int r;
 
 	r = reader_enter_object(reader, "it");
 	outline->whole.begin = json_place(reader->json).offset;
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		is_first = !has_version && !has_benchmarks;
-		if (is_first && strcmp(token.string, "results") == 0) {
-			has_version = has_benchmarks = true;
-			is_foreign = true;
-			r = reader_read_hyperfine(reader);
-		} else if (is_first && strcmp(token.string, "context") == 0) {
-			has_version = is_foreign = true;
-			r = reader_read_google_context(reader);
-		} else if (is_foreign && !has_benchmarks &&
-			strcmp(token.string, "benchmarks") == 0) {
-			has_benchmarks = true;
-			r = reader_read_google(reader);
-		} else if (is_foreign) {
-			r = reader_skip_value(reader);
-		} else if (strcmp(token.string, "version") == 0) {
-			has_version = true;
-			r = read_version(reader);
-		} else if (strcmp(token.string, "benchmarks") == 0) {
-			has_benchmarks = true;
-			r = read_benchmarks(reader);
-		} else if (strcmp(token.string, "metadata") == 0) {
-			r = reader_read_metadata(
-				reader, true, &reader->suite_metadata, &outline->metadata);
-		} else {
-			r = reader_skip_value(reader);
-		}
+		_cleanup_free_ char *name = strdup(token.string);
+
+		if (!name)
+			return -ENOMEM;
+		if (reader->format == FORMAT_UNKNOWN)
+			reader->format = find_format(name);
+		if (reader->format == FORMAT_HYPERFINE)
+			r = read_hyperfine_member(reader, name, &root);
+		else if (reader->format == FORMAT_GOOGLE)
+			r = read_google_member(reader, name, &root);
+		else
+			r = read_pyperf_member(reader, name, &root, outline);
 	}
 	outline->whole.end = json_offset(reader->json);
-	if (r >= 0 && !has_version)
-		return reader_refuse(reader, "no pyperf result: 'version' is missing");
-	if (r >= 0 && !has_benchmarks)
-		return reader_refuse(reader, "no pyperf result: 'benchmarks' are missing");
-	if (r >= 0 && (is_foreign || reader->is_old) && reader->outline)
+	if (r >= 0)
+		r = check_root(reader, &root);
+	if (r >= 0 && (reader->format != FORMAT_PYPERF || reader->is_old) && reader->outline)
 		return reader_refuse(reader,
 			"a result of another tool or format can be looked at, but not be merged or "
 			"appended to");

@@ -54,11 +54,20 @@ struct pending {
 void pending_free(struct pending *pending);
 DEFINE_CLEANUP(pending, pending_free);
 
+/* Which tool made the result, by the first name in it. */
+enum format {
+	FORMAT_UNKNOWN,
+	FORMAT_PYPERF,
+	FORMAT_HYPERFINE,
+	FORMAT_GOOGLE,
+};
+
 struct reader {
 	struct json_reader *json;
 	bool with_evidence;
 	struct outline *outline; /* NULL: not wanted */
-	bool is_old;		 /* of a format of pyperf's before 1.0 */
+	enum format format;
+	bool is_old; /* of a format of pyperf's before 1.0 */
 	char *why;
 	struct pending **pending;
 	size_t n_pending;
@@ -88,7 +97,9 @@ int reader_add_pending(struct reader *reader, struct pending **pending);
 
 /* --- Results of other tools (foreign.c) --- */
 
-/* The value of "results". */
+/* The values of "schema_version", of "metadata" and of "results": the first two are new in 2.0. */
+int reader_read_hyperfine_schema(struct reader *reader);
+int reader_read_hyperfine_metadata(struct reader *reader);
 int reader_read_hyperfine(struct reader *reader);
 /* The values of "context" and of "benchmarks". */
 int reader_read_google_context(struct reader *reader);
