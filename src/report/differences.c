@@ -73,10 +73,14 @@ static const struct {
 	{ "python_implementation" },
 	{ "python_version" },
 	{ METADATA_HYPERFINE_VERSION },
+	{ "library_build_type" },
+	{ "library_version" },
+	{ "cpu_scaling_enabled" },
+	{ "aslr_enabled" },
 };
 
 /* What the user said of a result, or set for it: those names are the user's. */
-static const char *const prefixes[] = { METADATA_ENVIRONMENT };
+static const char *const prefixes[] = { METADATA_CONTEXT, METADATA_ENVIRONMENT };
 
 static bool is_found(const struct comparison *c, const char *key)
 {

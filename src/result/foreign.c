@@ -516,15 +516,56 @@ int reader_read_hyperfine(struct reader *reader)
 
 /* --- google-benchmark --- */
 
+/* What the library writes into the context (src/json_reporter.cc), and the names under which that
+ * is kept; NULL: it is not. */
+static const struct context_member {
+	const char *member, *name;
+} context_members[] = {
+	{ "aslr_enabled", "aslr_enabled" },
+	{ "caches", NULL },
+	{ "cpu_scaling_enabled", "cpu_scaling_enabled" },
+	{ "date", "date" },
+	{ "executable", "executable" },
+	{ "host_name", "hostname" },
+	{ "json_schema_version", NULL },
+	{ "library_build_type", "library_build_type" },
+	{ "library_version", "library_version" },
+	{ "load_avg", NULL },
+	{ "mhz_per_cpu", "mhz_per_cpu" },
+	{ "num_cpus", "cpu_count" },
+	/* Of --benchmark_context, whose names are the user's: as other tools call these. */
+	{ METADATA_COMMIT, METADATA_COMMIT },
+	{ METADATA_COMMIT_DATE, METADATA_COMMIT_DATE },
+	{ METADATA_GIVEN_NODE, METADATA_GIVEN_NODE },
+};
+
+static int read_context_member(struct reader *reader, const char *member)
+{
+	_cleanup_free_ char *plain = NULL, *name = NULL;
+	struct json_token token;
+	int r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(context_members); i++) {
+		if (strcmp(member, context_members[i].member) != 0)
+			continue;
+		return context_members[i].name
+			? keep_value(reader, &reader->suite_metadata, context_members[i].name)
+			: reader_skip_value(reader);
+	}
+	plain = text_escape_control(member);
+	if (!plain || asprintf(&name, METADATA_CONTEXT "%s", plain) < 0)
+		return -ENOMEM;
+	r = reader_next(reader, &token);
+	if (r < 0)
+		return r;
+	/* A newer library may write something else than the texts of the user. */
+	if (token.type != JSON_TOKEN_STRING)
+		return reader_explain(reader, json_skip(reader->json, &token));
+	return keep_token(reader, &token, &reader->suite_metadata, name);
+}
+
 int reader_read_google_context(struct reader *reader)
 {
-	static const struct {
-		const char *member, *name;
-	} kept[] = {
-		{ "date", "date" },
-		{ "host_name", "hostname" },
-		{ "num_cpus", "cpu_count" },
-	};
 	struct json_token token;
 	int r = reader_enter_object(reader, "the value of 'context'");
 
@@ -532,13 +573,9 @@ int reader_read_google_context(struct reader *reader)
 	 * (src/json_reporter.cc, FormatKV). Such unknown values are left out of the figures. */
 	json_allow_nan(reader->json);
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		const char *name = NULL;
+		_cleanup_free_ char *name = strdup(token.string);
 
-		for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-			if (strcmp(token.string, kept[i].member) == 0)
-				name = kept[i].name;
-		r = name ? keep_value(reader, &reader->suite_metadata, name)
-			 : reader_skip_value(reader);
+		r = name ? read_context_member(reader, name) : -ENOMEM;
 	}
 	return r;
 }
@@ -729,6 +766,8 @@ static int begin_pending(
 	google->data.loops = (uint64_t)MAX(entry->iterations, (int64_t)1);
 	r = google->run_name ? keep_text(reader, &google->pending->metadata, "name", name)
 			     : -ENOMEM;
+	if (r >= 0)
+		r = keep_text(reader, &google->pending->metadata, METADATA_TOOL, METADATA_GOOGLE);
 	if (r >= 0)
 		r = keep_argument(reader, google->pending, name);
 	return r < 0 ? r : make_unique(reader, google->pending, NULL);

@@ -33,6 +33,8 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 #define METADATA_PARAMETER "parameter_"
 /* A variable of the environment that the command was run with; its name follows. */
 #define METADATA_ENVIRONMENT "environment_"
+/* What the user said of a result of google-benchmark (--benchmark_context); the name follows. */
+#define METADATA_CONTEXT "context_"
 /* Which other tool made the result: these and METADATA_GOOGLE are read. The two below have keys of
  * their own for that, see benchmark_tool(). */
 #define METADATA_TOOL "quiesce_tool"
