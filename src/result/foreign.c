@@ -696,16 +696,29 @@ static double parse_unit(const char *unit)
 	return NAN;
 }
 
-/* "BM_sort/1024" and "BM_sort/n:1024/real_time" have a parameter, the only number in the name. The
- * rest of the name says how the benchmark was run: "threads:2". */
-static int keep_argument(struct reader *reader, struct pending *pending, const char *name)
+static int keep_number(
+	struct reader *reader, struct pending *pending, const char *parameter, double number)
 {
-	static const char *const others[] = { "threads", "repeats", "iterations", "min_time",
+	_cleanup_free_ char *key = NULL;
+	int r = text_format(&key, METADATA_PARAMETER "%s", parameter);
+
+	if (r < 0)
+		return r;
+	return reader_keep_fact(reader, &pending->metadata,
+		&(struct fact){ .name = key, .type = FACT_REAL, .real = number });
+}
+
+/* "BM_sort/1024" and "BM_sort/n:1024/real_time" have a parameter, the only number in the name, and
+ * so have those that run in "threads:2". The rest of the name says how the benchmark was run. */
+static int keep_arguments(struct reader *reader, struct pending *pending, const char *name)
+{
+	static const char *const others[] = { "repeats", "iterations", "min_time",
 		"min_warmup_time" };
-	_cleanup_free_ char *copy = strdup(name), *key = NULL;
-	struct fact fact = { .type = FACT_REAL };
-	char *rest = copy, *word;
+	_cleanup_free_ char *copy = strdup(name);
+	double value, argument = NAN, threads = NAN;
+	char *rest = copy, *word, *parameter = NULL;
 	size_t n = 0;
+	int r = 0;
 
 	if (!copy)
 		return -ENOMEM;
@@ -713,7 +726,6 @@ static int keep_argument(struct reader *reader, struct pending *pending, const c
 	while ((word = strsep(&rest, "/"))) {
 		char *number = strchr(word, ':');
 		bool is_other = false;
-		double value;
 
 		if (number)
 			*number++ = '\0';
@@ -721,14 +733,19 @@ static int keep_argument(struct reader *reader, struct pending *pending, const c
 			is_other = is_other || strcmp(word, others[i]) == 0;
 		if (is_other || parse_double(number ? number : word, -1e300, 1e300, &value) < 0)
 			continue;
+		if (number && strcmp(word, "threads") == 0) {
+			threads = value;
+			continue;
+		}
 		n++;
-		fact.real = value;
-		free(TAKE_PTR(key));
-		if (text_format(&key, METADATA_PARAMETER "%s", number ? word : "arg") < 0)
-			return -ENOMEM;
+		argument = value;
+		parameter = number ? word : NULL;
 	}
-	fact.name = key;
-	return n == 1 ? reader_keep_fact(reader, &pending->metadata, &fact) : 0;
+	if (n == 1)
+		r = keep_number(reader, pending, parameter ? parameter : "arg", argument);
+	if (r >= 0 && !isnan(threads))
+		r = keep_number(reader, pending, "threads", threads);
+	return r;
 }
 
 /* The benchmark whose repetitions are being read; they follow one another in the file. All
@@ -769,7 +786,7 @@ static int begin_pending(
 	if (r >= 0)
 		r = keep_text(reader, &google->pending->metadata, METADATA_TOOL, METADATA_GOOGLE);
 	if (r >= 0)
-		r = keep_argument(reader, google->pending, name);
+		r = keep_arguments(reader, google->pending, name);
 	return r < 0 ? r : make_unique(reader, google->pending, NULL);
 }
 
