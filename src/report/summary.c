@@ -236,10 +236,13 @@ static int append_events(struct text *t, const struct series *series)
 /* A file of another tool does not say how its values were measured. */
 const char *summary_clock_text(const struct benchmark *benchmark)
 {
+	const char *aggregate = facts_find_string(&benchmark->metadata, METADATA_AGGREGATE);
 	const char *stamps;
 
 	if (benchmark->metric)
 		return NULL;
+	if (aggregate)
+		return aggregate;
 	if (benchmark_is_by_program(benchmark))
 		return "measured inside, by libquiesce";
 	if (benchmark->runs && !facts_find(&benchmark->metadata, "quiesce_clock"))

@@ -5,6 +5,7 @@
  * have: "results", or "schema_version" since hyperfine 2.0, and "context".
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -580,12 +581,12 @@ int reader_read_google_context(struct reader *reader)
 	return r;
 }
 
-/* One entry of the list: the time of an iteration in one repetition. */
+/* One entry of the list: the time of an iteration in one repetition, or a figure of all of them. */
 struct entry {
 	struct facts texts;   /* texts that are needed, by name */
 	struct facts figures; /* cpu_time and the counters */
-	double time;
-	int64_t iterations;
+	double time;	      /* in seconds, once its unit is known */
+	int64_t iterations, repetitions;
 	/* Which of the program's benchmarks it is, whatever its name; -1 where an old library does
 	 * not say. */
 	int64_t family, instance;
@@ -594,9 +595,17 @@ struct entry {
 	char *message; /* the reason; NULL where it is not given */
 };
 
+static void entry_clear(struct entry *entry)
+{
+	facts_clear(&entry->texts);
+	facts_clear(&entry->figures);
+	free(TAKE_PTR(entry->message));
+}
+
 static bool is_text_of_entry(const char *name)
 {
-	static const char *const names[] = { "name", "run_name", "run_type", "time_unit" };
+	static const char *const names[] = { "name", "run_name", "run_type", "aggregate_name",
+		"time_unit" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -657,6 +666,8 @@ static int read_entry(struct reader *reader, struct entry *entry)
 			entry->time = token.real;
 		else if (strcmp(name, "iterations") == 0 && token.type == JSON_TOKEN_INTEGER)
 			entry->iterations = token.integer;
+		else if (strcmp(name, "repetitions") == 0 && token.type == JSON_TOKEN_INTEGER)
+			entry->repetitions = token.integer;
 		else if (strcmp(name, "family_index") == 0 && token.type == JSON_TOKEN_INTEGER)
 			entry->family = token.integer;
 		else if (strcmp(name, "per_family_instance_index") == 0 &&
@@ -682,7 +693,7 @@ static int read_entry(struct reader *reader, struct entry *entry)
 	return r;
 }
 
-/* The number of units in a second; NAN for an unknown unit. */
+/* The number of units in a second; NAN for an unknown unit. Version 1.0 tells none. */
 static double parse_unit(const char *unit)
 {
 	static const struct {
@@ -691,7 +702,7 @@ static double parse_unit(const char *unit)
 	} units[] = { { "ns", 1e9 }, { "us", 1e6 }, { "ms", 1e3 }, { "s", 1 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (unit && strcmp(unit, units[i].unit) == 0)
+		if (!unit || strcmp(unit, units[i].unit) == 0)
 			return units[i].per_second;
 	return NAN;
 }
@@ -755,14 +766,59 @@ struct google {
 	char *run_name; /* the name in the file, before make_unique() */
 	int64_t family, instance;
 	struct run_data data;
+	/* The median of the repetitions, or else their mean: it stands for them where they are not
+	 * in the file. */
+	struct entry aggregate;
+	const char *aggregate_name; /* NULL: there is none */
+	/* An entry of an old library that is the mean of "BM_a", if the median or the deviation
+	 * follows, and else a benchmark that is called "BM_a_mean". */
+	struct entry held;
+	char *held_base; /* NULL: there is none */
 };
+
+static int add_time(struct reader *reader, struct pending *pending, const struct entry *entry)
+{
+	int r = 0;
+
+	if (!(entry->time > 0) || !isfinite(entry->time))
+		r = reader_spoil(reader, pending, "'real_time' is not a time above 0");
+	if (r >= 0)
+		r = reader_add_value(reader, pending, entry->time);
+	return r < 0 ? r : add_figures(reader, pending->benchmark, &entry->figures);
+}
+
+/* Adds the value that stands for the repetitions. */
+static int add_stand_in(struct reader *reader, struct google *google)
+{
+	int64_t repetitions = google->aggregate.repetitions;
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	r = repetitions > 0 ? text_format(&text, "%s of %" PRId64 " repetitions",
+				      google->aggregate_name, repetitions)
+			    : text_format(&text, "%s of the repetitions", google->aggregate_name);
+	if (r >= 0)
+		r = keep_text(reader, &google->pending->metadata, METADATA_AGGREGATE, text);
+	return r < 0 ? r : add_time(reader, google->pending, &google->aggregate);
+}
 
 static int finish_pending(struct reader *reader, struct google *google)
 {
-	int r;
+	int r = 0;
 
 	if (!google->pending)
 		return 0;
+	if (google->pending->benchmark->n_values == 0 && google->aggregate_name)
+		r = add_stand_in(reader, google);
+	entry_clear(&google->aggregate);
+	google->aggregate_name = NULL;
+	if (r < 0)
+		return r;
+	/* Of a deviation alone there is no value. */
+	if (google->pending->benchmark->n_values == 0) {
+		pending_free(TAKE_PTR(google->pending));
+		return 0;
+	}
 	r = reader_add_run(
 		reader, google->pending, &google->data, google->pending->benchmark->n_values);
 	return r < 0 ? r : reader_add_pending(reader, &google->pending);
@@ -780,7 +836,6 @@ static int begin_pending(
 	google->family = entry->family;
 	google->instance = entry->instance;
 	run_data_clear(&google->data);
-	google->data.loops = (uint64_t)MAX(entry->iterations, (int64_t)1);
 	r = google->run_name ? keep_text(reader, &google->pending->metadata, "name", name)
 			     : -ENOMEM;
 	if (r >= 0)
@@ -809,36 +864,143 @@ static int leave_out(struct reader *reader, const struct entry *entry, const cha
 	return reader_leave_out(reader, plain, text);
 }
 
+/* The benchmark of that name becomes the one whose entries are being read. */
+static int go_to(
+	struct reader *reader, struct google *google, const char *name, const struct entry *entry)
+{
+	int r;
+
+	if (is_begun(google, name, entry))
+		return 0;
+	r = finish_pending(reader, google);
+	return r < 0 ? r : begin_pending(reader, google, name, entry);
+}
+
+static int add_repetition(
+	struct reader *reader, struct google *google, const char *name, const struct entry *entry)
+{
+	int r = go_to(reader, google, name, entry);
+
+	if (r < 0)
+		return r;
+	if (google->pending->benchmark->n_values == 0)
+		google->data.loops = (uint64_t)MAX(entry->iterations, (int64_t)1);
+	return add_time(reader, google->pending, entry);
+}
+
+static const char median[] = "median", mean[] = "mean";
+
+/* Takes the contents of the entry if it is needed. */
+static int add_aggregate(struct reader *reader, struct google *google, const char *base,
+	const char *aggregate, struct entry *entry)
+{
+	bool is_median = strcmp(aggregate, median) == 0;
+	int r = go_to(reader, google, base, entry);
+
+	if (r < 0 || (!is_median && (google->aggregate_name || strcmp(aggregate, mean) != 0)))
+		return r;
+	entry_clear(&google->aggregate);
+	google->aggregate = *entry;
+	google->aggregate_name = is_median ? median : mean;
+	*entry = (struct entry){ 0 };
+	return 0;
+}
+
+/* Before 1.5 the name alone told what an entry is: "BM_a/8_mean" is the mean of "BM_a/8". The part
+ * of it that is the name of the benchmark, malloc'd, and the rest in *ret_aggregate; NULL in *ret
+ * for a name that ends in nothing of the kind. */
+static int split_name(const char *name, char **ret, const char **ret_aggregate)
+{
+	static const char *const aggregates[] = { mean, median, "stddev", "cv" };
+	const char *last = strrchr(name, '_');
+
+	*ret = NULL;
+	for (size_t i = 0; last && i < ARRAY_SIZE(aggregates); i++) {
+		if (strcmp(last + 1, aggregates[i]) != 0)
+			continue;
+		*ret_aggregate = aggregates[i];
+		*ret = strndup(name, (size_t)(last - name));
+		return *ret ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+/* Decides what the entry was that was held, by what follows it. */
+static int release_held(
+	struct reader *reader, struct google *google, const char *base, const char *aggregate)
+{
+	_cleanup_free_ char *held_base = TAKE_PTR(google->held_base), *name = NULL;
+	int r;
+
+	if (!held_base)
+		return 0;
+	if (base && strcmp(base, held_base) == 0 && strcmp(aggregate, mean) != 0)
+		r = add_aggregate(reader, google, base, mean, &google->held);
+	else if (text_format(&name, "%s_%s", held_base, mean) < 0)
+		r = -ENOMEM;
+	else
+		r = add_repetition(reader, google, name, &google->held);
+	entry_clear(&google->held);
+	return r;
+}
+
+static int add_old_entry(
+	struct reader *reader, struct google *google, const char *name, struct entry *entry)
+{
+	_cleanup_free_ char *base = NULL;
+	const char *aggregate = NULL;
+	int r;
+
+	r = split_name(name, &base, &aggregate);
+	if (r >= 0)
+		r = release_held(reader, google, base, aggregate);
+	if (r < 0)
+		return r;
+	/* How the time grows with the argument, and how well that fits. */
+	if (isnan(entry->time) &&
+		(facts_find(&entry->figures, "cpu_coefficient") ||
+			facts_find(&entry->figures, "rms")))
+		return 0;
+	/* Aggregates are of two repetitions or more. */
+	if (base && is_begun(google, base, entry) &&
+		(google->aggregate_name || google->pending->benchmark->n_values > 1))
+		return add_aggregate(reader, google, base, aggregate, entry);
+	if (base && strcmp(aggregate, mean) == 0) {
+		google->held_base = TAKE_PTR(base);
+		google->held = *entry;
+		*entry = (struct entry){ 0 };
+		return 0;
+	}
+	return add_repetition(reader, google, name, entry);
+}
+
 static int add_entry(struct reader *reader, struct google *google, struct entry *entry)
 {
+	_cleanup_free_ char *name = NULL;
 	const char *type = facts_find_string(&entry->texts, "run_type");
-	const char *name = facts_find_string(&entry->texts, "run_name");
+	const char *aggregate = facts_find_string(&entry->texts, "aggregate_name");
+	const char *named = facts_find_string(&entry->texts, "run_name");
 	double per_second = parse_unit(facts_find_string(&entry->texts, "time_unit"));
-	double seconds = entry->time / per_second;
-	int r = 0;
 
+	entry->time /= per_second;
 	for (size_t i = 0; i < entry->figures.n; i++)
 		if (is_time(entry->figures.items[i].name))
 			entry->figures.items[i].real /= per_second;
-	if (!name)
-		name = facts_find_string(&entry->texts, "name");
-	if (!name)
+	if (!named)
+		named = facts_find_string(&entry->texts, "name");
+	if (!named)
 		return reader_refuse(reader, "no result of google-benchmark: one without a name");
+	/* The entry may be moved. */
+	name = strdup(named);
+	if (!name)
+		return -ENOMEM;
 	if (entry->failed || entry->skipped)
 		return leave_out(reader, entry, name);
-	/* Before 1.5 there was no type. */
-	if (type && strcmp(type, "iteration") != 0)
-		return 0;
-	if (!is_begun(google, name, entry)) {
-		r = finish_pending(reader, google);
-		if (r >= 0)
-			r = begin_pending(reader, google, name, entry);
-	}
-	if (r >= 0 && (!(seconds > 0) || !isfinite(seconds)))
-		r = reader_spoil(reader, google->pending, "'real_time' is not a time above 0");
-	if (r >= 0)
-		r = reader_add_value(reader, google->pending, seconds);
-	return r < 0 ? r : add_figures(reader, google->pending->benchmark, &entry->figures);
+	if (!type)
+		return add_old_entry(reader, google, name, entry);
+	if (strcmp(type, "iteration") == 0)
+		return add_repetition(reader, google, name, entry);
+	return aggregate ? add_aggregate(reader, google, name, aggregate, entry) : 0;
 }
 
 /* Reads a benchmark of google-benchmark; its '{' has been read. */
@@ -849,9 +1011,7 @@ static int read_google_one(struct reader *reader, void *context)
 
 	if (r >= 0)
 		r = add_entry(reader, context, &entry);
-	facts_clear(&entry.texts);
-	facts_clear(&entry.figures);
-	free(entry.message);
+	entry_clear(&entry);
 	return r;
 }
 
@@ -862,7 +1022,12 @@ int reader_read_google(struct reader *reader)
 		reader, "the value of 'benchmarks'", "a benchmark", read_google_one, &google);
 
 	if (r >= 0)
+		r = release_held(reader, &google, NULL, NULL);
+	if (r >= 0)
 		r = finish_pending(reader, &google);
+	entry_clear(&google.aggregate);
+	entry_clear(&google.held);
+	free(google.held_base);
 	pending_free(google.pending);
 	free(google.run_name);
 	if (r < 0 || reader->n_pending > 0)
@@ -872,6 +1037,6 @@ int reader_read_google(struct reader *reader)
 			"no result of google-benchmark: all in it failed or was skipped (%s %s)",
 			reader->left_out.items[0].name, reader->left_out.items[0].string);
 	return reader_refuse(reader,
-		"no result of google-benchmark: it has no times of iterations "
-		"(--benchmark_report_aggregates_only leaves them out)");
+		"no result of google-benchmark: it has neither times of iterations nor their "
+		"median or mean");
 }

@@ -35,6 +35,9 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 #define METADATA_ENVIRONMENT "environment_"
 /* What the user said of a result of google-benchmark (--benchmark_context); the name follows. */
 #define METADATA_CONTEXT "context_"
+/* "median of 10 repetitions": what the only value of a benchmark is, where its values are not in
+ * the file. */
+#define METADATA_AGGREGATE "quiesce_aggregate"
 /* Which other tool made the result: these and METADATA_GOOGLE are read. The two below have keys of
  * their own for that, see benchmark_tool(). */
 #define METADATA_TOOL "quiesce_tool"

@@ -95,8 +95,8 @@ static void test_refused(void **state)
 			"1:91: no result of google-benchmark: all in it failed or was skipped (B was "
 			"skipped: no\\x0a disk)" },
 		{ "{\"context\": {}, \"benchmarks\": [{\"name\": \"B\", \"run_type\": \"aggregate\"}]}",
-			"1:70: no result of google-benchmark: it has no times of iterations "
-			"(--benchmark_report_aggregates_only leaves them out)" },
+			"1:70: no result of google-benchmark: it has neither times of iterations "
+			"nor their median or mean" },
 		{ HEAD "{\"values\": [NaN]}" TAIL, "1:84: a value was expected" },
 		{ HEAD "{\"values\": [Infinity]}" TAIL, "1:84: a value was expected" },
 		{ HEAD "{\"values\": [-Infinity]}" TAIL, "1:84: no number that JSON knows" },
