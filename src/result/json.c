@@ -15,6 +15,7 @@ enum {
 	STRING_MAX = 1024 * 1024,
 	NUMBER_MAX = 1024, /* characters; no program writes longer numbers */
 	MEMBERS_MAX = 1000,
+	HEAD_SIZE = 4096,
 };
 
 /* What may come next. */
@@ -49,6 +50,9 @@ struct json_reader {
 	size_t first_hash[DEPTH_MAX];
 
 	struct text string;
+
+	char head[HEAD_SIZE];
+	size_t n_head;
 };
 
 int json_reader_new(struct input *input, struct json_reader **ret)
@@ -86,6 +90,12 @@ const char *json_why(const struct json_reader *reader)
 struct json_place json_place(const struct json_reader *reader)
 {
 	return reader->place;
+}
+
+const char *json_head(const struct json_reader *reader, size_t *ret_size)
+{
+	*ret_size = reader->n_head;
+	return reader->head;
 }
 
 uint64_t json_offset(const struct json_reader *reader)
@@ -136,6 +146,10 @@ static int fill(struct json_reader *reader)
 	if (size == 0)
 		return 0;
 	reader->end += size;
+	if (reader->piece_offset == 0) {
+		reader->n_head = MIN(size, (size_t)HEAD_SIZE);
+		memcpy(reader->head, reader->piece, reader->n_head);
+	}
 	return 1;
 }
 

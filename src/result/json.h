@@ -66,6 +66,8 @@ int json_skip(struct json_reader *reader, const struct json_token *token);
 const char *json_why(const struct json_reader *reader);
 /* Where the last token began, or where something was refused. */
 struct json_place json_place(const struct json_reader *reader);
+/* The first bytes of the input, as far as they have been read, for a guess at what it is. */
+const char *json_head(const struct json_reader *reader, size_t *ret_size);
 /* The number of bytes read: the offset behind the last token, or for a name, behind its ':'. */
 uint64_t json_offset(const struct json_reader *reader);
 

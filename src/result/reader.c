@@ -12,6 +12,7 @@
 #include "result/metadata.h"
 #include "result/reader.h"
 #include "result/reading.h"
+#include "result/recognize.h"
 
 enum {
 	BENCHMARKS_MAX = 10 * 1000,
@@ -528,6 +529,18 @@ void outline_clear(struct outline *outline)
 	*outline = (struct outline){ 0 };
 }
 
+/* What is none of our results, but known, is named as what it is. */
+static int name_unknown(struct reader *reader)
+{
+	size_t size;
+	const char *head = json_head(reader->json, &size), *what = recognize(head, size);
+
+	if (!what)
+		return -EINVAL;
+	free(TAKE_PTR(reader->why));
+	return text_refuse(&reader->why, -EINVAL, "1:1: %s", what);
+}
+
 /* ret_outline may be NULL. */
 static int read_input(struct input *input, bool with_evidence, struct suite **ret,
 	struct outline *ret_outline, char **ret_why)
@@ -557,6 +570,8 @@ static int read_input(struct input *input, bool with_evidence, struct suite **re
 	free(reader.pending);
 	facts_clear(&reader.suite_metadata);
 	facts_clear(&reader.left_out);
+	if (r == -EINVAL)
+		r = name_unknown(&reader);
 	if (r == -EINVAL || r == -EBADMSG)
 		*ret_why = TAKE_PTR(reader.why);
 	free(reader.why);

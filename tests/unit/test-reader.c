@@ -150,6 +150,50 @@ static void test_refused(void **state)
 	}
 }
 
+/* What others write is named, however far it could be read. */
+static void test_recognized(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+	} cases[] = {
+		{ "{\"machine_info\": {\"node\": \"h\"}, \"benchmarks\": [{\"name\": \"a\"}]}",
+			"1:1: a result of pytest-benchmark is not read" },
+		{ "\n[\n {\n  \"jmhVersion\": \"1.37\"", "1:1: a result of JMH is not read" },
+		{ "{\"results\": [{\"title\": \"t\", \"name\": \"n\", \"complexityN\": -1}]}",
+			"1:1: nanobench's own JSON is not read, but what it renders with its "
+			"template pyperf is" },
+		{ "{\"sampling_mode\":\"Linear\",\"iters\":[1.0]}",
+			"1:1: a result of criterion is not read" },
+		{ "{\"fio version\" : \"fio-3.33\"}", "1:1: a result of fio is not read" },
+		{ "goos: linux\nBenchmarkSum-2 5000 1832 ns/op\n",
+			"1:1: the output of Go's benchmarks is not read" },
+		{ "PASS\ngoos: linux\n", "1:1: the output of Go's benchmarks is not read" },
+		{ "\nrunning 2 tests\ntest sum  ... bench:         824.30 ns/iter (+/- 84.73)\n",
+			"1:1: the output of Rust's benchmarks is not read" },
+		{ "command,mean,stddev,median\n",
+			"1:1: hyperfine's CSV is not read, but what it writes with --export-json is" },
+		{ "name,iterations,real_time,cpu_time\n",
+			"1:1: google-benchmark's CSV is not read, but its JSON is: "
+			"--benchmark_out=FILE" },
+		{ "<?xml version=\"1.0\"?>\n<Catch name=\"c\">",
+			"1:1: a result of Catch2 is not read" },
+		{ "<?xml version=\"1.0\"?>\n<x>", "1:1: XML is not read" },
+		{ "\x28\xb5\x2f\xfdx", "1:1: compressed by zstd: decompress it first" },
+		{ "\xef\xbb\xbf{}",
+			"1:1: a text with a byte order mark, which JSON does not have: remove it "
+			"first" },
+		/* The words alone are none of their marks. */
+		{ "{\"tool\": \"goos: , jmhVersion\"}",
+			"1:30: no pyperf result: 'version' is missing" },
+		{ "BZ", "1:1: this is no JSON" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_refused(cases[i].text, strlen(cases[i].text), cases[i].why);
+}
+
 /* One bad value spoils its benchmark, and nothing else of the file. */
 static void test_spoilt(void **state)
 {
@@ -587,6 +631,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_recognized),
 		cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_equal_commands),
 		cmocka_unit_test(test_cut_off),
