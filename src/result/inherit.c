@@ -6,6 +6,7 @@
 
 #include "result/metadata.h"
 #include "result/reading.h"
+#include "result/weight.h"
 
 static const struct run_name *find_name(const struct pending *pending, const char *name)
 {
@@ -297,6 +298,40 @@ static void find_agreement(
 	}
 }
 
+static bool is_mentioned(
+	const struct reader *reader, const struct pending *pending, const char *key)
+{
+	return find_name(pending, key) || facts_find(&pending->metadata, key) ||
+		facts_find(&reader->suite_metadata, key);
+}
+
+/* What writes evidence and no flags gets the flags that runpinned would have set by it. Of
+ * runpinned, a run without flags has none. */
+static int derive_flags(const struct reader *reader, struct pending *pending)
+{
+	struct series *series = pending->benchmark->series;
+	/* pyperf's own cpu_freq is of one moment, and says little of the run. */
+	bool has_frequency = is_mentioned(reader, pending, "quiesce_frequency_khz");
+	struct weight_base base;
+	int r;
+
+	if (!series->with_evidence || is_mentioned(reader, pending, "quiesce_flags") ||
+		is_mentioned(reader, pending, "quiesce_version"))
+		return 0;
+	r = weight_base_find(series, &base);
+	if (r < 0)
+		return r;
+	if (!has_frequency)
+		base.frequency_khz = NAN;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		struct weights weights;
+
+		weights_find(&base, &series->samples[i], &series->evidence[i], &weights);
+		series->samples[i].flags |= weight_flags(&series->evidence[i], &weights);
+	}
+	return 0;
+}
+
 int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 {
 	struct benchmark *b = pending->benchmark;
@@ -321,6 +356,9 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 		r = spread_common(reader, pending);
 	if (r >= 0)
 		r = spread_provenance(reader, pending);
+	if (r < 0)
+		return r;
+	r = derive_flags(reader, pending);
 	if (r < 0)
 		return r;
 	settle_times(b, reader->is_old);

@@ -248,6 +248,31 @@ void weights_find(const struct weight_base *base, const struct sample *sample,
 	ret->lost = MIN(ret->lost, 1.0);
 }
 
+uint16_t weight_flags(const struct evidence *evidence, const struct weights *weights)
+{
+	static const enum sample_flag by_weight[] = { SAMPLE_PREEMPTED, SAMPLE_IRQ, SAMPLE_FREQ,
+		SAMPLE_CLOCK };
+	uint16_t flags = 0;
+
+	/* A weight that is not known is not above anything. */
+	for (size_t i = 0; i < ARRAY_SIZE(by_weight); i++)
+		if (weights->of[weight_bit(by_weight[i])] >= WEIGHT_WORTH_SAYING)
+			flags |= (uint16_t)by_weight[i];
+	if (evidence->migrations > 0 ||
+		(evidence->cpu_first >= 0 && evidence->cpu_last >= 0 &&
+			evidence->cpu_first != evidence->cpu_last))
+		flags |= SAMPLE_MIGRATED;
+	if (evidence->irq_device > 0)
+		flags |= SAMPLE_IRQ;
+	if (evidence->steal_ns > 0)
+		flags |= SAMPLE_STEAL;
+	if (evidence->throttles > 0)
+		flags |= SAMPLE_THROTTLED;
+	if (evidence_is_shared(evidence))
+		flags |= SAMPLE_SHARED;
+	return flags;
+}
+
 char *weights_text(const struct sample *sample, const struct weights *weights)
 {
 	_cleanup_text_ struct text t = { 0 };

@@ -84,6 +84,10 @@ struct weights {
 /* The weights of a run. evidence may be NULL. */
 void weights_find(const struct weight_base *base, const struct sample *sample,
 	const struct evidence *evidence, struct weights *ret);
+/* The flags that the evidence of a run gives it: those of events, and those that weigh enough to be
+ * said. What needs the medians of all runs (freq, clock) is among them where the weights have it.
+ */
+uint16_t weight_flags(const struct evidence *evidence, const struct weights *weights);
 /* "preempted 8.3 %, irq 0.1 %, hot": the flags of the run with their weights, malloc'd, "" for
  * none, NULL when memory is short. */
 char *weights_text(const struct sample *sample, const struct weights *weights);

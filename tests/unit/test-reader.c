@@ -490,6 +490,58 @@ static void test_new_pyperf(void **state)
 	suite_free(suite);
 }
 
+/* Runs of who writes evidence and no flags get those that runpinned would have set. */
+static void test_derived_flags(void **state)
+{
+#define RUN(metadata) "{\"values\": [1], \"metadata\": {\"duration\": 1, " metadata "}}"
+	static const struct {
+		const char *metadata; /* of the second of three runs */
+		const char *flags;
+	} cases[] = {
+		{ "\"quiesce_run_delay\": 0.2", "preempted" },
+		{ "\"quiesce_run_delay\": 0.009", "" },
+		{ "\"quiesce_irq_device\": 1", "irq" },
+		{ "\"quiesce_irq_device\": 0, \"quiesce_softirqs\": \"TIMER x3, NET_RX x9000\"",
+			"irq" },
+		{ "\"quiesce_migrations\": 2", "migrated" },
+		{ "\"quiesce_cpu_first\": 1, \"quiesce_cpu_last\": 2", "migrated" },
+		{ "\"quiesce_steal\": 0.01", "steal" },
+		{ "\"quiesce_throttles\": 1", "throttled" },
+		{ "\"quiesce_frequency_khz\": 2000000", "freq" },
+		{ "\"quiesce_core_khz\": 2000000", "clock" },
+		{ "\"quiesce_core_share_before\": 0.5", "shared" },
+		{ "\"quiesce_run_delay\": 0.2, \"quiesce_irq_device\": 1", "preempted,irq" },
+		/* Of a moment. */
+		{ "\"cpu_freq\": \"3=2000 MHz\"", "" },
+		/* Who writes flags has set all that there are, and so has runpinned. */
+		{ "\"quiesce_run_delay\": 0.2, \"quiesce_flags\": \"none\"", "" },
+		{ "\"quiesce_run_delay\": 0.2, \"quiesce_version\": \"0.1\"", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		/* What the others say of the same name. */
+		const char *usual = strstr(cases[i].metadata, "khz") ? cases[i].metadata : NULL;
+		size_t n = usual ? strcspn(usual, ":") : 0;
+		struct suite *suite;
+		char *text, *flags;
+
+		assert_true(
+			asprintf(&text, HEAD RUN("%.*s%s") ", " RUN("%s") ", " RUN("%.*s%s") TAIL,
+				(int)n, usual ? usual : "", usual ? ": 3000000" : "\"x\": 1",
+				cases[i].metadata, (int)n, usual ? usual : "",
+				usual ? ": 3000000" : "\"x\": 1") > 0);
+		suite = read_good(text);
+		for (size_t run = 0; run < 3; run++) {
+			flags = sample_flags_text(suite->benchmarks[0]->series->samples[run].flags);
+			assert_string_equal(flags, run == 1 ? cases[i].flags : "");
+			free(flags);
+		}
+		suite_free(suite);
+		free(text);
+	}
+}
+
 /* What we write comes back as what it was, with all of its evidence. */
 static void test_own(void **state)
 {
@@ -640,6 +692,7 @@ int main(void)
 		cmocka_unit_test(test_zones),
 		cmocka_unit_test(test_old_pyperf),
 		cmocka_unit_test(test_new_pyperf),
+		cmocka_unit_test(test_derived_flags),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_gzip),
 		cmocka_unit_test(test_files),
