@@ -10,12 +10,19 @@
 
 const char *comparison_remedy(const struct comparison *comparison)
 {
+	/* By turns is told by dates alone, which hyperfine 1 and nanobench do not write. */
+	bool dated = comparison->old->has_dates && comparison->new->has_dates;
+
 	switch (comparison->design) {
 	case COMPARED_IN_SEQUENCE:
-		return "measure both in turn (runpinned --baseline), each beside a control "
-		       "(runpinned --control), or several results by turns (--old, --new)";
+		return dated ? "measure both in turn (runpinned --baseline), each beside a control "
+			       "(runpinned --control), or several results by turns (--old, --new)"
+			     : "measure both in turn (runpinned --baseline), or each beside a "
+			       "control (runpinned --control)";
 	case COMPARED_RESULTS_IN_SEQUENCE:
-		return "measure old and new by turns";
+		return dated ? "measure old and new by turns"
+			     : "results without dates do not tell that they were measured by "
+			       "turns: measure both in turn (runpinned --baseline)";
 	default:
 		return NULL;
 	}
