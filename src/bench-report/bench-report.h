@@ -78,6 +78,11 @@ struct request {
 	/* compare: the first of the files are several results of --old, the others those of --new;
 	 * 0 when these were not given. */
 	size_t n_old;
+	/* compare: the benchmark of NEW that one of OLD is compared with, if their names differ:
+	 * rules such as "/old/new/", whose first character separates the text in the name in OLD
+	 * from the one in its place in NEW. The first rule whose text is in a name holds for it. */
+	char **renames;
+	size_t n_renames;
 	const char *benchmark; /* only the benchmark of this name; NULL for all */
 	const char *metric;    /* the metric by which runs are judged; NULL for their values */
 	enum unit unit;	       /* the unit in which times are shown */

@@ -37,6 +37,7 @@ struct pairs {
 	struct comparison **comparisons;
 	size_t *files; /* the index of the NEW file of each comparison */
 	char **labels; /* the names of the files as they are printed, escaped */
+	bool **owned;  /* for each benchmark of each file: whether one of OLD belongs to it */
 	size_t n;
 	struct omission *omissions;
 	size_t n_omissions;
@@ -61,6 +62,43 @@ static const struct benchmark *find_only(const struct suite *suite)
 		found = suite->benchmarks[i];
 	}
 	return found;
+}
+
+/* Applies the rule "/old/new/" of --rename, if its text is in the name; else NULL in *ret. */
+static int apply_rule(const char *rule, const char *name, char **ret)
+{
+	const char *middle = strchr(rule + 1, *rule), *end = strchr(middle + 1, *rule), *at;
+	_cleanup_free_ char *from = strndup(rule + 1, (size_t)(middle - rule - 1));
+
+	*ret = NULL;
+	if (!from)
+		return -ENOMEM;
+	at = strstr(name, from);
+	if (!at)
+		return 0;
+	return text_format(ret, "%.*s%.*s%s", (int)(at - name), name, (int)(end - middle - 1),
+		middle + 1, at + strlen(from));
+}
+
+/* The benchmark of a NEW file, or of another OLD one, that belongs to one of OLD; NULL in *ret
+ * where there is none. */
+static int find_partner(const struct pairs *pairs, const struct benchmark *old, size_t file,
+	const struct benchmark **ret)
+{
+	const struct suite *suite = pairs->reports->suites[file];
+	_cleanup_free_ char *name = NULL;
+	size_t index;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && !name && file >= MAX(pairs->request->n_old, (size_t)1) &&
+		i < pairs->request->n_renames;
+		i++)
+		r = apply_rule(pairs->request->renames[i], old->name, &name);
+	index = suite_find_index(suite, name ? name : old->name);
+	*ret = index == SIZE_MAX ? NULL : suite->benchmarks[index];
+	if (*ret)
+		pairs->owned[file][index] = true;
+	return r;
 }
 
 /* Benchmarks with different names are compared when each file has only one benchmark. */
@@ -194,7 +232,8 @@ static int warn_of_additional(struct pairs *pairs, size_t file)
 		const char *name = suite->benchmarks[i]->name;
 		_cleanup_free_ char *why = NULL;
 
-		if (!is_chosen(pairs->request, suite->benchmarks[i]) || suite_find(first, name) ||
+		if (!is_chosen(pairs->request, suite->benchmarks[i]) || pairs->owned[file][i] ||
+			(pairs->request->n_renames == 0 && suite_find(first, name)) ||
 			is_left_out(pairs, name, n_old))
 			continue;
 		r = explain_incomparable(pairs, suite->benchmarks[i], NULL, 0, &why);
@@ -211,15 +250,18 @@ static int warn_of_additional(struct pairs *pairs, size_t file)
 static int pair_file(struct pairs *pairs, size_t file)
 {
 	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
-	const struct benchmark *only = is_one_each(pairs) ? find_only(old) : NULL;
+	const struct benchmark *only = is_one_each(pairs) ? find_only(old) : NULL, *partner;
 	int r = 0;
 
 	if (only)
 		return add_pair(pairs, only, find_only(new), file);
-	for (size_t i = 0; r >= 0 && i < old->n; i++)
-		if (is_chosen(pairs->request, old->benchmarks[i]))
-			r = add_pair(pairs, old->benchmarks[i],
-				suite_find(new, old->benchmarks[i]->name), file);
+	for (size_t i = 0; r >= 0 && i < old->n; i++) {
+		if (!is_chosen(pairs->request, old->benchmarks[i]))
+			continue;
+		r = find_partner(pairs, old->benchmarks[i], file, &partner);
+		if (r >= 0)
+			r = add_pair(pairs, old->benchmarks[i], partner, file);
+	}
 	return r < 0 ? r : warn_of_additional(pairs, file);
 }
 
@@ -291,11 +333,15 @@ static int find_results(const struct pairs *pairs, const struct benchmark *first
 	int r = 0;
 
 	*ret_why = NULL;
-	for (size_t i = 0; r >= 0 && !*ret_why && i < pairs->reports->n; i++) {
+	for (size_t i = 0; r >= 0 && i < pairs->reports->n; i++) {
 		const struct suite *suite = pairs->reports->suites[i];
 
-		ret[i] = is_one_each(pairs) ? find_only(suite) : suite_find(suite, first->name);
-		r = explain_incomparable(pairs, first, ret[i], i, ret_why);
+		if (is_one_each(pairs))
+			ret[i] = find_only(suite);
+		else
+			r = find_partner(pairs, first, i, &ret[i]);
+		if (r >= 0 && !*ret_why)
+			r = explain_incomparable(pairs, first, ret[i], i, ret_why);
 	}
 	return r;
 }
@@ -395,11 +441,14 @@ static int make_pairs(struct pairs *pairs)
 	pairs->comparisons = calloc(most, sizeof(struct comparison *));
 	pairs->files = calloc(most, sizeof(*pairs->files));
 	pairs->labels = calloc(pairs->reports->n, sizeof(char *));
-	if (!pairs->comparisons || !pairs->files || !pairs->labels)
+	pairs->owned = calloc(pairs->reports->n, sizeof(bool *));
+	if (!pairs->comparisons || !pairs->files || !pairs->labels || !pairs->owned)
 		return -ENOMEM;
 	for (size_t i = 0; i < pairs->reports->n; i++) {
 		pairs->labels[i] = text_escape_control(file_label(pairs->request->files[i]));
-		if (!pairs->labels[i])
+		pairs->owned[i] =
+			calloc(MAX(pairs->reports->suites[i]->n, (size_t)1), sizeof(bool));
+		if (!pairs->labels[i] || !pairs->owned[i])
 			return -ENOMEM;
 	}
 	if (pairs->request->benchmark && !is_any_chosen(pairs)) {
@@ -428,6 +477,9 @@ static void clear_pairs(struct pairs *pairs)
 		comparison_free(pairs->comparisons[i]);
 	for (size_t i = 0; pairs->labels && i < pairs->reports->n; i++)
 		free(pairs->labels[i]);
+	for (size_t i = 0; pairs->owned && i < pairs->reports->n; i++)
+		free(pairs->owned[i]);
+	free(pairs->owned);
 	for (size_t i = 0; i < pairs->n_omissions; i++)
 		free(pairs->omissions[i].why);
 	free(pairs->omissions);
@@ -521,7 +573,9 @@ static const char *names_remark(const struct pairs *pairs, size_t at)
 
 	if (pairs->reports->n == 1 || metadata_equal_strings(c->old->name, c->new->name))
 		return "";
-	return "  names      differ: they are compared because each file has one benchmark\n";
+	return is_one_each(pairs)
+		? "  names      differ: they are compared because each file has one benchmark\n"
+		: "  names      differ: they are compared because of --rename\n";
 }
 
 static int print_ranking(const struct benchmark *const *programs, size_t n, bool by_speed,

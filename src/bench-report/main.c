@@ -90,6 +90,7 @@ static bool is_taken_by(const struct verb *verb, const char *name)
 		{ "fail-unclear", TAKES_FAIL_SLOWER },
 		{ "old", TAKES_RESULTS },
 		{ "new", TAKES_RESULTS },
+		{ "rename", TAKES_RESULTS },
 		{ "fail-worse", TAKES_FAIL_WORSE },
 		{ "since", TAKES_FAIL_WORSE },
 		{ "output", TAKES_OUTPUT },
@@ -258,7 +259,7 @@ static int take_fail_slower(const char *value, void *into)
 	return parse_double(value, 0, 1e6, into);
 }
 
-/* The files behind --old or --new. */
+/* The files behind --old or --new, or the rules of --rename. */
 struct file_list {
 	char **items; /* room for as many as there are arguments */
 	size_t n;
@@ -269,6 +270,19 @@ static int take_file(const char *value, void *into)
 	struct file_list *list = into;
 
 	if (value[0] == '-' && value[1])
+		return -EINVAL;
+	list->items[list->n++] = (char *)value;
+	return 0;
+}
+
+/* See `renames` of struct request. */
+static int take_rename(const char *value, void *into)
+{
+	struct file_list *list = into;
+	const char *middle = *value ? strchr(value + 1, *value) : NULL;
+	const char *end = middle ? strchr(middle + 1, *value) : NULL;
+
+	if (!end || end[1])
 		return -EINVAL;
 	list->items[list->n++] = (char *)value;
 	return 0;
@@ -310,7 +324,7 @@ static char **spread_lists(int argc, char *argv[], int *ret_argc)
 
 /* Reads the options of all verbs, as option_rows_read() does: the verb may stand behind them. */
 static int read_options(int argc, char *argv[], struct request *request, struct file_list *old,
-	struct file_list *new)
+	struct file_list *new, struct file_list *renames)
 {
 	const struct option_row rows[] = {
 		{ 'b', "benchmark", "NAME", "of the benchmark NAME alone", option_text,
@@ -356,6 +370,11 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			"of the new one, measured by turns: each result\n"
 			"counts as one number",
 			take_file, new, "a file" },
+		{ 0, "rename", "/OLD/NEW/",
+			"compare: a benchmark of OLD whose name has the text\n"
+			"OLD with the one of NEW that has NEW in its place",
+			take_rename, renames,
+			"two texts between three equal characters, /old/new/" },
 		{ 0, "fail-worse", "PCT",
 			"trend: exit status 3 when a level is worse than\n"
 			"the one before by more than PCT per cent",
@@ -419,6 +438,7 @@ static int check_options(const struct request *request)
 		{ "fail-slower", !isnan(request->fail_slower) },
 		{ "fail-unclear", request->fail_unclear },
 		{ "old", request->n_old > 0 },
+		{ "rename", request->n_renames > 0 },
 		{ "fail-worse", !isnan(request->fail_worse) },
 		{ "since", request->since },
 		{ "output", request->output },
@@ -480,9 +500,9 @@ static int choose_form(struct request *request)
  * FILE" is understood, too.
  */
 static int parse_command_line(int argc, char *argv[], struct request *request,
-	struct file_list *old, struct file_list *new)
+	struct file_list *old, struct file_list *new, struct file_list *renames)
 {
-	int r = read_options(argc, argv, request, old, new);
+	int r = read_options(argc, argv, request, old, new, renames);
 
 	if (r != 0)
 		return r;
@@ -491,6 +511,8 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 		return -EINVAL;
 	}
 	request->n_old = old->n;
+	request->renames = renames->items;
+	request->n_renames = renames->n;
 	if (optind == argc) {
 		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest, trend, fleet or merge");
 		return -EINVAL;
@@ -538,20 +560,22 @@ int main(int argc, char *argv[])
 {
 	struct request request = { .fail_slower = NAN, .fail_worse = NAN };
 	_cleanup_free_ char **words = spread_lists(argc, argv, &argc), **old_files = NULL;
-	_cleanup_free_ char **new_files = NULL;
-	struct file_list old = { 0 }, new = { 0 };
+	_cleanup_free_ char **new_files = NULL, **rules = NULL;
+	struct file_list old = { 0 }, new = { 0 }, renames = { 0 };
 	int r;
 
 	setlocale(LC_CTYPE, "");
 	old_files = calloc((size_t)argc, sizeof(*old_files));
 	new_files = calloc((size_t)argc, sizeof(*new_files));
-	if (!words || !old_files || !new_files) {
+	rules = calloc((size_t)argc, sizeof(*rules));
+	if (!words || !old_files || !new_files || !rules) {
 		say_errno(ENOMEM, "cannot start");
 		return EXIT_FAILED;
 	}
 	old.items = old_files;
 	new.items = new_files;
-	r = parse_command_line(argc, words, &request, &old, &new);
+	renames.items = rules;
+	r = parse_command_line(argc, words, &request, &old, &new, &renames);
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r > 0)
