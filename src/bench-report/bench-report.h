@@ -123,6 +123,8 @@ enum exit_status verb_trend(const struct request *request);
 /* The name of a file in messages: "standard input" for "-". */
 const char *file_label(const char *file);
 
+/* Says which benchmarks of a file are left out, and why (struct suite). */
+void say_left_out(const char *file, const struct facts *left_out);
 /* The result of one file. Says what is wrong and returns a negative errno. */
 int report_read(
 	const struct request *request, const char *file, bool with_evidence, struct suite **ret);

@@ -114,6 +114,13 @@ static int choose_metric(const char *file, struct suite *suite, const char *metr
 	return 0;
 }
 
+void say_left_out(const char *file, const struct facts *left_out)
+{
+	for (size_t i = 0; i < left_out->n; i++)
+		say("%s: left out: %s %s", file_label(file), left_out->items[i].name,
+			left_out->items[i].string);
+}
+
 int report_read(
 	const struct request *request, const char *file, bool with_evidence, struct suite **ret)
 {
@@ -128,9 +135,7 @@ int report_read(
 		say_errno(r, "cannot read %s", file_label(file));
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < suite->left_out.n; i++)
-		say("%s: left out: %s %s", file_label(file), suite->left_out.items[i].name,
-			suite->left_out.items[i].string);
+	say_left_out(file, &suite->left_out);
 	if (request->metric)
 		r = choose_metric(file, suite, request->metric);
 	if (r < 0 && r != -ENOENT)

@@ -28,6 +28,7 @@ static int add_all(const struct request *request, struct merge *merge)
 			say_errno(r, "cannot merge %s", file_label(files.items[i]));
 		if (r < 0)
 			return r;
+		say_left_out(files.items[i], merge_left_out(merge));
 	}
 	return 0;
 }

@@ -37,11 +37,16 @@ struct benchmark_warmup {
 	double value; /* per iteration of a loop */
 };
 
+/* Where a file has the figures of a run, beside "values", by name: {"cpu_time": [0.1, null]}.
+ * pyperf does not look there. */
+#define BENCHMARK_FIGURES "quiesce_figures"
+
 /* Another figure that was measured together with each value. */
 struct benchmark_figure {
 	char *name;
 	enum unit unit;
 	double *values; /* as many as the benchmark has values; NAN where unknown */
+	size_t n;	/* while it is read: of how many values it has been told */
 };
 
 struct benchmark {

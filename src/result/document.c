@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "basic/macro.h"
@@ -91,7 +92,72 @@ static int check_disputes(const struct document *document, char **ret_why)
 	return 0;
 }
 
-static int read_document(struct input *input, struct document **ret, char **ret_why)
+/* Dates without a zone are local times, which the reader takes for UTC and the writer writes as
+ * local times: the moment at which the clock on the wall showed that. A date that all runs share
+ * stays in the metadata, with its zone. */
+static void set_start(struct benchmark *b)
+{
+	time_t seconds = (time_t)(b->series->start_realtime_ns / NSEC_PER_SEC);
+	int64_t fraction = b->series->start_realtime_ns % NSEC_PER_SEC;
+	struct tm tm;
+
+	b->series->start_realtime_ns = 0;
+	if (!b->has_dates || facts_find(&b->metadata, "date") || !gmtime_r(&seconds, &tm))
+		return;
+	tm.tm_isdst = -1;
+	b->series->start_realtime_ns = (int64_t)mktime(&tm) * NSEC_PER_SEC + fraction;
+}
+
+/* Writes what was read of another tool's result as one of format 1.0. */
+static int write_converted(FILE *stream, const struct suite *suite)
+{
+	_cleanup_free_ struct document_part *parts = calloc(suite->n, sizeof(*parts));
+
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < suite->n; i++) {
+		struct benchmark *b = suite->benchmarks[i];
+
+		set_start(b);
+		parts[i] = (struct document_part){ b->series, &b->metadata, b };
+	}
+	return document_write(stream, NULL, parts, suite->n);
+}
+
+/* Reads the text, which is of another tool or format, and makes it one of format 1.0. */
+static int convert(struct document *document, char **ret_why)
+{
+	_cleanup_(suite) struct suite *suite = NULL;
+	_cleanup_(input) struct input *input = NULL;
+	_cleanup_free_ char *text = NULL;
+	FILE *stream;
+	size_t size;
+	int r;
+
+	r = input_open_memory(document->text, document->size, &input);
+	if (r >= 0)
+		r = suite_read_input(input, true, &suite, ret_why);
+	if (r < 0)
+		return r;
+	stream = open_memstream(&text, &size);
+	if (!stream)
+		return -ENOMEM;
+	r = write_converted(stream, suite);
+	if (fclose(stream) != 0 && r >= 0)
+		r = -ENOMEM;
+	if (r < 0)
+		return r;
+	document->left_out = suite->left_out;
+	suite->left_out = (struct facts){ 0 };
+	free(document->text);
+	document->text = TAKE_PTR(text);
+	document->size = size;
+	document->converted = true;
+	return 0;
+}
+
+static int read_document(
+	struct input *input, bool may_convert, struct document **ret, char **ret_why)
 {
 	_cleanup_(document) struct document *document = calloc(1, sizeof(*document));
 	_cleanup_text_ struct text text = { 0 };
@@ -113,6 +179,18 @@ static int read_document(struct input *input, struct document **ret, char **ret_
 		return -ENOMEM;
 	r = suite_read_text(
 		document->text, document->size, &document->suite, &document->outline, ret_why);
+	if (r == -EMEDIUMTYPE && may_convert) {
+		free(TAKE_PTR(*ret_why));
+		r = convert(document, ret_why);
+		if (r >= 0)
+			r = suite_read_text(document->text, document->size, &document->suite,
+				&document->outline, ret_why);
+	} else if (r == -EMEDIUMTYPE) {
+		free(TAKE_PTR(*ret_why));
+		return text_refuse(ret_why, -EINVAL,
+			"a result of another tool or format can be looked at and merged, but not "
+			"be appended to");
+	}
 	if (r >= 0)
 		r = check_disputes(document, ret_why);
 	if (r >= 0)
@@ -131,7 +209,7 @@ int document_read(const char *path, struct document **ret, char **ret_why)
 	r = input_open(path, &input);
 	if (r == -EINVAL)
 		return text_refuse(ret_why, r, "neither a file nor a pipe");
-	return r < 0 ? r : read_document(input, ret, ret_why);
+	return r < 0 ? r : read_document(input, true, ret, ret_why);
 }
 
 int document_load(const char *path, struct document **ret, char **ret_why)
@@ -140,7 +218,7 @@ int document_load(const char *path, struct document **ret, char **ret_why)
 	int r;
 
 	r = open_plain(path, &input, ret_why);
-	return r < 0 ? r : read_document(input, ret, ret_why);
+	return r < 0 ? r : read_document(input, false, ret, ret_why);
 }
 
 void document_clear_members(struct document *document)
@@ -156,6 +234,7 @@ void document_clear(struct document *document)
 	document_clear_members(document);
 	outline_clear(&document->outline);
 	suite_free(TAKE_PTR(document->suite));
+	facts_clear(&document->left_out);
 	free(TAKE_PTR(document->text));
 }
 

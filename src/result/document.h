@@ -72,7 +72,8 @@ struct document;
  */
 int document_load(const char *path, struct document **ret, char **ret_why);
 /* The same for a file that is to be merged, which may also be compressed, a FIFO, or "-" for
- * standard input (result/input.h). */
+ * standard input (result/input.h), and a result of another tool or format: it is read and written
+ * anew. */
 int document_read(const char *path, struct document **ret, char **ret_why);
 void document_free(struct document *document);
 DEFINE_CLEANUP(document, document_free);
@@ -143,6 +144,8 @@ int merge_new(struct merge **ret);
  * agree with the runs of the files before (document_check_append()). merge_write() reads the file
  * again; a file that cannot be read twice is kept in memory. */
 int merge_add(struct merge *merge, const char *path, char **ret_why);
+/* What the file that was added last had to be read without, as in struct suite. */
+const struct facts *merge_left_out(const struct merge *merge);
 /* Writes all that was added, at least one file. With *ret_why (malloc'd) where a file cannot be
  * read again: -ESTALE when it has changed meanwhile. Else the error of the stream, or -ENOMEM. */
 int merge_write(const struct merge *merge, FILE *stream, char **ret_why);

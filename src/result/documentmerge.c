@@ -3,7 +3,8 @@
  * Merging reads each file twice. merge_add() validates a file and keeps where its runs stand and
  * what all files of a benchmark have in common; merge_write() goes benchmark by benchmark through
  * the files, with the text of one benchmark of one file in memory at a time. Only of the first
- * file, and of files that cannot be read twice (pipes, compressed files), the whole text is kept.
+ * file, and of files that cannot be read twice (pipes, compressed files, results of other tools),
+ * the whole text is kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,8 @@ static const char *const machine_keys[] = {
 /* A benchmark of the merged file. */
 struct merged {
 	char *name;
-	int clock;	     /* an enum window_clock, or -1 as long as no file has told a clock */
+	char *tool; /* which measured it (benchmark_tool()); NULL as long as no file told */
+	int clock;  /* an enum window_clock, or -1 as long as no file has told a clock */
 	struct facts agreed; /* metadata of its first file that must be the same in all runs */
 	struct facts common; /* metadata that all runs of all files so far share */
 	bool renames[ARRAY_SIZE(machine_keys)];
@@ -108,6 +110,7 @@ void merge_free(struct merge *merge)
 		source_clear(&merge->sources[i]);
 	for (size_t i = 0; i < merge->n; i++) {
 		free(merge->items[i].name);
+		free(merge->items[i].tool);
 		facts_clear(&merge->items[i].agreed);
 		facts_clear(&merge->items[i].common);
 	}
@@ -269,6 +272,20 @@ static int check_agreement(
 		merged->name, key, text_a, text_b);
 }
 
+/* Each tool takes something else for the time of a program. */
+static int check_tool(struct merged *merged, const struct benchmark *b, char **ret_why)
+{
+	const char *tool = benchmark_tool(b);
+
+	if (!tool || (merged->tool && strcmp(merged->tool, tool) == 0))
+		return 0;
+	if (merged->tool)
+		return text_refuse(ret_why, -EINVAL, "benchmark '%s': runs of two tools: %s and %s",
+			merged->name, merged->tool, tool);
+	merged->tool = strdup(tool);
+	return merged->tool ? 0 : -ENOMEM;
+}
+
 static int add_merged(struct merge *merge, const struct benchmark *b, int clock)
 {
 	struct merged *items = reallocarray(merge->items, merge->n + 1, sizeof(*items));
@@ -282,6 +299,8 @@ static int add_merged(struct merge *merge, const struct benchmark *b, int clock)
 	facts_copy(&merged->agreed, &b->metadata);
 	facts_copy(&merged->common, &b->metadata);
 	merge->n++;
+	if (check_tool(merged, b, NULL) < 0)
+		return -ENOMEM;
 	return !merged->name || merged->agreed.failed || merged->common.failed ? -ENOMEM : 0;
 }
 
@@ -290,6 +309,8 @@ static int join_merged(struct merged *merged, const struct benchmark *b, int clo
 	const char *stamper, *other;
 	int r = check_agreement(merged, b, clock, ret_why);
 
+	if (r >= 0)
+		r = check_tool(merged, b, ret_why);
 	if (r < 0)
 		return r;
 	if (merged->clock < 0)
@@ -365,7 +386,7 @@ static void forget(struct source *source, bool is_first)
 	suite_free(TAKE_PTR(document->suite));
 	document_clear_members(document);
 	if (!is_first && S_ISREG(source->st.st_mode) && !document->compressed &&
-		source->st.st_size == (off_t)document->size)
+		!document->converted && source->st.st_size == (off_t)document->size)
 		free(TAKE_PTR(document->text));
 }
 
@@ -399,6 +420,11 @@ int merge_add(struct merge *merge, const char *path, char **ret_why)
 	forget(source, merge->n_sources == 0);
 	merge->n_sources++;
 	return 0;
+}
+
+const struct facts *merge_left_out(const struct merge *merge)
+{
+	return &merge->sources[merge->n_sources - 1].document.left_out;
 }
 
 /* --- The text of a file, for the second time --- */

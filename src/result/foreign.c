@@ -183,33 +183,77 @@ static int find_figure(struct benchmark *b, const char *name, struct benchmark_f
 	return 0;
 }
 
-/* Adds the figures of the value that was added last, by name. */
-static int add_figures(struct reader *reader, struct benchmark *b, const struct facts *figures)
+int reader_extend_figures(struct benchmark *b)
 {
-	for (size_t i = 0; i < figures->n; i++) {
-		struct benchmark_figure *figure;
-		int r = find_figure(b, figures->items[i].name, &figure);
-
-		if (r < 0)
-			return r;
-		if (b->n_figures > FIGURES_MAX)
-			return refuse_figures(reader);
-	}
 	for (size_t i = 0; i < b->n_figures; i++) {
 		struct benchmark_figure *figure = &b->figures[i];
-		const struct fact *fact = facts_find(figures, figure->name);
-		size_t known = figure->values ? b->n_values - 1 : 0;
 		double *values = reallocarray(figure->values, b->n_values, sizeof(*values));
 
 		if (!values)
 			return -ENOMEM;
 		figure->values = values;
-		for (; known < b->n_values; known++)
-			values[known] = NAN;
-		if (fact)
-			values[b->n_values - 1] = fact->real;
+		for (; figure->n < b->n_values; figure->n++)
+			values[figure->n] = NAN;
 	}
 	return 0;
+}
+
+/* Adds the figures of the value that was added last, by name. */
+static int add_figures(struct reader *reader, struct benchmark *b, const struct facts *figures)
+{
+	struct benchmark_figure *figure;
+	int r;
+
+	for (size_t i = 0; i < figures->n; i++) {
+		r = find_figure(b, figures->items[i].name, &figure);
+		if (r < 0)
+			return r;
+		if (b->n_figures > FIGURES_MAX)
+			return refuse_figures(reader);
+	}
+	r = reader_extend_figures(b);
+	for (size_t i = 0; r >= 0 && i < figures->n; i++) {
+		r = find_figure(b, figures->items[i].name, &figure);
+		if (r >= 0)
+			figure->values[b->n_values - 1] = figures->items[i].real;
+	}
+	return r;
+}
+
+/* Reads the list of one figure; its name has been read. */
+static int read_figure(struct reader *reader, struct benchmark *b, const char *name, size_t first)
+{
+	_cleanup_free_ char *plain = text_escape_control(name);
+	_cleanup_free_ double *numbers = NULL;
+	struct benchmark_figure *figure;
+	size_t n = 0;
+	int r = plain ? read_numbers(reader, "a list of figures", &numbers, &n) : -ENOMEM;
+
+	if (r < 0 || n != b->n_values - first)
+		return r;
+	r = find_figure(b, plain, &figure);
+	if (r >= 0 && b->n_figures > FIGURES_MAX)
+		return refuse_figures(reader);
+	if (r >= 0)
+		r = reader_extend_figures(b);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		figure->values[first + i] = numbers[i];
+	return r;
+}
+
+int reader_read_figures(struct reader *reader, struct pending *pending)
+{
+	struct benchmark *b = pending->benchmark;
+	size_t at = b->series->n_samples, first = at > 0 ? b->runs[at - 1].end : 0;
+	struct json_token token;
+	int r = reader_enter_object(reader, "the value of '" BENCHMARK_FIGURES "'");
+
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
+		_cleanup_free_ char *name = strdup(token.string);
+
+		r = name ? read_figure(reader, b, name, first) : -ENOMEM;
+	}
+	return r;
 }
 
 /* --- hyperfine --- */

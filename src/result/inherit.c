@@ -254,6 +254,7 @@ static void settle_times(struct benchmark *b, bool is_old)
 	}
 	b->has_dates = first_ns != INT64_MAX;
 	if (b->has_dates) {
+		b->series->start_realtime_ns = first_ns;
 		b->first_date = first_ns / NSEC_PER_SEC;
 		b->last_date = last;
 	}
@@ -358,7 +359,9 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 		r = spread_provenance(reader, pending);
 	if (r < 0)
 		return r;
-	r = derive_flags(reader, pending);
+	r = reader_extend_figures(b);
+	if (r >= 0)
+		r = derive_flags(reader, pending);
 	if (r < 0)
 		return r;
 	settle_times(b, reader->is_old);

@@ -189,6 +189,8 @@ static int read_run(struct reader *reader, struct pending *pending, struct text 
 			if (r >= 0)
 				r = reader_read_values(
 					reader, pending, "a value is not a number above 0");
+		} else if (strcmp(token.string, BENCHMARK_FIGURES) == 0) {
+			r = reader_read_figures(reader, pending);
 		} else if (strcmp(token.string, "warmups") == 0) {
 			r = reader_next(reader, &token);
 			/* pyperf accepts null for an empty list. */
@@ -431,6 +433,14 @@ static int check_root(struct reader *reader, const struct root *root)
 	return 0;
 }
 
+/* Its text cannot be copied into a file of format 1.0. */
+static int refuse_foreign(struct reader *reader)
+{
+	int r = reader_refuse(reader, "a result of another tool or format");
+
+	return r == -EINVAL ? -EMEDIUMTYPE : r;
+}
+
 static int read_root(struct reader *reader, struct outline *outline)
 {
 	struct root root = { 0 };
@@ -446,6 +456,8 @@ static int read_root(struct reader *reader, struct outline *outline)
 			return -ENOMEM;
 		if (reader->format == FORMAT_UNKNOWN)
 			reader->format = find_format(name);
+		if (reader->format != FORMAT_PYPERF && reader->outline)
+			return refuse_foreign(reader);
 		if (reader->format == FORMAT_HYPERFINE)
 			r = read_hyperfine_member(reader, name, &root);
 		else if (reader->format == FORMAT_GOOGLE)
@@ -456,10 +468,8 @@ static int read_root(struct reader *reader, struct outline *outline)
 	outline->whole.end = json_offset(reader->json);
 	if (r >= 0)
 		r = check_root(reader, &root);
-	if (r >= 0 && (reader->format != FORMAT_PYPERF || reader->is_old) && reader->outline)
-		return reader_refuse(reader,
-			"a result of another tool or format can be looked at, but not be merged or "
-			"appended to");
+	if (r >= 0 && reader->is_old && reader->outline)
+		return refuse_foreign(reader);
 	return r < 0 ? r : reader_next(reader, &token);
 }
 
@@ -572,7 +582,7 @@ static int read_input(struct input *input, bool with_evidence, struct suite **re
 	facts_clear(&reader.left_out);
 	if (r == -EINVAL)
 		r = name_unknown(&reader);
-	if (r == -EINVAL || r == -EBADMSG)
+	if (r == -EINVAL || r == -EBADMSG || r == -EMEDIUMTYPE)
 		*ret_why = TAKE_PTR(reader.why);
 	free(reader.why);
 	if (r < 0)

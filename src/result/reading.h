@@ -97,6 +97,12 @@ int reader_add_pending(struct reader *reader, struct pending **pending);
 
 /* --- Results of other tools (foreign.c) --- */
 
+/* Reads the value of BENCHMARK_FIGURES. Lists of another length than that of the run's values are
+ * ignored. */
+int reader_read_figures(struct reader *reader, struct pending *pending);
+/* Makes each figure as long as the values are, with NAN for those that it has not been told of. */
+int reader_extend_figures(struct benchmark *benchmark);
+
 /* The values of "schema_version", of "metadata" and of "results": the first two are new in 2.0. */
 int reader_read_hyperfine_schema(struct reader *reader);
 int reader_read_hyperfine_metadata(struct reader *reader);

@@ -95,7 +95,7 @@ static void set_sample(
 		facts->failed = true;
 		return;
 	}
-	if (series->start_realtime_ns > 0)
+	if (series->start_realtime_ns > 0 && sample->start_ns >= 0)
 		set_date(facts, series->start_realtime_ns + sample->start_ns);
 	if (sample->warmup)
 		facts_set_integer(facts, "calibrate_warmups", (int64_t)series->n_warmups);
@@ -103,7 +103,8 @@ static void set_sample(
 		set_seconds(facts, "duration", sample->user_ns);
 	if (sample->max_rss_kib > 0)
 		facts_set_integer(facts, "command_max_rss", (int64_t)sample->max_rss_kib * 1024);
-	set_seconds(facts, "quiesce_start", sample->start_ns);
+	if (sample->start_ns >= 0)
+		set_seconds(facts, "quiesce_start", sample->start_ns);
 	if (sample->kernel_ns > 0)
 		set_seconds(facts, "quiesce_window_kernel", sample->kernel_ns);
 	if (sample->user_ns > 0)
@@ -146,6 +147,19 @@ static size_t first_warmup(const struct benchmark *inside, size_t index)
 	return index > 0 ? inside->runs[index - 1].warmup_end : 0;
 }
 
+/* Writes what else was measured with the values, where pyperf does not look. */
+static void write_figures(struct emit *emit, const struct benchmark *inside, size_t first, size_t n)
+{
+	emit_object(emit, BENCHMARK_FIGURES);
+	for (size_t i = 0; i < inside->n_figures; i++) {
+		emit_array(emit, inside->figures[i].name);
+		for (size_t k = first; k < first + n; k++)
+			emit_real(emit, NULL, inside->figures[i].values[k]);
+		emit_close(emit, ']');
+	}
+	emit_close(emit, '}');
+}
+
 static void write_inside(struct emit *emit, const struct benchmark *inside, size_t index)
 {
 	size_t first, n, warmup = first_warmup(inside, index);
@@ -164,6 +178,8 @@ static void write_inside(struct emit *emit, const struct benchmark *inside, size
 			emit_real(emit, NULL, inside->values[i]);
 		emit_close(emit, ']');
 	}
+	if (n > 0 && inside->n_figures > 0)
+		write_figures(emit, inside, first, n);
 }
 
 /* --- Runs --- */

@@ -20,6 +20,8 @@ struct document {
 	char *text;
 	size_t size; /* of the text */
 	bool compressed;
+	bool converted;	       /* the text is not that of the file */
+	struct facts left_out; /* as in struct suite */
 	struct suite *suite;
 	struct outline outline;
 	struct members metadata;    /* of the suite */

@@ -403,6 +403,12 @@ static void test_load(void **state)
 		{ "{}", "1:2: no pyperf result: 'version' is missing" },
 		{ "{\"version\": 4, \"benchmarks\": []}",
 			"1:13: pyperf's format version 4 is none of 5, 6 and 1.0, which are read here" },
+		{ "{\"results\": [{\"command\": \"a\", \"times\": [1]}]}",
+			"a result of another tool or format can be looked at and merged, but not be "
+			"appended to" },
+		{ "{\"version\": 5, \"benchmarks\": [{\"runs\": [{\"samples\": [1]}]}]}",
+			"a result of another tool or format can be looked at and merged, but not be "
+			"appended to" },
 		{ "{\"version\": \"2.0\", \"benchmarks\": []}",
 			"1:13: no pyperf result: 'version' is not \"1.0\"" },
 		{ "{\"version\": \"1.0\"}", "1:18: no pyperf result: 'benchmarks' are missing" },
