@@ -190,16 +190,11 @@ uint16_t judge_run(const struct run_facts *run)
 	if (!e)
 		return flags;
 	weights_find(NULL, &sample, e, &weights);
+	/* Shares of the core are none before judge_core_shares(). */
+	flags |= weight_flags(e, &weights) & (uint16_t)~SAMPLE_SHARED;
 	if (is_preempted(report, &weights))
 		flags |= SAMPLE_PREEMPTED;
-	if (e->migrations > 0 ||
-		(e->cpu_first >= 0 && e->cpu_last >= 0 && e->cpu_first != e->cpu_last))
-		flags |= SAMPLE_MIGRATED;
-	if (e->irq_device > 0 || weights.of[weight_bit(SAMPLE_IRQ)] >= WEIGHT_WORTH_SAYING)
-		flags |= SAMPLE_IRQ;
-	if (e->steal_ns > 0)
-		flags |= SAMPLE_STEAL;
-	if (run->thermal || e->throttles > 0)
+	if (run->thermal)
 		flags |= SAMPLE_THROTTLED;
 	if (e->temperature_after >= (float)run->hot)
 		flags |= SAMPLE_HOT;
