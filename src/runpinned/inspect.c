@@ -77,7 +77,7 @@ bool inspections_want_more(const struct inspections *inspections)
 {
 	const struct inspection *last = &inspections->items[inspections->n - 1];
 
-	return last->is_sound && !last->has_records;
+	return !last->is_sound || !last->has_records;
 }
 
 enum stamper inspections_choose(const struct inspections *inspections, int64_t bare_ns)

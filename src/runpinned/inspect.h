@@ -44,7 +44,8 @@ int inspections_add(struct inspections *inspections, const struct launch_report 
 	const struct evidence *evidence);
 void inspections_clear(struct inspections *inspections);
 
-/* Whether another one is needed: the last one has lost records. */
+/* Whether another one is needed: the last one has lost records, or has no sound window, perhaps
+ * because the end of the run was delayed. */
 bool inspections_want_more(const struct inspections *inspections);
 /*
  * By whom the runs are to be stamped, from the last inspection. An event on the main thread is as

@@ -82,7 +82,8 @@ enum window_verdict judge_window(
 	if (w->n_lost > 0 && !whole)
 		return WINDOW_DOUBTFUL;
 	if (floor->one_cpu &&
-		cpu_ns(report) > end_ns - w->exec_ns + floor->gap_ns + teardown_ns(report))
+		cpu_ns(report) >
+			end_ns - w->exec_ns + FLOOR_FACTOR * floor->gap_ns + teardown_ns(report))
 		return WINDOW_DOUBTFUL;
 
 	allowed = FLOOR_FACTOR * floor->reap_ns + find_wait_after_end(report, whole);

@@ -1014,16 +1014,22 @@ static void choose_stamper(struct work *work)
 		work->commands->items[i].measurement->stamper = work->stamper;
 }
 
+/* Whether it depends on what the programs do who stamps them, and that is not known yet. */
 static bool want_more_inspections(const struct work *work)
 {
-	for (size_t i = 0; i < work->commands->n; i++) {
-		const struct inspections *inspections =
-			&work->commands->items[i].measurement->inspections;
+	bool any = false;
 
-		if (inspections->n == 0 || inspections_want_more(inspections))
-			return true;
+	if (!needs_event(work) || work->options->stamper_given || work->m->window_error)
+		return false;
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct command *command = &work->commands->items[i];
+		const struct inspections *inspections = &command->measurement->inspections;
+
+		if (command->hidden)
+			return false;
+		any = any || inspections->n == 0 || inspections_want_more(inspections);
 	}
-	return false;
+	return any;
 }
 
 /*
@@ -1045,9 +1051,7 @@ static int warm_up(struct work *work)
 		if (r != 0)
 			return r;
 	}
-	for (int i = 0; i < INSPECTIONS_MAX && needs_event(work) && !o->stamper_given &&
-		work->m->window_error == 0 && want_more_inspections(work);
-		i++) {
+	for (int i = 0; i < INSPECTIONS_MAX && want_more_inspections(work); i++) {
 		r = run_rounds(work, FOR_INSPECTION, true, 1);
 		if (r != 0)
 			return r;
