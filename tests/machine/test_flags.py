@@ -75,10 +75,10 @@ def replace(path, old, new):
 
 
 def fire(rows, counts, tail):
-    """Shell code that raises the counters of an interrupt, and with them the total of the machine:
-    without that the interrupts are not read one by one."""
+    """Shell code that raises the counters of an interrupt, and with them the total of the machine and
+    the number of a device: without these the interrupts are not read one by one."""
     return '; '.join((replace('proc/interrupts', rows, f'{counts} {tail}'),
-                      replace('proc/stat', 'intr [0-9]*', 'intr 99999999')))
+                      replace('proc/stat', 'intr [0-9]*', 'intr 99999999 7')))
 
 
 def test_irq():
