@@ -26,7 +26,7 @@
 #include "stats/stats.h"
 
 enum {
-	FLOOR_RUNS = 5,
+	FLOOR_RUNS = 3,
 	/* After so many runs comes the first inspection between them, and the next ones whenever
 	 * the runs have doubled: what a program does seldom changes, and each inspection is a
 	 * request of its own. */
