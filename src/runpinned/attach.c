@@ -17,11 +17,10 @@
 #include "runpinned/window.h"
 
 enum {
-	/* The rings of records, which the kernel allocates for each run. Those of all tasks have
-	 * room for some 8000 switches, unless the user may not have so much memory locked
-	 * (perf_event_mlock_kb, Documentation/admin-guide/sysctl/kernel.rst): then for 250. That of
-	 * the main thread has room for about 500 records, and after a run that did not fit as much
-	 * as the others. */
+	/* The rings of records, which the kernel allocates for each run: about 500 records of the
+	 * main thread, and 250 switches. After a run that did not fit, the next runs get the large
+	 * rings, which an ordinary user may have for each CPU of the machine (perf_event_mlock_kb,
+	 * Documentation/admin-guide/sysctl/kernel.rst). */
 	WINDOW_RING = 32 * 1024,
 	TREE_RING = 16 * 1024,
 	LARGE_RING = 512 * 1024,
@@ -393,7 +392,7 @@ int attach_open(const struct launch_plan *plan, struct attach *ret, int *ret_ind
 	*ret = (struct attach){
 		.plan = plan,
 		.window.pages = ring_pages(WINDOW_RING),
-		.tree.pages = ring_pages(LARGE_RING),
+		.tree.pages = ring_pages(TREE_RING),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(ret->counters); i++)
 		ret->counters[i] = -EBADF;

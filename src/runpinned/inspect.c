@@ -31,6 +31,7 @@ static struct inspection inspect(const struct launch_report *report, enum window
 	int64_t end_ns = judge_window_end(report);
 	struct inspection ret = {
 		.has_records = report->tree_tried && tree->n_lost == 0,
+		.has_lost = report->tree_tried && tree->n_lost > 0,
 		.is_sound = window == WINDOW_SOUND,
 		.waited_ns = judge_waiting(report, floor),
 		.n_tasks = tree->n_tasks,
@@ -77,7 +78,7 @@ bool inspections_want_more(const struct inspections *inspections)
 {
 	const struct inspection *last = &inspections->items[inspections->n - 1];
 
-	return !last->is_sound || !last->has_records;
+	return !last->is_sound || last->has_lost;
 }
 
 enum stamper inspections_choose(const struct inspections *inspections, int64_t bare_ns)

@@ -18,6 +18,7 @@
 
 struct inspection {
 	bool has_records; /* with LAUNCH_ATTACH_RECORDS, and none were lost */
+	bool has_lost;	  /* there are records, but not all */
 	bool is_sound;	  /* there is a window of the process's last thread */
 	/* The main thread ended last, so that an event on it is enough to see the end. */
 	bool leader_is_last;

@@ -136,14 +136,18 @@ enum launch_attachment {
 	LAUNCH_ATTACH_RECORDS = 1 << 1,
 };
 
+/* What differs from run to run. */
+struct launch_order {
+	uint32_t attachments; /* enum launch_attachment */
+	uint32_t env_pad;     /* bytes of padding; used only with LAUNCH_ENV_PAD */
+};
+
 struct launch_request {
 	uint32_t command;
-	uint32_t attachments; /* enum launch_attachment */
 	uint32_t n_runs;
 	uint32_t read_before; /* take a reading before the first run, too */
 	uint32_t discarded;   /* nobody takes the readings of these runs */
-	/* Bytes of padding for each run; used only with LAUNCH_ENV_PAD. */
-	uint32_t env_pads[LAUNCH_MAX_RUNS];
+	struct launch_order runs[LAUNCH_MAX_RUNS];
 };
 
 struct launch_answer {

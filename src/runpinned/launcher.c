@@ -603,7 +603,7 @@ static enum stamper find_stamper(const struct launcher *l, uint32_t attachments)
 						     : STAMPER_LAUNCHER;
 }
 
-static void run_once(struct launcher *l, bool is_floor, uint32_t attachments, uint32_t env_pad,
+static void run_once(struct launcher *l, bool is_floor, const struct launch_order *order,
 	struct launch_report *report)
 {
 	struct child *child = &l->child;
@@ -615,7 +615,7 @@ static void run_once(struct launcher *l, bool is_floor, uint32_t attachments, ui
 		.leader_ran_ns = -1,
 		.launcher_delay_ns = -1,
 		.window = { .cpu_exec = -1, .cpu_exit = -1 },
-		.stamper = find_stamper(l, attachments),
+		.stamper = find_stamper(l, order->attachments),
 	};
 	/* The empty program after the runs must not take what the last run has written. */
 	if (!is_floor)
@@ -623,10 +623,10 @@ static void run_once(struct launcher *l, bool is_floor, uint32_t attachments, ui
 	if (l->pad) {
 		char *end = l->pad + strlen(pad_variable);
 
-		memset(end, 'x', env_pad);
-		end[env_pad] = '\0';
+		memset(end, 'x', order->env_pad);
+		end[order->env_pad] = '\0';
 	}
-	r = child_begin(l, is_floor, attachments, report);
+	r = child_begin(l, is_floor, order->attachments, report);
 	if (r < 0) {
 		report->error = -r;
 		report->step = LAUNCH_STEP_CLONE;
@@ -857,8 +857,7 @@ static int serve_run(struct launcher *l, const struct launch_request *request, u
 	struct launch_report report;
 	int cpu, r;
 
-	run_once(l, request->command == LAUNCH_FLOOR, request->attachments,
-		request->env_pads[index], &report);
+	run_once(l, request->command == LAUNCH_FLOOR, &request->runs[index], &report);
 	attach_end(&l->attach);
 	close_schedstat(l);
 	r = runlog_write_report(l->runlog, &report);
@@ -910,7 +909,7 @@ static bool is_request(const struct launch_request *request, ssize_t size)
 		request->n_runs > LAUNCH_MAX_RUNS)
 		return false;
 	for (uint32_t i = 0; i < request->n_runs; i++) {
-		if (request->env_pads[i] > LAUNCH_MAX_ENV_PAD)
+		if (request->runs[i].env_pad > LAUNCH_MAX_ENV_PAD)
 			return false;
 	}
 	return true;

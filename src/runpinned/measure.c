@@ -197,13 +197,14 @@ static int run_floor(struct work *work, struct session *session, enum launch_com
 	while (floor->n < FLOOR_RUNS && stop_check(work->stop) == 0) {
 		struct launch_request request = {
 			.command = command,
-			.attachments = attachments,
 			.n_runs = (uint32_t)(FLOOR_RUNS - floor->n),
 			.discarded = true,
 		};
 		struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
 		int r;
 
+		for (uint32_t i = 0; i < request.n_runs; i++)
+			request.runs[i].attachments = attachments;
 		r = session_run(session, work->stop, &request);
 		while (r == 0 && (r = session_next(session, &run)) > 0) {
 			if (run.report.interrupted)
@@ -679,6 +680,36 @@ static int prepare_run(struct work *work)
 	return r;
 }
 
+/* The number of complete rounds that count, or of complete rounds of warm-ups: all commands have
+ * made so many runs. */
+static size_t rounds_done(const struct work *work, enum purpose purpose)
+{
+	const struct measurement *m = work->commands->items[0].measurement;
+
+	return purpose == FOR_WARMUP ? m->n_warmups : m->n_runs;
+}
+
+/* Whether there are inspections between the runs that count. With --evidence records all runs are
+ * like inspections. */
+static bool wants_inspections(const struct work *work)
+{
+	return work->stamper == STAMPER_CORRECTED || (work->evidence && !work->options->records);
+}
+
+/* Before which run the next inspection is due after one that is made now. */
+static size_t find_next_inspection(const struct work *work, size_t done)
+{
+	static const size_t first[] = { 2, 5, GAP_EVERY };
+
+	if (work->stamper != STAMPER_CORRECTED)
+		return 2 * done;
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
+		if (done < first[i])
+			return first[i];
+	}
+	return done + GAP_EVERY;
+}
+
 /* What is attached to the program in a run that counts. */
 static uint32_t attachments(const struct work *work)
 {
@@ -700,43 +731,71 @@ static uint32_t inspection_attachments(const struct work *work)
 	return ret | LAUNCH_ATTACH_RECORDS;
 }
 
+/* Fills in the runs of a request, of which at most `at_most` have this purpose, and tells what each
+ * is made for. Inspections that are due come between the runs of a single command; several commands
+ * are inspected in a round (make_rounds()). */
+static void order_runs(const struct work *work, enum purpose purpose, bool inspect, size_t at_most,
+	struct launch_request *request, enum purpose purposes[])
+{
+	size_t limit = is_one_at_a_time(work) ? 1 : LAUNCH_MAX_RUNS;
+	size_t done = rounds_done(work, FOR_VALUE), next = work->next_inspection, n = 0;
+	bool alone = purpose == FOR_VALUE && work->commands->n == 1 && wants_inspections(work);
+
+	while (request->n_runs < limit && n < at_most) {
+		struct launch_order *order = &request->runs[request->n_runs];
+		bool due = alone && done + n >= next;
+
+		purposes[request->n_runs++] = due ? FOR_INSPECTION : purpose;
+		*order = (struct launch_order){
+			.attachments =
+				due || inspect ? inspection_attachments(work) : attachments(work),
+			.env_pad = choose_env_pad(work, runs_made(work->m) + n),
+		};
+		if (due)
+			next = find_next_inspection(work, done + n);
+		else
+			n++;
+	}
+}
+
 /* Makes and records some runs of the current command, which is prepared: as many as the launcher
- * makes in one request, and at most `at_most`. Returns 1 when no more runs are to be made (m->end
- * tells why), 0 to go on. */
+ * makes in one request, and at most `at_most` beside inspections that are due. Returns 1 when no
+ * more runs are to be made (m->end tells why), 0 to go on. */
 static int make_runs(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
 {
 	struct session *session = work->command->session;
 	struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
-	struct launch_request request = {
-		.command = LAUNCH_RUN,
-		.attachments = inspect ? inspection_attachments(work) : attachments(work),
-	};
+	struct launch_request request = { .command = LAUNCH_RUN };
+	enum purpose purposes[LAUNCH_MAX_RUNS], last = purpose;
 	size_t n = 0;
 	int r;
 
-	request.n_runs = (uint32_t)MIN(at_most, (size_t)LAUNCH_MAX_RUNS);
-	for (uint32_t i = 0; i < request.n_runs; i++)
-		request.env_pads[i] = choose_env_pad(work, runs_made(work->m) + i);
+	order_runs(work, purpose, inspect, at_most, &request, purposes);
 	/* Disturbances by a hook since the last reading do not belong to the run. */
 	request.read_before =
 		work->evidence && (evidence_begin(work->evidence) || is_one_at_a_time(work));
 
 	r = session_run(session, work->stop, &request);
 	while (r == 0 && (r = session_next(session, &run)) > 0) {
-		r = record_run(work, &run, request.env_pads[n++], purpose, inspect);
+		last = purposes[n];
+		r = record_run(work, &run, request.runs[n++].env_pad, last,
+			inspect || last == FOR_INSPECTION);
 		if (r != 0)
 			return r;
+		if (last == FOR_INSPECTION && purpose == FOR_VALUE)
+			work->next_inspection =
+				find_next_inspection(work, rounds_done(work, FOR_VALUE));
 	}
 	if (r < 0) {
 		size_t index = purpose == FOR_WARMUP ? work->m->n_warmups : work->m->n_runs;
 
 		progress_clear(&work->progress);
-		return say_not_run(work->command->argv[0], r, purpose_name(purpose),
+		return say_not_run(work->command->argv[0], r, purpose_name(purposes[n]),
 			runs_made(work->m) > 0 ? index + 1 : 0, &run.report);
 	}
 	/* Only the last run can have handed over values: the launcher ends the request after such a
 	 * run. */
-	r = purpose == FOR_INSPECTION ? 0 : take_progvalues(work, purpose == FOR_WARMUP);
+	r = last == FOR_INSPECTION ? 0 : take_progvalues(work, last == FOR_WARMUP);
 	if (r < 0)
 		say_errno(r, "cannot keep the values that the program handed over");
 	return r;
@@ -761,15 +820,6 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 	 * that is to be removed. */
 	concluded = run_hook(work, HOOK_CONCLUDE);
 	return r != 0 ? r : concluded;
-}
-
-/* The number of complete rounds that count, or of complete rounds of warm-ups: all commands have
- * made so many runs. */
-static size_t rounds_done(const struct work *work, enum purpose purpose)
-{
-	const struct measurement *m = work->commands->items[0].measurement;
-
-	return purpose == FOR_WARMUP ? m->n_warmups : m->n_runs;
 }
 
 /* Draws a new order of the commands for a round (Fisher and Yates). */
@@ -811,27 +861,6 @@ static bool is_time_over(const struct work *work)
 	return work->options->max_time_ns > 0 && elapsed_ns(work) >= work->options->max_time_ns;
 }
 
-/* Whether there are inspections between the runs that count. With --evidence records all runs are
- * like inspections. */
-static bool wants_inspections(const struct work *work)
-{
-	return work->stamper == STAMPER_CORRECTED || (work->evidence && !work->options->records);
-}
-
-/* Before which run the next inspection is due after one that is made now. */
-static size_t find_next_inspection(const struct work *work, size_t done)
-{
-	static const size_t first[] = { 2, 5, GAP_EVERY };
-
-	if (work->stamper != STAMPER_CORRECTED)
-		return 2 * done;
-	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
-		if (done < first[i])
-			return first[i];
-	}
-	return done + GAP_EVERY;
-}
-
 /* Makes runs that count: one round of several commands, or of a single command at most `at_most`
  * runs. An inspection may be due before. */
 static int make_rounds(struct work *work, size_t at_most)
@@ -839,15 +868,13 @@ static int make_rounds(struct work *work, size_t at_most)
 	size_t done = rounds_done(work, FOR_VALUE);
 	int r;
 
-	if (!wants_inspections(work))
-		return run_rounds(work, FOR_VALUE, false, at_most);
-	if (done >= work->next_inspection) {
+	if (work->commands->n > 1 && wants_inspections(work) && done >= work->next_inspection) {
 		r = run_rounds(work, FOR_INSPECTION, true, 1);
 		if (r != 0)
 			return r;
 		work->next_inspection = find_next_inspection(work, done);
 	}
-	return run_rounds(work, FOR_VALUE, false, MIN(at_most, work->next_inspection - done));
+	return run_rounds(work, FOR_VALUE, false, at_most);
 }
 
 /* Makes rounds until each command has made `rounds` runs that count; or until --max-time is over,
@@ -1014,20 +1041,23 @@ static void choose_stamper(struct work *work)
 		work->commands->items[i].measurement->stamper = work->stamper;
 }
 
-/* Whether it depends on what the programs do who stamps them, and that is not known yet. */
+/* Whether the programs have to be looked at once more before the runs: an inspection has lost
+ * records, for which there is more room now, or it depends on what the programs do who stamps them,
+ * and that is not known yet. */
 static bool want_more_inspections(const struct work *work)
 {
+	bool decides = needs_event(work) && !work->options->stamper_given;
 	bool any = false;
 
-	if (!needs_event(work) || work->options->stamper_given || work->m->window_error)
+	if (!work->evidence && !decides)
 		return false;
 	for (size_t i = 0; i < work->commands->n; i++) {
 		const struct command *command = &work->commands->items[i];
 		const struct inspections *inspections = &command->measurement->inspections;
 
-		if (command->hidden)
+		if (needs_event(work) && (command->hidden || work->m->window_error))
 			return false;
-		any = any || inspections->n == 0 || inspections_want_more(inspections);
+		any = any || (inspections->n == 0 ? decides : inspections_want_more(inspections));
 	}
 	return any;
 }
