@@ -87,12 +87,14 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 				return r;
 			entry->left_alone = false;
 			entry->waits_for_cpu = false;
+			entry->kept_only = entry->kept_only && is_to_keep(knob);
 			continue;
 		}
 		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
 			value_to_put_back(knob), NULL);
 		if (r < 0)
 			return r;
+		journal->entries[journal->n - 1].kept_only = is_to_keep(knob);
 	}
 	return engine->rank ? journal_sort(journal, engine->rank) : 0;
 }

@@ -352,20 +352,20 @@ static int add_journal_rows(
 		if (knob->settled)
 			r = unsettle(knob, e);
 		/* Without a WHAT, the wanted value is that of the last apply. */
-		else if (knob->wanted && e->new && !specific)
+		else if (knob->wanted && e->new && !e->kept_only && !specific)
 			r = text_replace(&knob->wanted, e->new);
 		if (r < 0)
 			return r;
 	}
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
+		const char *fold, *wanted;
 		struct knob *knob;
-		const char *fold;
 
 		if (planned[i] || has_ended(setter, e->path, &fold))
 			continue;
-		r = knob_plan_add(plan, e->group, e->kind, e->path, e->new ? e->new : e->old, &knob,
-			"%s", e->name);
+		wanted = e->kept_only ? NULL : e->new ? e->new : e->old;
+		r = knob_plan_add(plan, e->group, e->kind, e->path, wanted, &knob, "%s", e->name);
 		if (r < 0)
 			return r;
 		knob->fold = fold;

@@ -29,6 +29,10 @@ enum {
 
 #define MAGIC "quiesce journal 2"
 #define UNKNOWN "\\?"
+/* What the line of an entry begins with. */
+#define TURNED "knob"
+#define KEPT "kept"
+/* What it ends with. */
 #define LEFT "left"
 #define WAITS "waits"
 
@@ -303,8 +307,8 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 
-		text_appendf(&t, "knob\t%u\t%" PRIu64 "\t%s", e->group, e->since,
-			knob_kind_name(e->kind));
+		text_appendf(&t, "%s\t%u\t%" PRIu64 "\t%s", e->kept_only ? KEPT : TURNED, e->group,
+			e->since, knob_kind_name(e->kind));
 		append_field(&t, e->path);
 		append_field(&t, e->name);
 		append_field(&t, e->old);
@@ -370,10 +374,11 @@ static int parse_knob_line(struct journal *journal, char *line)
 		if (!fields[i])
 			return -EBADMSG;
 	}
+	entry.kept_only = strcmp(fields[WORD], KEPT) == 0;
 	entry.left_alone = line && strcmp(line, LEFT) == 0;
 	entry.waits_for_cpu = line && strcmp(line, WAITS) == 0;
 	if ((line && !entry.left_alone && !entry.waits_for_cpu) ||
-		strcmp(fields[WORD], "knob") != 0 ||
+		(!entry.kept_only && strcmp(fields[WORD], TURNED) != 0) ||
 		parse_uint(fields[GROUP], 0, GROUP_MAX, &entry.group) < 0 ||
 		parse_u64(fields[SINCE], 0, UINT64_MAX, &entry.since) < 0 ||
 		knob_kind_parse(fields[KIND], &entry.kind) < 0)
