@@ -393,45 +393,93 @@ static int add_limits(
 	return r < 0 ? r : add_limit(plan, policy, !raise);
 }
 
-/*
- * Keeps the limits of policies that an earlier apply has set and this one does not, because it is
- * for other CPUs or does not know the base frequency: a boost switch that all CPUs share changes
- * these limits, which must not look like another program's change later.
- */
-static int keep_earlier_limits(
-	struct knob_plan *plan, const struct policies *policies, struct journal *journal)
+/* Whether the plan writes another value to one of the files, which all CPUs share. */
+static bool changes_any(const struct knob_plan *plan, const char *const *paths, size_t n)
 {
-	static const char *const files[] = { "scaling_min_freq", "scaling_max_freq" };
+	for (size_t i = 0; i < n; i++) {
+		const struct knob *knob = knob_plan_find(plan, paths[i]);
+		char now[FILE_ATTR_SIZE];
+
+		if (knob && knob->wanted &&
+			file_read_attr(AT_FDCWD, knob->path, now, sizeof(now)) >= 0 &&
+			!knob_equal(knob->kind, now, knob->wanted))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the plan changes something that moves the limits of all policies: with boost, the
+ * hardware's maximum moves, and in passive mode intel_pstate makes requests of its percentages
+ * (update_qos_requests() in drivers/cpufreq/intel_pstate.c). */
+static bool moves_limits(const struct knob_plan *plan)
+{
+	static const char *const shared[] = { NO_TURBO, GLOBAL_BOOST, MAX_PERF_PCT, MIN_PERF_PCT };
+
+	return changes_any(plan, shared, ARRAY_SIZE(shared));
+}
+
+/* Whether the policy runs at a speed that somebody has set. Only governor `userspace` has one: it
+ * shows the speed that the limits allow (show_speed() in drivers/cpufreq/cpufreq_userspace.c), and
+ * the kernel forgets it when the governor changes. */
+static bool has_speed(const struct policy *policy)
+{
+	char path[POLICY_PATH_SIZE], governor[FILE_ATTR_SIZE];
+
+	return file_read_attr(AT_FDCWD, policy_path(policy, "scaling_governor", path), governor,
+		       sizeof(governor)) >= 0 &&
+		strcmp(governor, "userspace") == 0;
+}
+
+/*
+ * Keeps a value of a policy that this apply does not set: where the apply moves it (`moved`), so
+ * that a later apply does not take what it has become for the original, and where an earlier apply
+ * has it, because what this one makes of it must not look like another program's change.
+ */
+static int keep(struct knob_plan *plan, const struct policy *policy,
+	const struct setter_target *target, bool moved, const char *file, const char *name)
+{
+	char path[POLICY_PATH_SIZE];
+	struct knob *knob;
+
+	if (!moved &&
+		(!target->journal ||
+			!journal_find(target->journal, policy_path(policy, file, path))))
+		return 0;
+	return add_policy_knob(plan, policy, KNOB_FREQUENCY, file, name, NULL, &knob);
+}
+
+/* Keeps the limits of policies that were not asked for, or whose base frequency is not known. */
+static int keep_limits(struct knob_plan *plan, const struct policies *policies,
+	const struct setter_target *target, bool moved)
+{
 	int r = 0;
 
-	for (size_t i = 0; journal && i < policies->n; i++) {
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 
-		for (size_t j = 0; r == 0 && j < ARRAY_SIZE(files); j++) {
-			char path[POLICY_PATH_SIZE];
-			struct knob *knob;
-
-			if ((!policy_is_active(policy) || policy->target.khz == 0) &&
-				policy->cpu >= 0 &&
-				journal_find(journal, policy_path(policy, files[j], path)))
-				r = add_policy_knob(plan, policy, KNOB_FREQUENCY, files[j],
-					j == 0 ? "minimum" : "maximum", NULL, &knob);
-		}
+		if (policy->cpu < 0 || (policy_is_active(policy) && policy->target.khz > 0))
+			continue;
+		r = keep(plan, policy, target, moved, "scaling_min_freq", "minimum");
+		if (r == 0)
+			r = keep(plan, policy, target, moved, "scaling_max_freq", "maximum");
 	}
 	return r;
 }
 
-static int add_speed(
-	struct knob_plan *plan, const struct policy *policy, const struct setter_target *target)
+static int keep_speeds(struct knob_plan *plan, const struct policies *policies,
+	const struct setter_target *target, bool moved)
 {
-	struct knob *knob;
+	int r = 0;
 
-	/* Only governor `userspace` has a speed, which the kernel forgets when the governor
-	 * changes; so it is kept for restore. The status shows what an earlier apply has kept. */
-	if (target->verb == SETTER_APPLY && strcmp(policy->info.governor, "userspace") != 0)
-		return 0;
-	return add_policy_knob(
-		plan, policy, KNOB_FREQUENCY, "scaling_setspeed", "speed", NULL, &knob);
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		const struct policy *policy = &policies->items[i];
+		bool is_lost = policy_is_active(policy) || moved;
+
+		if (policy->cpu >= 0)
+			r = keep(plan, policy, target, is_lost && has_speed(policy),
+				"scaling_setspeed", "speed");
+	}
+	return r;
 }
 
 /* --- The whole plan. --- */
@@ -534,16 +582,7 @@ static bool changes_others(const struct knob_plan *plan, const struct policies *
 
 	for (size_t i = 0; i < policies->n; i++)
 		others = others || !policies->items[i].selected;
-	for (size_t i = 0; others && i < ARRAY_SIZE(switches); i++) {
-		const struct knob *knob = knob_plan_find(plan, switches[i]);
-		char now[FILE_ATTR_SIZE];
-
-		if (knob && knob->wanted &&
-			file_read_attr(AT_FDCWD, knob->path, now, sizeof(now)) >= 0 &&
-			!knob_equal(knob->kind, now, knob->wanted))
-			return true;
-	}
-	return false;
+	return others && changes_any(plan, switches, ARRAY_SIZE(switches));
 }
 
 /* With -c: says which other CPUs are set as well, and which may still raise a shared clock. */
@@ -689,10 +728,13 @@ static int add_all(
 		r = add_percentages(plan, policies);
 	if (r == 0)
 		r = add_for_each(plan, policies, target, add_limits);
-	if (r == 0 && target->verb == SETTER_APPLY)
-		r = keep_earlier_limits(plan, policies, target->journal);
-	if (r == 0)
-		r = add_for_each(plan, policies, target, add_speed);
+	if (r == 0 && target->verb == SETTER_APPLY) {
+		bool moved = moves_limits(plan);
+
+		r = keep_limits(plan, policies, target, moved);
+		if (r == 0)
+			r = keep_speeds(plan, policies, target, moved);
+	}
 	return r < 0 ? r : add_unsettable_cpus(plan, policies, target->topology);
 }
 

@@ -24,12 +24,13 @@ import sys
 import threading
 
 import server
-from server import Refused
+from server import Refused, read, read_optional
 
 CPUFREQ = pathlib.Path('/sys/devices/system/cpu/cpufreq')
 INTEL = pathlib.Path('/sys/devices/system/cpu/intel_pstate')
 STATE = pathlib.Path('/run/cpufreq.json')
 CONFIG = json.loads(os.environ['TEST_CPUFREQ'])
+SPEED = 2  # its place in requests()
 LOCK = threading.RLock()  # limits that show late, and everything else
 
 
@@ -45,11 +46,18 @@ def number(path):
 
 
 def requests():
-    """{policy: [minimum, maximum] that were asked for}; None is no request."""
+    """{policy: [minimum, maximum, speed] that were asked for}; None is no request."""
     if STATE.exists():
         return json.loads(STATE.read_text(encoding='utf-8'))
-    return {policy: [number(CPUFREQ / policy / 'scaling_min_freq'), None]
-            for policy in CONFIG['boost']}
+    asked = {}
+    for policy in filter(lambda policy: (CPUFREQ / policy).exists(), CONFIG['boost']):
+        directory = CPUFREQ / policy
+        maximum, speed = number(directory / 'scaling_max_freq'), read_optional(directory / 'scaling_setspeed')
+        asked[policy] = [number(directory / 'scaling_min_freq'),
+                         maximum if maximum < number(directory / 'cpuinfo_max_freq') else None,
+                         int(speed) if speed and speed.isdigit() else None]
+    put(STATE, json.dumps(asked))
+    return asked
 
 
 def show_late(policy):
@@ -61,18 +69,45 @@ def show(policy):
     """The limits that follow from what was asked for, as cpufreq_set_policy() has them."""
     directory = CPUFREQ / policy
     low, high = number(directory / 'cpuinfo_min_freq'), number(directory / 'cpuinfo_max_freq')
-    minimum, maximum = requests()[policy]
+    minimum, maximum, speed = requests()[policy]
     maximum = max(low, min(high, maximum or high))
+    minimum = max(low, min(maximum, minimum))
     put(directory / 'scaling_max_freq', maximum)
-    put(directory / 'scaling_min_freq', max(low, min(maximum, minimum)))
+    put(directory / 'scaling_min_freq', minimum)
+    # Governor `userspace` shows the speed that its limits allow, and remembers what it was asked for.
+    if speed and read(directory / 'scaling_governor') == 'userspace':
+        put(directory / 'scaling_setspeed', max(minimum, min(maximum, speed)))
 
 
-def set_boost(on):
-    for policy, most in CONFIG['boost'].items():
-        put(CPUFREQ / policy / 'cpuinfo_max_freq', most if on else CONFIG['base'][policy])
-        if (CPUFREQ / policy / 'boost').exists():
-            put(CPUFREQ / policy / 'boost', int(on))
+def set_boost(policy, on):
+    directory = CPUFREQ / policy
+    asked = requests()  # what there was before, at the first time
+    if policy not in asked:
+        return
+    put(directory / 'cpuinfo_max_freq', CONFIG['boost' if on else 'base'][policy])
+    if (directory / 'boost').exists():
+        put(directory / 'boost', int(on))
+    show(policy)
+
+
+def set_all_boost(on):
+    for policy in CONFIG['boost']:
+        set_boost(policy, on)
+
+
+def set_governor(directory, new):
+    """A governor that goes takes what it was told with it."""
+    asked, policy = requests(), directory.name
+    if read(directory / 'scaling_governor') == new:
+        return
+    put(directory / 'scaling_governor', new)
+    if (directory / 'scaling_setspeed').exists() and policy in asked:
+        asked[policy][SPEED] = number(directory / 'scaling_cur_freq') if new == 'userspace' else None
+        put(STATE, json.dumps(asked))
+        put(directory / 'scaling_setspeed', asked[policy][SPEED] or '<unsupported>')
         show(policy)
+    if new == 'performance' and (directory / 'energy_performance_preference').exists():
+        put(directory / 'energy_performance_preference', 'performance')
 
 
 def write_limit(path, text):
@@ -100,24 +135,34 @@ def write(path, text):
     if path.name in ('scaling_min_freq', 'scaling_max_freq'):
         write_limit(path, text)
         return
+    if path.name == 'scaling_governor':
+        set_governor(directory, text)
+        return
+    if path.name == 'scaling_setspeed':
+        if read(directory / 'scaling_governor') != 'userspace':
+            raise Refused(errno.EINVAL)
+        asked = requests()
+        asked[directory.name][SPEED] = int(text)
+        put(STATE, json.dumps(asked))
+        show(directory.name)
+        return
     if path.name == 'energy_performance_preference':
-        governor = (directory / 'scaling_governor').read_text(encoding='utf-8')
-        if governor == 'performance\n' and text != 'performance':
+        if read(directory / 'scaling_governor') == 'performance' and text != 'performance':
             raise Refused(errno.EBUSY)
-    if path.name == 'boost' and directory != CPUFREQ and number(CPUFREQ / 'boost') == 0:
-        raise Refused(errno.EINVAL)
+    if path.name == 'boost' and directory != CPUFREQ:
+        if number(CPUFREQ / 'boost') == 0:
+            raise Refused(errno.EINVAL)
+        set_boost(directory.name, int(text))
+        return
     if path == INTEL / 'min_perf_pct' and number(INTEL / 'no_turbo'):
         text = str(min(int(text), CONFIG['floor']))
     put(path, text)
-    if path.name == 'scaling_governor' and text == 'performance' and \
-            (directory / 'energy_performance_preference').exists():
-        put(directory / 'energy_performance_preference', 'performance')
     if path.name == 'no_turbo':
         if int(text):
             put(INTEL / 'min_perf_pct', min(number(INTEL / 'min_perf_pct'), CONFIG['floor']))
-        set_boost(not int(text))
+        set_all_boost(not int(text))
     if path == CPUFREQ / 'boost':
-        set_boost(int(text))
+        set_all_boost(int(text))
 
 
 def do(path, text, _call, _writer):

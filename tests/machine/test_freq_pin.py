@@ -649,6 +649,47 @@ def test_kernel_again():
         equal(linux.left_over(), [], 'left over')
 
 
+def test_kernel_other_cpus():
+    """A switch that all CPUs share moves the limits of those that a call is not for, and of those that it
+    leaves alone because their base is not known. What a later call finds there is no original."""
+    intel, amd = {'0-7': 2500000, '8-11': 2000000}, {'0-15': 4201000}
+    for name, boost, base, forget, calls in (
+            ('intel-hybrid', {'0-3': 5000000, '4-7': 5200000, '8-11': 3900000}, intel, '', (['-c', '3'], ['-c', '4'])),
+            ('intel-hybrid', {'0-3': 5000000, '4-7': 5200000, '8-11': 3900000}, intel, '', (['-c', '3'], [])),
+            ('intel-hybrid', {'0-3': 5000000, '4-7': 5200000, '8-11': 3900000}, intel, 'base_frequency',
+             (['-c', '3'], ['-c', '3', '2.4GHz'], ['-c', '9', '1.1GHz'])),
+            ('intel-passive', {'0-2': 4100000}, {'0-2': 1500000}, '', (['-c', '0'], ['-c', '2'], ['-c', '1'])),
+            # Kernels before 6.12 have no switch in each policy.
+            ('amd-smt', {'0-15': 5450000}, amd, 'boost', (['-c', '3'], ['-c', '5', 'max'], ['-c', '5'], [])),
+            ('amd-smt', {'0-15': 5450000}, amd, '', (['-c', '3'], [], ['-c', '4', 'max']))):
+        for limit in ('', '3200000'):
+            with Linux(name, boost, base, floor=51) as linux:
+                cpus = [number for numbers in boost for number in machine.parse_list(numbers)]
+                for number in cpus if forget else ():
+                    linux.box.remove(f'{POLICY}{number}/{forget}')
+                if limit:
+                    linux.box.write(f'{POLICY}{cpus[-1]}/scaling_max_freq', f'{limit}\n')
+                before = linux.snapshot()
+                for arguments in calls:
+                    linux.succeed(*arguments)
+                result = linux.run('restore')
+                equal((result.returncode, result.stderr), (0, ''), f'{name}: restore after {calls}')
+                linux.same(before, f'{name}: restore after {calls} left')
+                equal(linux.left_over(), [], 'left over')
+
+
+def test_kernel_kept():
+    """What is only written down is no setting: the status shows it with --verbose, and says nothing of what it
+    is to be."""
+    with hybrid() as linux:
+        linux.succeed('-c', '3')
+        out = linux.succeed('status', '-c', '3')
+        check('5200000' not in out and '5000000' in out, out)
+        rows = json.loads(linux.succeed('status', '-c', '3', '--json', '--verbose'))['knobs']
+        kept = [(row['wanted'], row['original']) for row in rows if row['path'] == f'/{POLICY}4/scaling_max_freq']
+        equal(kept, [(None, '5200000')], 'row of a limit that is only kept')
+
+
 def test_kernel_without_base():
     """Where the base frequency is not known, only turbo is turned off. That lowers min_perf_pct, and the
     limits of an earlier apply."""
