@@ -10,6 +10,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "freq-pin/freq-pin.h"
+#include "knob/tunables.h"
 #include "machine/virtualization.h"
 #include "state/journal.h"
 
@@ -38,12 +39,14 @@ unsigned plan_rank(const char *path)
 		{ "scaling_min_freq", "scaling_max_freq" },
 		{ "scaling_setspeed" },
 	};
-	size_t length = strlen(path);
+	size_t length = strlen(path), n;
 
+	/* In the plan they come behind all governors, which make their files. */
+	if (tunables_find_governor(path, &n))
+		return 0;
 	for (unsigned rank = 0; rank < ARRAY_SIZE(order); rank++) {
 		for (size_t i = 0; i < ARRAY_SIZE(order[rank]) && order[rank][i]; i++) {
-			size_t n = strlen(order[rank][i]);
-
+			n = strlen(order[rank][i]);
 			if (length > n && path[length - n - 1] == '/' &&
 				strcmp(path + length - n, order[rank][i]) == 0)
 				return rank;
@@ -118,6 +121,19 @@ static int add_governor(struct knob_plan *plan, const struct policy *policy,
 	 * the frequency, too. */
 	if (knob)
 		knob->may_be_refused = true;
+	return r;
+}
+
+/* Keeps what the governors were told, which they forget when no policy uses them any more. */
+static int add_tunables(struct knob_plan *plan, const struct policies *policies)
+{
+	struct tunables_seen seen = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < policies->n; i++) {
+		if (policy_is_active(&policies->items[i]))
+			r = tunables_add(plan, GROUP, policies->items[i].id, &seen);
+	}
 	return r;
 }
 
@@ -418,18 +434,6 @@ static bool moves_limits(const struct knob_plan *plan)
 	return changes_any(plan, shared, ARRAY_SIZE(shared));
 }
 
-/* Whether the policy runs at a speed that somebody has set. Only governor `userspace` has one: it
- * shows the speed that the limits allow (show_speed() in drivers/cpufreq/cpufreq_userspace.c), and
- * the kernel forgets it when the governor changes. */
-static bool has_speed(const struct policy *policy)
-{
-	char path[POLICY_PATH_SIZE], governor[FILE_ATTR_SIZE];
-
-	return file_read_attr(AT_FDCWD, policy_path(policy, "scaling_governor", path), governor,
-		       sizeof(governor)) >= 0 &&
-		strcmp(governor, "userspace") == 0;
-}
-
 /*
  * Keeps a value of a policy that this apply does not set: where the apply moves it (`moved`), so
  * that a later apply does not take what it has become for the original, and where an earlier apply
@@ -476,7 +480,7 @@ static int keep_speeds(struct knob_plan *plan, const struct policies *policies,
 		bool is_lost = policy_is_active(policy) || moved;
 
 		if (policy->cpu >= 0)
-			r = keep(plan, policy, target, is_lost && has_speed(policy),
+			r = keep(plan, policy, target, is_lost && tunables_has_speed(policy->id),
 				"scaling_setspeed", "speed");
 	}
 	return r;
@@ -718,6 +722,8 @@ static int add_all(
 
 	/* In the order of plan_rank(). */
 	r = add_for_each(plan, policies, target, add_governor);
+	if (r == 0)
+		r = add_tunables(plan, policies);
 	if (r == 0)
 		r = add_boost(plan, policies);
 	if (r == 0)

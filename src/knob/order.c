@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "knob/order.h"
+#include "knob/tunables.h"
 
 /* Groups in reverse order, and within a group the order of the plan. */
 static int compare_places(const void *a, const void *b)
@@ -31,4 +32,12 @@ size_t order_find_group_end(const struct order_place *places, size_t n, size_t b
 bool order_is_to_write_again(enum knob_kind kind, int error)
 {
 	return kind == KNOB_FREQUENCY && error == -EINVAL;
+}
+
+bool order_is_to_put_back_again(const struct journal_entry *entry, int error)
+{
+	size_t length;
+
+	return order_is_to_write_again(entry->kind, -error) ||
+		(error == EINVAL && tunables_find_governor(entry->path, &length));
 }

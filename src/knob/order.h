@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "state/knobtext.h"
+#include "state/journal.h"
 
 /* The position of an entry of a plan or of a journal: its group and its index. */
 struct order_place {
@@ -28,5 +28,9 @@ size_t order_find_group_end(const struct order_place *places, size_t n, size_t b
  * restoring. Later kernels accept any order (drivers/cpufreq/cpufreq.c, store_one()).
  */
 bool order_is_to_write_again(enum knob_kind kind, int error);
+
+/* The same for putting back, where `error` is positive. Also for what a governor is told:
+ * `conservative` refuses a down_threshold above its up_threshold. */
+bool order_is_to_put_back_again(const struct journal_entry *entry, int error);
 
 #endif

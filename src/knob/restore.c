@@ -28,6 +28,7 @@
 #include "knob/layers.h"
 #include "knob/order.h"
 #include "knob/restore.h"
+#include "knob/tunables.h"
 
 enum {
 	NOTHING_FAILED = -1, /* stands in place of the number of a group that failed */
@@ -499,6 +500,25 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 		fail_entry(state, r == -ENODATA ? 0 : r);
 }
 
+/* Whether it is a file of a governor that a policy will have again when its CPUs are online: the
+ * entry of that policy, which comes first, waits for them. */
+static bool waits_for_governor(const struct restoring *restoring, const char *path)
+{
+	const struct journal *journal = restoring->journal;
+	size_t length;
+	const char *governor = tunables_find_governor(path, &length);
+
+	for (size_t i = 0; governor && i < journal->n; i++) {
+		const struct journal_entry *e = &journal->entries[i];
+
+		if (restoring->states[i].word == RESTORE_WAITING &&
+			text_ends_with(e->path, "/scaling_governor") && strlen(e->old) == length &&
+			strncmp(e->old, governor, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* If the file of the knob is missing only because its CPU is offline, the entry waits for that CPU.
  */
 static void wait_for_lost_file(struct restoring *restoring, size_t index)
@@ -508,10 +528,12 @@ static void wait_for_lost_file(struct restoring *restoring, size_t index)
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 
 	if ((state->word != RESTORE_FAILED && state->word != RESTORE_GONE) ||
-		hotplug_find_cpu_of_file(restoring->hotplug, entry->path, &cpus) <= 0)
+		(hotplug_find_cpu_of_file(restoring->hotplug, entry->path, &cpus) <= 0 &&
+			!waits_for_governor(restoring, entry->path)))
 		return;
 	/* It is a file, and no file tells offline CPUs. */
-	wait_for_cpus(restoring, index, cpus, NULL);
+	if (cpus)
+		wait_for_cpus(restoring, index, cpus, NULL);
 	state->word = RESTORE_WAITING;
 	state->error = 0;
 	/* The value read before the CPU went offline says nothing about the value that the file
@@ -569,8 +591,8 @@ static void restore_group(struct restoring *restoring, const struct order_place 
 		const struct restore_state *state = &restoring->states[index];
 
 		if (state->word == RESTORE_FAILED &&
-			order_is_to_write_again(
-				restoring->journal->entries[index].kind, -state->error))
+			order_is_to_put_back_again(
+				&restoring->journal->entries[index], state->error))
 			write_old(restoring, index);
 	}
 	deadline = knob_deadline();

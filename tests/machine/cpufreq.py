@@ -23,6 +23,7 @@ import pathlib
 import sys
 import threading
 
+import governors
 import server
 from server import Refused, read, read_optional
 
@@ -82,7 +83,7 @@ def show(policy):
 def set_boost(policy, on):
     directory = CPUFREQ / policy
     asked = requests()  # what there was before, at the first time
-    if policy not in asked:
+    if policy not in asked or not directory.exists():
         return
     put(directory / 'cpuinfo_max_freq', CONFIG['boost' if on else 'base'][policy])
     if (directory / 'boost').exists():
@@ -97,10 +98,12 @@ def set_all_boost(on):
 
 def set_governor(directory, new):
     """A governor that goes takes what it was told with it."""
-    asked, policy = requests(), directory.name
-    if read(directory / 'scaling_governor') == new:
+    asked, policy, old = requests(), directory.name, read(directory / 'scaling_governor')
+    if old == new:
         return
     put(directory / 'scaling_governor', new)
+    governors.leave(policy, old)
+    governors.enter(policy, new)
     if (directory / 'scaling_setspeed').exists() and policy in asked:
         asked[policy][SPEED] = number(directory / 'scaling_cur_freq') if new == 'userspace' else None
         put(STATE, json.dumps(asked))
@@ -130,6 +133,8 @@ def write_limit(path, text):
 
 def write(path, text):
     directory = path.parent
+    if governors.write(str(path), text):
+        return
     if str(path) in CONFIG.get('broken', ()):
         raise Refused(errno.EIO)
     if path.name in ('scaling_min_freq', 'scaling_max_freq'):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """freq-pin on described machines: what it sets, what it says, and that it puts all of it back."""
 
+import itertools
 import json
 import os
 import re
@@ -676,6 +677,64 @@ def test_kernel_other_cpus():
                 equal((result.returncode, result.stderr), (0, ''), f'{name}: restore after {calls}')
                 linux.same(before, f'{name}: restore after {calls} left')
                 equal(linux.left_over(), [], 'left over')
+
+
+def make_tunables(box, folders):
+    """What an admin has told governors; {folder: {file: text}}."""
+    for folder, files in folders.items():
+        for name, text in files.items():
+            box.write(f'{POLICY.removesuffix("policy")}{folder}/{name}', f'{text}\n')
+
+
+def test_kernel_tunables():
+    """The last policy that leaves a governor takes its folder away, and with it what the governor was told."""
+    shared = {'schedutil': {'rate_limit_us': 33333}, 'ondemand': {'up_threshold': 41, 'io_is_busy': 0}}
+    own = {'policy0/schedutil': {'rate_limit_us': 33333}, 'policy2/ondemand': {'powersave_bias': 100}}
+    for told, calls in itertools.product((shared, own), (
+            [[]], [['-c', '0']], [['-c', '0'], ['-c', '2'], []], [['-c', '2', 'max'], ['-c', '2']])):
+        with Linux('intel-passive', {'0-2': 4100000}, {'0-2': 4100000}, floor=60) as linux:
+            make_tunables(linux.box, told)
+            before = linux.snapshot()
+            for arguments in calls:
+                linux.succeed(*arguments)
+            check('rate_limit_us' not in linux.succeed('status'), 'kept, and shown')
+            result = linux.run('restore')
+            equal((result.returncode, result.stderr), (0, ''), f'restore after {calls}')
+            linux.same(before, f'restore after {calls} left')
+            equal(linux.left_over(), [], 'left over')
+
+
+def test_kernel_tunables_in_no_order():
+    """A threshold that is refused until another one is back."""
+    with Linux('intel-passive', {'0-2': 4100000}, {'0-2': 4100000}, floor=60) as linux:
+        linux.box.write(f'{POLICY}0/scaling_governor', 'conservative\n')
+        make_tunables(linux.box, {'conservative': {'down_threshold': 97, 'up_threshold': 99}})
+        before = linux.snapshot()
+        linux.succeed()
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        linux.same(before, 'restore left')
+
+
+def test_tunables_that_wait():
+    """A governor that only an offline CPU has comes back with it."""
+    with Linux('intel-passive', {'0-2': 4100000}, {'0-2': 4100000}, floor=60) as linux:
+        make_tunables(linux.box, {'ondemand': {'up_threshold': 41}})
+        before = linux.snapshot()
+        linux.succeed()
+        policy, hidden = (linux.box.root / f'{POLICY.removesuffix("policy")}{name}' for name in ('policy2', 'hidden'))
+        online = linux.box.root / 'sys/devices/system/cpu/online'
+        policy.rename(hidden)
+        online.write_text('0-1\n')
+        result = linux.run('restore')
+        check(result.returncode == 0 and 'CPU 2 is offline' in result.stderr and
+              'gone' not in result.stderr, result.stderr)
+        hidden.rename(policy)
+        online.write_text('0-2\n')
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        linux.same(before, 'restore left')
+        equal(linux.left_over(), [], 'left over')
 
 
 def test_kernel_kept():

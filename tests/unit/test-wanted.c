@@ -307,6 +307,8 @@ static void test_rank(void **state)
 	for (unsigned i = 0; i < ARRAY_SIZE(paths); i++)
 		assert_int_equal(plan_rank(paths[i]), i);
 	assert_int_equal(plan_rank("/sys/devices/system/cpu/cpufreq/policy0/scaling_min_freq"), 7);
+	assert_int_equal(plan_rank("/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us"), 0);
+	assert_int_equal(plan_rank("/sys/devices/system/cpu/cpufreq/policy0/ondemand/boost"), 0);
 	assert_int_equal(plan_rank("boost"), ARRAY_SIZE(paths) - 1);
 }
 
