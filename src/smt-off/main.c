@@ -34,8 +34,8 @@
 /* Groups are restored backwards: first the CPUs, in the reverse order, then what the kernel changed
  * because of them (sideeffect.h). */
 enum {
-	GROUP_THREADS, /* after the cpusets, which limit the affinity of threads */
-	GROUP_INTERRUPTS,
+	GROUP_THREADS,	  /* after the cpusets, which limit the affinity of threads */
+	GROUP_INTERRUPTS, /* and what governors and network cards forget */
 	GROUP_CPUSETS,
 	GROUP_OTHERS, /* CPUs that smt-off does not switch, see add_other_cpus() */
 	GROUP_CPU,    /* the first of the groups for CPUs: each CPU has one */
@@ -385,6 +385,10 @@ static int add_side_effects(const struct scene *scene, struct knob_plan *plan)
 	r = add_threads(scene, plan);
 	if (r == 0)
 		r = sideeffect_add_interrupts(plan, GROUP_INTERRUPTS);
+	if (r == 0)
+		r = sideeffect_add_governors(plan, GROUP_INTERRUPTS, scene->going);
+	if (r == 0)
+		r = sideeffect_add_queues(plan, GROUP_INTERRUPTS);
 	if (r == 0)
 		r = sideeffect_add_cpusets(plan, GROUP_CPUSETS);
 	return r;

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,13 @@
 
 #include "basic/file.h"
 #include "basic/text.h"
+#include "knob/tunables.h"
 #include "machine/irqline.h"
 #include "machine/mountinfo.h"
 #include "smt-off/sideeffect.h"
 
 #define MOUNTS "/proc/self/mountinfo"
+#define QUEUES "/sys/class/net/*/queues/tx-*/xps_cpus"
 
 enum {
 	MOUNTS_MAX = 16 * 1024 * 1024,
@@ -44,6 +47,61 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
 		return errno == ENOENT ? 0 : -errno;
 	return knob_plan_add(plan, group, KNOB_MASK, IRQLINE_DEFAULT_AFFINITY, NULL, NULL,
 		"mask of new interrupts");
+}
+
+int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going)
+{
+	struct tunables_seen seen = { 0 };
+
+	cpumask_for_each (cpu, going) {
+		char path[96];
+		struct knob *knob;
+		int policy, r;
+
+		r = knob_read_policy(cpu, &policy);
+		if (r == -ENOENT)
+			continue;
+		if (r == 0)
+			r = tunables_add(plan, group, policy, &seen);
+		snprintf(path, sizeof(path),
+			"/sys/devices/system/cpu/cpufreq/policy%d/scaling_setspeed", policy);
+		/* CPUs that share a policy share its speed. */
+		if (r == 0 && tunables_has_speed(policy) && !knob_plan_find(plan, path)) {
+			r = knob_plan_add(plan, group, KNOB_FREQUENCY, path, NULL, &knob, "speed");
+			if (r == 0)
+				knob->cpu = cpu;
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* For glob(3): whether it is to give up, because there may be queues that it cannot find. */
+static int gives_up(const char *path _unused_, int error)
+{
+	return !knob_error_is_unavailable(error);
+}
+
+int sideeffect_add_queues(struct knob_plan *plan, unsigned group)
+{
+	glob_t found = { 0 };
+	int r;
+
+	r = glob(QUEUES, 0, gives_up, &found);
+	if (r != 0) {
+		globfree(&found);
+		return r == GLOB_NOMATCH ? 0 : r == GLOB_NOSPACE ? -ENOMEM : -EIO;
+	}
+	for (size_t i = 0; r == 0 && i < found.gl_pathc; i++) {
+		const char *path = found.gl_pathv[i] + strlen("/sys/class/net/");
+
+		r = knob_plan_add(plan, group, KNOB_MASK, found.gl_pathv[i], NULL, NULL,
+			"CPUs of %.*s of %.*s", (int)strcspn(strstr(path, "tx-"), "/"),
+			strstr(path, "tx-"), (int)strcspn(path, "/"), path);
+	}
+	globfree(&found);
+	return r;
 }
 
 /* Whether the kernel refuses every affinity for the interrupt, even the present one. */

@@ -7,6 +7,10 @@
  *   (migrate_one_irq() in kernel/irq/cpuhotplug.c; seen on 6.1, 6.12 and 7.2).
  * - A cpuset of cgroup v1 loses the CPU from its mask (hotplug_update_tasks_legacy() in
  *   kernel/cgroup/cpuset.c, in 6.12 cpuset-v1.c); a cpuset of v2 does not.
+ * - The governor of a policy whose CPUs are all offline forgets what it was told: see
+ *   knob/tunables.h. (The kernel keeps the limits and the name of the governor.)
+ * - virtio_net gives each of its queues other CPUs whenever a CPU goes or comes
+ *   (virtnet_set_affinity() in drivers/net/virtio_net.c), which takes the place of what was chosen.
  * - A thread loses its affinity, or the CPU from it: see knob/threads.h.
  */
 #ifndef QUIESCE_SMT_OFF_SIDEEFFECT_H
@@ -27,6 +31,14 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group);
 /* Adds a kept knob for the CPUs of every cpuset of cgroup v1, parents first, because a child can
  * have only CPUs of its parent. Adds nothing where cgroup v1 has no cpusets. */
 int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group);
+
+/* Adds a kept knob for what the governors of the policies of CPUs that go offline were told. */
+int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going);
+
+/* Adds a kept knob for the CPUs that each queue for sending serves (xps_cpus in
+ * Documentation/ABI/testing/sysfs-class-net-queues), of the cards of this network namespace. The
+ * file of a card with one queue cannot be read, and such a knob is not kept. */
+int sideeffect_add_queues(struct knob_plan *plan, unsigned group);
 
 /* Whether a refusal (positive errno) to put this knob back is no failure, because it is an
  * interrupt that nobody can move: EIO in 6.1, EPERM in 6.12. Tries a write to the interrupt. */

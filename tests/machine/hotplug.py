@@ -17,15 +17,17 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
              for those that came there while the CPU was offline; without it they are left alone
     born     whether a process is started when a CPU has gone, which may run wherever `threads` lets
              it; /run/born has its number
+    virtio   whether the network cards give their queues all CPUs anew when a CPU has gone or come
     chooses  real CPUs that the process in /run/chooser chooses when a CPU has gone
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
-kernel/sched/core.c and drivers/base/topology.c.
+kernel/sched/core.c, drivers/base/topology.c, drivers/cpufreq/cpufreq.c and drivers/net/virtio_net.c.
 """
 
 import contextlib
 import errno
 import functools
+import glob
 import json
 import os
 import pathlib
@@ -34,6 +36,7 @@ import signal
 import subprocess
 import sys
 
+import governors
 import server
 from server import Refused, put, put_optional, read, read_optional
 
@@ -157,11 +160,49 @@ class Kernel:
                 pass  # gone
         REMEMBERED.write_text(json.dumps(remembered))
 
+    # --- cpufreq: files that cannot be read while all CPUs of their policy are offline are hidden ---
+
+    @staticmethod
+    def policy_of(cpu):
+        try:
+            return os.path.basename(os.readlink(f'{CPUS}/cpu{cpu}/cpufreq'))
+        except OSError:
+            return None
+
+    def leave_policy(self, cpu):
+        policy = self.policy_of(cpu)
+        there = f'{governors.CPUFREQ}/{policy}'
+        if not policy or not os.path.isdir(there) or any(self.policy_of(other) == policy for other in self.online):
+            return
+        governor = read_optional(f'{there}/scaling_governor')
+        os.rename(there, f'{governors.CPUFREQ}/.{policy}')
+        if governor:
+            governors.leave(policy, governor)
+
+    def enter_policy(self, cpu):
+        policy = self.policy_of(cpu)
+        there, hidden = (f'{governors.CPUFREQ}/{dot}{policy}' for dot in ('', '.'))
+        if not policy or not os.path.isdir(hidden):
+            return
+        os.rename(hidden, there)
+        governor = read_optional(f'{there}/scaling_governor')
+        if governor == 'userspace':
+            put_optional(f'{there}/scaling_setspeed', read(f'{there}/scaling_min_freq'))
+        if governor:
+            governors.enter(policy, governor)
+
+    def spread_queues(self):
+        """virtio_net: virtnet_set_affinity(), whenever a CPU has gone or come."""
+        for path in sorted(glob.glob('/sys/class/net/*/queues/tx-*/xps_cpus')) if self.config.get('virtio') else ():
+            put(path, self.format_mask(self.online))
+
     def leave(self, cpu):
         if cpu in self.config.get('busy', ()) or self.online == {cpu}:
             raise Refused(errno.EBUSY)
         self.die_at(cpu)
         self.set_online(cpu, False)
+        self.leave_policy(cpu)
+        self.spread_queues()
         online = self.online
         for irq in filter(str.isdigit, os.listdir(IRQS) if os.path.isdir(IRQS) else ()):
             if int(irq) not in self.config.get('managed', ()) and \
@@ -179,6 +220,8 @@ class Kernel:
     def enter(self, cpu):
         self.die_at(cpu)
         self.set_online(cpu, True)
+        self.enter_policy(cpu)
+        self.spread_queues()
         put_optional(CPUSETS / 'cpuset.cpus', format_list(self.online))
         self.bind_threads()
 
@@ -242,9 +285,11 @@ class Kernel:
             self.write_interrupt(path.parent, text)
         elif path.name == 'cpuset.cpus':
             self.write_cpuset(path, text)
-        elif path.name == 'default_smp_affinity':
+        elif path.name in ('default_smp_affinity', 'xps_cpus'):
             put(path, self.format_mask(parse_mask(text)))
-        else:
+        elif path.name == 'scaling_setspeed' and read(path.parent / 'scaling_governor') == 'userspace':
+            put(path, text)
+        elif not governors.write(str(path), text):
             raise Refused(errno.EINVAL)
 
 

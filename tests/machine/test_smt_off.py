@@ -96,7 +96,7 @@ class Linux(Smt):
     def snapshot(self):
         # Files that the kernel of the test keeps aside until a CPU is back.
         return {path: content for path, content in super().snapshot().items()
-                if '/.topology' not in path}
+                if '/.topology' not in path and '/.policy' not in path}
 
     def online(self):
         return (self.box.root / CPUS / 'online').read_text().strip()
@@ -299,6 +299,30 @@ def test_effects():
                 equal(linux.read(f'{CPUS}/smt/control'), 'on', 'control')
             linux.life('-c', '3', effect=one_thread)
             linux.life('-c', '1,3')
+
+
+def test_forgotten():
+    """A governor without policies forgets what it was told, and network cards choose the CPUs of their queues
+    anew."""
+    policy, queues = f'{CPUS}/cpufreq/policy', 'sys/class/net/eth0/queues'
+    for arguments in [], ['-c', '3'], ['-c', '1,3']:
+        with Linux(NEW, virtio=True) as linux:
+            linux.box.write(f'{policy}11/scaling_governor', 'userspace\n')
+            linux.box.write(f'{policy}11/scaling_setspeed', '2200000\n')
+            for cpu in range(8, 16):
+                if cpu != 11:
+                    linux.box.write(f'{policy}{cpu}/scaling_governor', 'ondemand\n')
+            linux.box.write(f'{CPUS}/cpufreq/ondemand/up_threshold', '41\n')
+            linux.box.write(f'{policy}9/powersave/level', '7\n')
+            linux.box.write(f'{policy}9/scaling_governor', 'powersave\n')
+            for queue in range(4):
+                linux.box.write(f'{queues}/tx-{queue}/xps_cpus', f'{0xf << queue * 4:04x}\n')
+            before = linux.snapshot()
+            linux.life(*arguments)
+            linux.succeed('-c', '3')
+            linux.succeed('-c', '1')
+            linux.succeed('restore')
+            linux.same(before, 'restore after two calls left')
 
 
 def test_offline_by_hand():
