@@ -28,6 +28,9 @@ struct freq_pin {
  */
 unsigned plan_rank(const char *path);
 
+/* Whether this is a maximum that does not limit: at_limit() of struct engine. */
+bool plan_is_at_limit(const char *path, const char *value);
+
 /* plan() and verify() of struct setter. */
 int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state);
 int verify_shown(const struct setter_target *target, struct knob_plan *plan, void *state);

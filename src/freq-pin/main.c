@@ -40,6 +40,10 @@ int main(int argc, char *argv[])
 			"  min, max                  the hardware's minimum; its maximum, with boost\n"
 			"  FREQ                      2.7GHz, 2700MHz or 2700000 (kHz)\n",
 		.rank = plan_rank,
+		.at_limit = plan_is_at_limit,
+		/* FREQ_QOS_MAX_DEFAULT_VALUE (include/linux/pm_qos.h): what the kernel itself asks
+		 * for where nobody has. Kernels before 5.3 clamp it. */
+		.no_limit = "2147483647",
 		.parse_what = parse_what,
 		.is_by_name = is_by_name,
 		.plan = plan_make,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "basic/file.h"
+#include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
 #include "freq-pin/freq-pin.h"
@@ -53,6 +54,20 @@ unsigned plan_rank(const char *path)
 		}
 	}
 	return ARRAY_SIZE(order);
+}
+
+bool plan_is_at_limit(const char *path, const char *value)
+{
+	static const char name[] = "scaling_max_freq";
+	char hardware[POLICY_PATH_SIZE];
+	uint64_t khz, max;
+
+	if (knob_find_policy(path) < 0 || !text_ends_with(path, name))
+		return false;
+	snprintf(hardware, sizeof(hardware), "%.*scpuinfo_max_freq",
+		(int)(strlen(path) - strlen(name)), path);
+	return parse_attr_u64(value, &khz) == 0 &&
+		file_read_attr_u64(AT_FDCWD, hardware, &max) == 0 && khz >= max;
 }
 
 /* True also if that cannot be found out: then the engine says why the file cannot be read. */

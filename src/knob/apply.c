@@ -79,10 +79,12 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 			free(knob->earlier_outcome);
 			knob->earlier_outcome = TAKE_PTR(entry->new);
 			r = begin_anew(layers, entry, knob, &anew);
-			if (r == 0 && (anew || !is_to_keep(knob)))
+			if (r == 0 && (anew || is_to_write(knob)))
 				free(TAKE_PTR(knob->earlier_outcome));
-			if (r == 0 && anew)
+			if (r == 0 && anew) {
+				entry->free = knob->at_limit;
 				r = journal_set_old(entry, value_to_put_back(knob));
+			}
 			if (r < 0)
 				return r;
 			entry->left_alone = false;
@@ -94,7 +96,9 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 			value_to_put_back(knob), NULL);
 		if (r < 0)
 			return r;
-		journal->entries[journal->n - 1].kept_only = is_to_keep(knob);
+		entry = &journal->entries[journal->n - 1];
+		entry->kept_only = is_to_keep(knob);
+		entry->free = knob->at_limit;
 	}
 	return engine->rank ? journal_sort(journal, engine->rank) : 0;
 }
@@ -332,9 +336,9 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		 * Then the value now is that setter's, and ours is the one that it found. */
 		above = layers_find_above(layers, entry);
 		now = above ? above->old : may_arrive(engine, knob) ? NULL : knob->now;
-		/* A kept knob that this apply did not move, but that differs from what the earlier
-		 * apply left, was changed by somebody else in between. Keep the earlier outcome, so
-		 * that restore sees that change. */
+		/* A knob that this apply did not write or move, but that differs from what the
+		 * earlier apply left, was changed by somebody else in between. Keep the earlier
+		 * outcome, so that restore sees that change. */
 		if (!above && now && knob->earlier_outcome &&
 			knob_equal(knob->kind, now, knob->before_apply))
 			now = knob->earlier_outcome;

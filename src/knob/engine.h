@@ -25,6 +25,11 @@ struct engine {
 	 * another attempt. EBUSY means that others use the knob by now; then the journal forgets
 	 * it. NULL: it is never normal. */
 	bool (*may_stay)(const char *path, int error);
+	/* Whether a value of this knob is no limit, because it is what the hardware allows at
+	 * present. What lifts the limit then is the text `no_limit`: it stays lifted when the
+	 * hardware allows more. NULL: there are no such knobs. */
+	bool (*at_limit)(const char *path, const char *value);
+	const char *no_limit;
 	/* Called after a restore if CPUs are or were offline that no setter has taken offline: adds
 	 * knobs that lost these CPUs for good, even if they are not in the journal. They are put
 	 * back when the CPUs are online again. NULL: there are no such knobs. */
@@ -76,5 +81,8 @@ void engine_refuse_journal(
 
 /* Calls engine->may_stay() for the result (0 or a negative errno) of putting this knob back. */
 bool engine_may_stay(const struct engine *engine, const char *path, int error);
+
+/* Whether the value is no limit, as of engine->at_limit(). */
+bool engine_is_at_limit(const struct engine *engine, const char *path, const char *value);
 
 #endif

@@ -13,7 +13,8 @@ int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplu
 	int r;
 
 	if (!outcome || knob_equal(entry->kind, now, entry->old) ||
-		!knob_is_foreign(entry->kind, now, outcome))
+		!knob_is_foreign(entry->kind, now, outcome) ||
+		(entry->free && engine_is_at_limit(engine, entry->path, now)))
 		return 0;
 	r = hotplug_made_value(hotplug, entry, now);
 	if (r == 0 && engine->is_moved)
@@ -71,6 +72,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 		knob->word = knob_error_is_unavailable(-r) ? KNOB_UNAVAILABLE : KNOB_DENIED;
 		return 0;
 	}
+	knob->at_limit = engine_is_at_limit(engine, knob->path, knob->now);
 	if (knob->wanted && knob_equal(knob->kind, knob->now, knob->wanted))
 		knob->word = entry && !knob_equal(knob->kind, entry->old, knob->wanted)
 			? KNOB_APPLIED

@@ -60,6 +60,9 @@ struct knob {
 	/* The value before the engine wrote anything, including CPUs that are offline; NULL if that
 	 * is the same as `now`. */
 	char *with_offline;
+	/* That value is no limit, but only what the hardware allows (at_limit() of struct engine).
+	 */
+	bool at_limit;
 	/* `now` before the engine wrote anything; NULL if no write can touch this knob. */
 	char *before_apply;
 	/* The value that an earlier apply has left, for a knob that is only kept; NULL where it is

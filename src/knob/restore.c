@@ -151,7 +151,8 @@ static int matches_old(const struct restoring *restoring, size_t index, const ch
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (!knob_equal(entry->kind, text, entry->old) &&
-		!(state->partial_old && knob_equal(entry->kind, text, state->partial_old)))
+		!(state->partial_old && knob_equal(entry->kind, text, state->partial_old)) &&
+		!(entry->free && engine_is_at_limit(restoring->engine, entry->path, text)))
 		return with_offline && knob_equal(entry->kind, with_offline, entry->old);
 	r = with_offline ? was_widened_to_all(restoring, entry, with_offline) : 0;
 	return r < 0 ? r : !r;
@@ -352,13 +353,41 @@ static bool is_about_cpus(const char *path, int r)
 		(r == -EACCES && journal_path_is_cpuset(path));
 }
 
+/* Whether what the knob shows says nothing about what it was told. A limit shows what the hardware
+ * and other limits leave of what was asked for, so that an apply may have asked for something else
+ * than the old value that shows. */
+static bool shows_less(const struct journal_entry *entry)
+{
+	return entry->kind == KNOB_FREQUENCY && !entry->kept_only;
+}
+
+/* Lifts a limit. Where the knob does not know how, and takes that text for a value, it gets its old
+ * value. */
+static int lift_limit(struct restoring *restoring, const struct journal_entry *entry)
+{
+	const struct engine *engine = restoring->engine;
+	_cleanup_free_ char *now = NULL;
+	int r;
+
+	r = write_text(restoring, entry, engine->no_limit);
+	if (r == 0)
+		r = knob_read(engine->backends, entry->path, &now);
+	return r == 0 && !knob_equal(entry->kind, now, engine->no_limit)
+		? 0
+		: write_text(restoring, entry, entry->old);
+}
+
 static void write_old(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
 	int r, lost = 0;
 
-	r = write_text(restoring, entry, state->partial_old ? state->partial_old : entry->old);
+	if (entry->free && restoring->engine->no_limit)
+		r = lift_limit(restoring, entry);
+	else
+		r = write_text(
+			restoring, entry, state->partial_old ? state->partial_old : entry->old);
 	if (is_about_cpus(entry->path, r))
 		lost = drop_absent_cpus(restoring, index);
 	if (lost > 0)
@@ -376,7 +405,8 @@ static void write_old(struct restoring *restoring, size_t index)
 }
 
 /* Sets a knob back to what somebody else has set it to, if another knob that we put back has moved
- * it: smt/control=on also brings those CPUs online that somebody else has taken offline. If that
+ * it: smt/control=on also brings those CPUs online that somebody else has taken offline, and boost
+ * lifts the limits with some drivers (cpufreq_boost_set_sw() in drivers/cpufreq/cpufreq.c). If that
  * fails, the next restore tries again: their value is the one to put back then, unless that would
  * forget an old value that our apply has changed. */
 static void keep_foreign(struct restoring *restoring, size_t index)
@@ -387,7 +417,8 @@ static void keep_foreign(struct restoring *restoring, size_t index)
 	_cleanup_free_ char *theirs = NULL;
 	int r;
 
-	if (entry->kind != KNOB_NUMBER || is_read_since_last_write(restoring, state))
+	if ((entry->kind != KNOB_NUMBER && entry->kind != KNOB_FREQUENCY) ||
+		is_read_since_last_write(restoring, state))
 		return;
 	theirs = TAKE_PTR(state->now);
 	r = read_now(restoring, index);
@@ -462,7 +493,7 @@ static void restore_entry(struct restoring *restoring, size_t index)
 	/* A change that shows late may still be on its way: then the old value that was read does
 	 * not prove that the knob keeps it. This is so if the apply did not get to read the knob
 	 * back. */
-	else if (r > 0 &&
+	else if (r > 0 && !shows_less(entry) &&
 		(state->outcome_known ||
 			!knob_comes_late(restoring->engine->backends, entry->kind, entry->path)))
 		state->word = RESTORE_UNCHANGED;
@@ -877,6 +908,13 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	return r < 0 ? r : collect_outcome(&restoring, remaining, rows, ret_result);
 }
 
+/* Whether the write of a knob may still show later than now. A frequency that the kernel has
+ * refused will not change later. */
+static bool may_show_late(const struct knob *knob)
+{
+	return knob->turned && (knob->kind != KNOB_FREQUENCY || knob->error == 0);
+}
+
 /* Adds an entry to the journal for each knob that an apply has turned or may have moved. */
 static int add_turned(struct journal *journal, const struct knob_plan *plan)
 {
@@ -885,18 +923,17 @@ static int add_turned(struct journal *journal, const struct knob_plan *plan)
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
-		if (knob->before_apply)
-			r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
-				knob->with_offline ? knob->with_offline : knob->before_apply, NULL);
+		if (!knob->before_apply)
+			continue;
+		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
+			knob->with_offline ? knob->with_offline : knob->before_apply, NULL);
+		if (r < 0)
+			return r;
+		journal->entries[journal->n - 1].kept_only = !may_show_late(knob);
+		/* What an earlier apply has set may be a limit where the hardware has its own. */
+		journal->entries[journal->n - 1].free = knob->at_limit && !knob->original;
 	}
-	return r;
-}
-
-/* Whether the write of a knob may still show later than now. A frequency that the kernel has
- * refused will not change later. */
-static bool may_show_late(const struct knob *knob)
-{
-	return knob->turned && (knob->kind != KNOB_FREQUENCY || knob->error == 0);
+	return 0;
 }
 
 int restore_turned(const struct engine *engine, const struct knob_plan *plan, const char *online,

@@ -416,6 +416,8 @@ static struct engine make_engine(const struct setter *setter)
 		.backends = setter->backends,
 		.rank = setter->rank,
 		.may_stay = setter->may_stay,
+		.at_limit = setter->at_limit,
+		.no_limit = setter->no_limit,
 		.find_narrowed = setter->find_narrowed,
 		.is_moved = setter->is_moved,
 	};

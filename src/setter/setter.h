@@ -83,6 +83,8 @@ struct setter {
 	/* rank() to is_moved(): as in struct engine. */
 	unsigned (*rank)(const char *path);
 	bool (*may_stay)(const char *path, int error);
+	bool (*at_limit)(const char *path, const char *value);
+	const char *no_limit;
 	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
 	int (*is_moved)(const char *path);

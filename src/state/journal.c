@@ -33,6 +33,7 @@ enum {
 #define TURNED "knob"
 #define KEPT "kept"
 /* What it ends with. */
+#define FREE "free"
 #define LEFT "left"
 #define WAITS "waits"
 
@@ -316,6 +317,8 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 			append_field(&t, e->new);
 		else
 			text_append(&t, "\t" UNKNOWN);
+		if (e->free)
+			text_append(&t, "\t" FREE);
 		if (e->left_alone || e->waits_for_cpu)
 			text_append(&t, e->left_alone ? "\t" LEFT : "\t" WAITS);
 		text_append(&t, "\n");
@@ -375,6 +378,10 @@ static int parse_knob_line(struct journal *journal, char *line)
 			return -EBADMSG;
 	}
 	entry.kept_only = strcmp(fields[WORD], KEPT) == 0;
+	if (line && (strcmp(line, FREE) == 0 || text_starts_with(line, FREE "\t"))) {
+		entry.free = true;
+		(void)strsep(&line, "\t");
+	}
 	entry.left_alone = line && strcmp(line, LEFT) == 0;
 	entry.waits_for_cpu = line && strcmp(line, WAITS) == 0;
 	if ((line && !entry.left_alone && !entry.waits_for_cpu) ||

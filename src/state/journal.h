@@ -17,11 +17,12 @@
  * Fields are separated by tabs; \t, \n and \\ stand for a tab, a newline and a backslash in a
  * field. SINCE is the time at which OLD was read (CLOCK_BOOTTIME, nanoseconds): where several
  * setters have changed one knob, it tells the order. NEW is "\?" as long as the new value is not
- * known: when it is the side effect of another knob, until it has been read back. One more field
- * says why a restore has not put the knob back: "left" when somebody else has changed it, "waits"
- * when it needs a CPU that is offline. Where no apply has written the knob, "kept" stands in place
- * of "knob"; early versions wrote "knob" there, too. The line `online`, the CPUs that were online
- * when the journal was begun, may be absent.
+ * known: when it is the side effect of another knob, until it has been read back. One more field,
+ * "free", follows where OLD was no limit, but only what the hardware allowed. The last one says why
+ * a restore has not put the knob back: "left" when somebody else has changed it, "waits" when it
+ * needs a CPU that is offline. Where no apply has written the knob, "kept" stands in place of
+ * "knob"; early versions wrote "knob" there, too. The line `online`, the CPUs that were online when
+ * the journal was begun, may be absent.
  *
  * The checksum, 16 hexadecimal digits, is the 64-bit FNV-1a of all bytes before it: changing any
  * single byte changes the checksum.
@@ -66,6 +67,7 @@ struct journal_entry {
 	char *old;
 	char *new;	    /* NULL: not known */
 	bool kept_only;	    /* no apply has written the knob: see `wanted` of struct knob */
+	bool free;	    /* `old` was no limit: see `at_limit` of struct knob */
 	bool left_alone;    /* a restore has left the knob unchanged, and reported it */
 	bool waits_for_cpu; /* the knob needs an offline CPU, and a restore has reported it */
 	bool drop;	    /* see journal_drop() */

@@ -10,6 +10,8 @@ How to run it: see server.py. TEST_CPUFREQ is JSON:
     late    seconds after which a limit shows: the kernel's work item
     boost   {policy: maximum with boost}; without boost it is
     base    {policy: maximum without boost}
+    overwrites  switching boost takes the place of what was asked for as the maximum, as in
+            cpufreq_boost_set_sw() and cppc_cpufreq
     floor   what min_perf_pct cannot be above while turbo is off
     broken  paths whose write fails with EIO
 
@@ -48,10 +50,11 @@ def number(path):
 
 def requests():
     """{policy: [minimum, maximum, speed] that were asked for}; None is no request."""
-    if STATE.exists():
-        return json.loads(STATE.read_text(encoding='utf-8'))
-    asked = {}
-    for policy in filter(lambda policy: (CPUFREQ / policy).exists(), CONFIG['boost']):
+    asked = json.loads(STATE.read_text(encoding='utf-8')) if STATE.exists() else {}
+    new = [policy for policy in CONFIG['boost'] if policy not in asked and (CPUFREQ / policy).exists()]
+    if not new:
+        return asked
+    for policy in new:
         directory = CPUFREQ / policy
         maximum, speed = number(directory / 'scaling_max_freq'), read_optional(directory / 'scaling_setspeed')
         asked[policy] = [number(directory / 'scaling_min_freq'),
@@ -85,10 +88,22 @@ def set_boost(policy, on):
     asked = requests()  # what there was before, at the first time
     if policy not in asked or not directory.exists():
         return
-    put(directory / 'cpuinfo_max_freq', CONFIG['boost' if on else 'base'][policy])
     if (directory / 'boost').exists():
         put(directory / 'boost', int(on))
+    most = CONFIG['boost' if on else 'base'][policy]
+    if CONFIG.get('overwrites') and most != number(directory / 'cpuinfo_max_freq'):
+        asked[policy][1] = most
+        put(STATE, json.dumps(asked))
+    put(directory / 'cpuinfo_max_freq', most)
     show(policy)
+
+
+def refresh(policy):
+    """A policy that was not there while something was switched."""
+    switch = read_optional(INTEL / 'no_turbo')
+    on = switch == '0' if switch else read_optional(CPUFREQ / 'boost') != '0'
+    own = read_optional(CPUFREQ / policy / 'boost')
+    set_boost(policy, on and (own != '0' or switch is not None))
 
 
 def set_all_boost(on):

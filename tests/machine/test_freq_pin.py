@@ -609,6 +609,13 @@ class Linux(Setter):
                                     env={'TEST_CPUFREQ': json.dumps(self.config)}, **options)
 
 
+    def write(self, path, text):
+        """A write by somebody else."""
+        result = self.box.run(*machine.simulator('cpufreq.py'), f'/{path}', text, root=True,
+                              env={'TEST_CPUFREQ': json.dumps(self.config)})
+        equal(result.returncode, 0, f'{text} > {path}: {result.stderr}')
+
+
 def hybrid(**config):
     return Linux('intel-hybrid', {'0-3': 5000000, '4-7': 5200000, '8-11': 3900000},
                  {'0-7': 2500000, '8-11': 2000000}, **config)
@@ -735,6 +742,60 @@ def test_tunables_that_wait():
         equal((result.returncode, result.stderr), (0, ''), 'restore')
         linux.same(before, 'restore left')
         equal(linux.left_over(), [], 'left over')
+
+
+def test_kernel_no_limit():
+    """A maximum that was no limit is none afterwards: who switches boost on later gets it. So is a minimum that
+    was below what boost allows."""
+    for calls in ([['min']], [['min'], []], [[], ['min'], []], [['max']], [['max'], []], [['-c', '3', 'min'], []]):
+        with hybrid() as linux:
+            linux.write(INTEL + 'no_turbo', '1')
+            before = linux.snapshot()
+            for arguments in calls:
+                linux.succeed(*arguments)
+            result = linux.run('restore')
+            equal((result.returncode, result.stderr), (0, ''), f'restore after {calls}')
+            linux.same(before, f'restore after {calls} left')
+            linux.write(INTEL + 'no_turbo', '0')
+            limits = {(linux.box.root / f'{POLICY}{cpu}/scaling_{limit}_freq').read_text()
+                      for cpu in range(4) for limit in ('min', 'max')}
+            equal(limits, {'400000\n', '5000000\n'}, f'limits after {calls}, with boost')
+
+
+def test_kernel_first_seen_without_boost():
+    """A CPU that was offline when boost was switched off: what it allows then is no limit either."""
+    with hybrid() as linux:
+        policy, hidden = (linux.box.root / f'{POLICY}{name}' for name in ('5', '.hidden'))
+        online = linux.box.root / 'sys/devices/system/cpu/online'
+        before = linux.snapshot()
+        policy.rename(hidden)
+        online.write_text('0-4,6-11\n')
+        linux.succeed('-c', '3')
+        hidden.rename(policy)
+        online.write_text('0-11\n')
+        # What the kernel makes of it meanwhile.
+        for name in ('scaling_max_freq', 'cpuinfo_max_freq'):
+            (policy / name).write_text('2500000\n')
+        linux.succeed('-c', '5')
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        linux.same(before, 'restore left')
+
+
+def test_kernel_overwrites():
+    """Some drivers ask for what boost allows as soon as it is switched, in place of what somebody had asked for."""
+    with hybrid(overwrites=True) as linux:
+        linux.box.write(f'{POLICY}4/scaling_max_freq', '3200000\n')
+        before = linux.snapshot()
+        linux.succeed('-c', '3')
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        linux.same(before, 'restore left')
+        linux.succeed('-c', '3')
+        linux.write(f'{POLICY}5/scaling_max_freq', '1700000')
+        result = linux.run('restore')
+        check('stays at 1700000: somebody else' in result.stderr, result.stderr)
+        linux.same({**before, f'{POLICY}5/scaling_max_freq': b'1700000\n'}, 'restore left')
 
 
 def test_kernel_kept():

@@ -74,6 +74,7 @@ static void assert_same(const struct journal *a, const struct journal *b)
 		assert_int_equal(x->left_alone, y->left_alone);
 		assert_int_equal(x->waits_for_cpu, y->waits_for_cpu);
 		assert_int_equal(x->kept_only, y->kept_only);
+		assert_int_equal(x->free, y->free);
 	}
 }
 
@@ -103,13 +104,16 @@ static void test_format(_unused_ void **state)
 	journal->entries[2].left_alone = true;
 	journal->entries[3].waits_for_cpu = true;
 	journal->entries[3].kept_only = true;
+	journal->entries[3].free = true;
+	journal->entries[1].free = true;
 	for (size_t i = 0; i < journal->n; i++)
 		journal->entries[i].since = 7;
 	assert_int_equal(text_replace(&journal->online, "0-3,8"), 0);
 	text = journal_format(journal, BOOT);
-	wanted = seal(HEAD "online\t0-3,8\n" KNOB "knob\t0\t7\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\n"
-			   "knob\t1\t7\tnumber\t/sys/b\tb\t1\t0\tleft\n"
-			   "kept\t1\t7\tlist\t/sys/c\tc\t1\t\\?\twaits\nend\t4\n");
+	wanted = seal(
+		HEAD "online\t0-3,8\n" KNOB "knob\t0\t7\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\tfree\n"
+		     "knob\t1\t7\tnumber\t/sys/b\tb\t1\t0\tleft\n"
+		     "kept\t1\t7\tlist\t/sys/c\tc\t1\t\\?\tfree\twaits\nend\t4\n");
 	assert_string_equal(text, wanted);
 }
 
@@ -136,6 +140,7 @@ static void test_round_trip(_unused_ void **state)
 			journal->entries[journal->n - 1].left_alone = (i + j) % 3 == 0;
 			journal->entries[journal->n - 1].waits_for_cpu = (i + j) % 3 == 1;
 			journal->entries[journal->n - 1].kept_only = (i + j) % 4 == 1;
+			journal->entries[journal->n - 1].free = (i + j) % 4 > 1;
 			kind = kind == KNOB_FREQUENCY ? KNOB_WORD : (enum knob_kind)(kind + 1);
 		}
 	}
@@ -228,6 +233,8 @@ static void test_damaged(_unused_ void **state)
 		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\tleft\t\nend\t1\n", "line 4" },
 		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\t\nend\t1\n", "line 4" },
 		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\twaits\tleft\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\tfree\t\nend\t1\n", "line 4" },
+		{ HEAD "knob\t2\t7\tnumber\t/sys/a\tname\t1\t0\tleft\tfree\nend\t1\n", "line 4" },
 		{ HEAD "keptnumber\t2\t7\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
 		{ HEAD "kept \t2\t7\tnumber\t/sys/a\tname\t1\t0\nend\t1\n", "line 4" },
 		{ HEAD "online\t\nend\t0\n", "line 4" },
