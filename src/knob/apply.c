@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "basic/macro.h"
 #include "basic/text.h"
 #include "knob/apply.h"
 #include "knob/hotplug.h"
@@ -55,6 +56,11 @@ static int begin_anew(struct layers *layers, const struct journal_entry *entry,
 	return r;
 }
 
+static enum journal_role find_role(const struct knob *knob)
+{
+	return is_to_write(knob) ? JOURNAL_TURNED : is_to_guard(knob) ? JOURNAL_SAME : JOURNAL_KEPT;
+}
+
 /*
  * Notes all knobs that may change, with the values that they have now. What they will become is not
  * known until they have been read back. If the journal has an old value of a knob already, that one
@@ -66,7 +72,7 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
 		struct journal_entry *entry;
-		bool anew;
+		bool anew = false;
 		int r;
 
 		if (!is_to_write(knob) && !is_to_keep(knob) && !is_to_guard(knob))
@@ -89,7 +95,7 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 				return r;
 			entry->left_alone = false;
 			entry->waits_for_cpu = false;
-			entry->kept_only = entry->kept_only && is_to_keep(knob);
+			entry->role = anew ? find_role(knob) : MIN(entry->role, find_role(knob));
 			continue;
 		}
 		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
@@ -97,7 +103,7 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 		if (r < 0)
 			return r;
 		entry = &journal->entries[journal->n - 1];
-		entry->kept_only = is_to_keep(knob);
+		entry->role = find_role(knob);
 		entry->free = knob->at_limit;
 	}
 	return engine->rank ? journal_sort(journal, engine->rank) : 0;
@@ -342,6 +348,8 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		if (!above && now && knob->earlier_outcome &&
 			knob_equal(knob->kind, now, knob->before_apply))
 			now = knob->earlier_outcome;
+		if (knob->turned)
+			entry->role = JOURNAL_TURNED;
 		r = text_replace(&knob->original, entry->old);
 		if (r == 0 && now)
 			r = text_replace(&entry->new, now);

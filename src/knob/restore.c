@@ -358,7 +358,7 @@ static bool is_about_cpus(const char *path, int r)
  * than the old value that shows. */
 static bool shows_less(const struct journal_entry *entry)
 {
-	return entry->kind == KNOB_FREQUENCY && !entry->kept_only;
+	return entry->kind == KNOB_FREQUENCY && entry->role == JOURNAL_TURNED;
 }
 
 /* Lifts a limit. Where the knob does not know how, and takes that text for a value, it gets its old
@@ -929,7 +929,8 @@ static int add_turned(struct journal *journal, const struct knob_plan *plan)
 			knob->with_offline ? knob->with_offline : knob->before_apply, NULL);
 		if (r < 0)
 			return r;
-		journal->entries[journal->n - 1].kept_only = !may_show_late(knob);
+		if (!may_show_late(knob))
+			journal->entries[journal->n - 1].role = JOURNAL_KEPT;
 		/* What an earlier apply has set may be a limit where the hardware has its own. */
 		journal->entries[journal->n - 1].free = knob->at_limit && !knob->original;
 	}

@@ -352,7 +352,7 @@ static int add_journal_rows(
 		if (knob->settled)
 			r = unsettle(knob, e);
 		/* Without a WHAT, the wanted value is that of the last apply. */
-		else if (knob->wanted && e->new && !e->kept_only && !specific)
+		else if (knob->wanted && e->new && e->role != JOURNAL_KEPT && !specific)
 			r = text_replace(&knob->wanted, e->new);
 		if (r < 0)
 			return r;
@@ -364,7 +364,7 @@ static int add_journal_rows(
 
 		if (planned[i] || has_ended(setter, e->path, &fold))
 			continue;
-		wanted = e->kept_only ? NULL : e->new ? e->new : e->old;
+		wanted = e->role == JOURNAL_KEPT ? NULL : e->new ? e->new : e->old;
 		r = knob_plan_add(plan, e->group, e->kind, e->path, wanted, &knob, "%s", e->name);
 		if (r < 0)
 			return r;

@@ -30,8 +30,11 @@ enum {
 #define MAGIC "quiesce journal 2"
 #define UNKNOWN "\\?"
 /* What the line of an entry begins with. */
-#define TURNED "knob"
-#define KEPT "kept"
+static const char *const role_words[] = {
+	[JOURNAL_TURNED] = "knob",
+	[JOURNAL_SAME] = "same",
+	[JOURNAL_KEPT] = "kept",
+};
 /* What it ends with. */
 #define FREE "free"
 #define LEFT "left"
@@ -308,8 +311,8 @@ char *journal_format(const struct journal *journal, const char *boot_id)
 	for (size_t i = 0; i < journal->n; i++) {
 		const struct journal_entry *e = &journal->entries[i];
 
-		text_appendf(&t, "%s\t%u\t%" PRIu64 "\t%s", e->kept_only ? KEPT : TURNED, e->group,
-			e->since, knob_kind_name(e->kind));
+		text_appendf(&t, "%s\t%u\t%" PRIu64 "\t%s", role_words[e->role], e->group, e->since,
+			knob_kind_name(e->kind));
 		append_field(&t, e->path);
 		append_field(&t, e->name);
 		append_field(&t, e->old);
@@ -354,6 +357,17 @@ static bool unescape(char *field)
 	return true;
 }
 
+static bool parse_role(const char *word, enum journal_role *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(role_words); i++) {
+		if (strcmp(word, role_words[i]) == 0) {
+			*ret = (enum journal_role)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Parses a line of the body, which is modified. */
 static int parse_knob_line(struct journal *journal, char *line)
 {
@@ -377,7 +391,6 @@ static int parse_knob_line(struct journal *journal, char *line)
 		if (!fields[i])
 			return -EBADMSG;
 	}
-	entry.kept_only = strcmp(fields[WORD], KEPT) == 0;
 	if (line && (strcmp(line, FREE) == 0 || text_starts_with(line, FREE "\t"))) {
 		entry.free = true;
 		(void)strsep(&line, "\t");
@@ -385,7 +398,7 @@ static int parse_knob_line(struct journal *journal, char *line)
 	entry.left_alone = line && strcmp(line, LEFT) == 0;
 	entry.waits_for_cpu = line && strcmp(line, WAITS) == 0;
 	if ((line && !entry.left_alone && !entry.waits_for_cpu) ||
-		(!entry.kept_only && strcmp(fields[WORD], TURNED) != 0) ||
+		!parse_role(fields[WORD], &entry.role) ||
 		parse_uint(fields[GROUP], 0, GROUP_MAX, &entry.group) < 0 ||
 		parse_u64(fields[SINCE], 0, UINT64_MAX, &entry.since) < 0 ||
 		knob_kind_parse(fields[KIND], &entry.kind) < 0)

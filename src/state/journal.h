@@ -20,9 +20,9 @@
  * known: when it is the side effect of another knob, until it has been read back. One more field,
  * "free", follows where OLD was no limit, but only what the hardware allowed. The last one says why
  * a restore has not put the knob back: "left" when somebody else has changed it, "waits" when it
- * needs a CPU that is offline. Where no apply has written the knob, "kept" stands in place of
- * "knob"; early versions wrote "knob" there, too. The line `online`, the CPUs that were online when
- * the journal was begun, may be absent.
+ * needs a CPU that is offline. Where no apply has written the knob, "same" or "kept" stands in
+ * place of "knob" (enum journal_role); early versions wrote "knob" there, too. The line `online`,
+ * the CPUs that were online when the journal was begun, may be absent.
  *
  * The checksum, 16 hexadecimal digits, is the 64-bit FNV-1a of all bytes before it: changing any
  * single byte changes the checksum.
@@ -58,6 +58,13 @@ void journal_use_root_directory(void);
 /* Whether the directory belongs to an ordinary user. */
 bool journal_is_own(void);
 
+/* What applies have done with a knob: the least of these holds for all of them. */
+enum journal_role {
+	JOURNAL_TURNED, /* one has written it */
+	JOURNAL_SAME,	/* it had the wanted value already, and was not written */
+	JOURNAL_KEPT,	/* nobody wanted anything of it: see `wanted` of struct knob */
+};
+
 struct journal_entry {
 	unsigned group;
 	uint64_t since; /* when `old` was read: CLOCK_BOOTTIME, nanoseconds */
@@ -65,8 +72,8 @@ struct journal_entry {
 	char *path;
 	char *name;
 	char *old;
-	char *new;	    /* NULL: not known */
-	bool kept_only;	    /* no apply has written the knob: see `wanted` of struct knob */
+	char *new; /* NULL: not known */
+	enum journal_role role;
 	bool free;	    /* `old` was no limit: see `at_limit` of struct knob */
 	bool left_alone;    /* a restore has left the knob unchanged, and reported it */
 	bool waits_for_cpu; /* the knob needs an offline CPU, and a restore has reported it */

@@ -73,7 +73,7 @@ static void assert_same(const struct journal *a, const struct journal *b)
 			assert_string_equal(x->new, y->new);
 		assert_int_equal(x->left_alone, y->left_alone);
 		assert_int_equal(x->waits_for_cpu, y->waits_for_cpu);
-		assert_int_equal(x->kept_only, y->kept_only);
+		assert_int_equal(x->role, y->role);
 		assert_int_equal(x->free, y->free);
 	}
 }
@@ -103,7 +103,8 @@ static void test_format(_unused_ void **state)
 	assert_int_equal(journal_add(journal, 1, KNOB_LIST, "/sys/c", "c", "1", NULL), 0);
 	journal->entries[2].left_alone = true;
 	journal->entries[3].waits_for_cpu = true;
-	journal->entries[3].kept_only = true;
+	journal->entries[3].role = JOURNAL_KEPT;
+	journal->entries[2].role = JOURNAL_SAME;
 	journal->entries[3].free = true;
 	journal->entries[1].free = true;
 	for (size_t i = 0; i < journal->n; i++)
@@ -112,7 +113,7 @@ static void test_format(_unused_ void **state)
 	text = journal_format(journal, BOOT);
 	wanted = seal(
 		HEAD "online\t0-3,8\n" KNOB "knob\t0\t7\tchoice\tx:b\\tc\t\ta\\nb\\\\t\t\\?\tfree\n"
-		     "knob\t1\t7\tnumber\t/sys/b\tb\t1\t0\tleft\n"
+		     "same\t1\t7\tnumber\t/sys/b\tb\t1\t0\tleft\n"
 		     "kept\t1\t7\tlist\t/sys/c\tc\t1\t\\?\tfree\twaits\nend\t4\n");
 	assert_string_equal(text, wanted);
 }
@@ -139,7 +140,7 @@ static void test_round_trip(_unused_ void **state)
 				0);
 			journal->entries[journal->n - 1].left_alone = (i + j) % 3 == 0;
 			journal->entries[journal->n - 1].waits_for_cpu = (i + j) % 3 == 1;
-			journal->entries[journal->n - 1].kept_only = (i + j) % 4 == 1;
+			journal->entries[journal->n - 1].role = (enum journal_role)((i + j) % 3);
 			journal->entries[journal->n - 1].free = (i + j) % 4 > 1;
 			kind = kind == KNOB_FREQUENCY ? KNOB_WORD : (enum knob_kind)(kind + 1);
 		}
