@@ -87,12 +87,13 @@ def serve_one(listener, do):
             pass  # the client was killed before it got the answer
 
 
-def run(do, command):
+def run(do, command, **options):
+    """`options` are those of subprocess.Popen()."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         pathlib.Path(SOCKET).unlink(missing_ok=True)
         listener.bind(SOCKET)
         listener.listen(BACKLOG)
-        with subprocess.Popen(command, env={**os.environ, 'TEST_KERNEL': SOCKET}) as process:
+        with subprocess.Popen(command, env={**os.environ, 'TEST_KERNEL': SOCKET}, **options) as process:
             ended = os.pidfd_open(process.pid)
             # The write is done also when the client that asked for it is gone.
             while listener in select.select([listener, ended], [], [])[0]:
