@@ -28,8 +28,12 @@ struct freq_pin {
  */
 unsigned plan_rank(const char *path);
 
-/* Whether this is a maximum that does not limit: at_limit() of struct engine. */
+/* Whether this is a maximum that does not limit, because it is what the hardware or the firmware
+ * allows, or what a cooling device does, which hides what was asked for: at_limit() of struct
+ * engine. */
 bool plan_is_at_limit(const char *path, const char *value);
+/* Whether it is a limit that a cooling device moves at present. */
+bool plan_is_throttled(const char *path);
 
 /* plan() and verify() of struct setter. */
 int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state);

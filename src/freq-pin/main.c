@@ -27,6 +27,23 @@ static bool is_by_name(const void *state)
 	return ((const struct freq_pin *)state)->request.kind != WANTED_BASE;
 }
 
+static int is_moved(const char *path)
+{
+	return plan_is_throttled(path);
+}
+
+static bool may_stay(const char *path, int error)
+{
+	return error == EAGAIN && plan_is_throttled(path);
+}
+
+static const char *explain(const char *path, int error)
+{
+	return may_stay(path, error) ? "a cooling device limits it; `freq-pin restore` looks again "
+				       "when the CPU is cool"
+				     : NULL;
+}
+
 int main(int argc, char *argv[])
 {
 	struct freq_pin pin = { 0 };
@@ -40,6 +57,9 @@ int main(int argc, char *argv[])
 			"  min, max                  the hardware's minimum; its maximum, with boost\n"
 			"  FREQ                      2.7GHz, 2700MHz or 2700000 (kHz)\n",
 		.rank = plan_rank,
+		.is_moved = is_moved,
+		.may_stay = may_stay,
+		.explain = explain,
 		.at_limit = plan_is_at_limit,
 		/* FREQ_QOS_MAX_DEFAULT_VALUE (include/linux/pm_qos.h): what the kernel itself asks
 		 * for where nobody has. Kernels before 5.3 clamp it. */

@@ -10,6 +10,7 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "freq-pin/cooling.h"
 #include "freq-pin/freq-pin.h"
 #include "knob/tunables.h"
 #include "machine/virtualization.h"
@@ -56,18 +57,39 @@ unsigned plan_rank(const char *path)
 	return ARRAY_SIZE(order);
 }
 
+/* The number in another file of the policy of a file; 0 where there is none. */
+static uint64_t read_beside(const char *path, const char *name)
+{
+	char beside[POLICY_PATH_SIZE];
+	uint64_t value;
+
+	snprintf(beside, sizeof(beside), "%.*s/%s", (int)(strrchr(path, '/') - path), path, name);
+	return file_read_attr_u64(AT_FDCWD, beside, &value) == 0 ? value : 0;
+}
+
 bool plan_is_at_limit(const char *path, const char *value)
 {
-	static const char name[] = "scaling_max_freq";
-	char hardware[POLICY_PATH_SIZE];
-	uint64_t khz, max;
+	int policy = knob_find_policy(path);
+	uint64_t khz, hardware, firmware;
 
-	if (knob_find_policy(path) < 0 || !text_ends_with(path, name))
+	if (policy < 0 || !text_ends_with(path, "/scaling_max_freq") ||
+		parse_attr_u64(value, &khz) < 0)
 		return false;
-	snprintf(hardware, sizeof(hardware), "%.*scpuinfo_max_freq",
-		(int)(strlen(path) - strlen(name)), path);
-	return parse_attr_u64(value, &khz) == 0 &&
-		file_read_attr_u64(AT_FDCWD, hardware, &max) == 0 && khz >= max;
+	hardware = read_beside(path, "cpuinfo_max_freq");
+	firmware = read_beside(path, "bios_limit");
+	return hardware > 0 &&
+		(khz >= hardware || (firmware > 0 && khz >= firmware) ||
+			cooling_limits_policy(policy));
+}
+
+bool plan_is_throttled(const char *path)
+{
+	int policy = knob_find_policy(path);
+
+	return policy >= 0 &&
+		(text_ends_with(path, "/scaling_max_freq") ||
+			text_ends_with(path, "/scaling_min_freq")) &&
+		cooling_limits_policy(policy);
 }
 
 /* True also if that cannot be found out: then the engine says why the file cannot be read. */
@@ -649,7 +671,7 @@ static int say_scope(const struct setter_target *target, const struct knob_plan 
 static int say_firmware(const struct setter_target *target, const struct policies *policies)
 {
 	struct complaints complaints = { 0 };
-	char buf[WANTED_TEXT_SIZE];
+	char buf[WANTED_TEXT_SIZE], path[POLICY_PATH_SIZE];
 	int r = 0;
 
 	if (target->verb != SETTER_APPLY)
@@ -665,6 +687,14 @@ static int say_firmware(const struct setter_target *target, const struct policie
 				wanted_format(policy->range.bios_limit_khz, buf));
 			r = complaints_add(&complaints, text, policy->cpus);
 		}
+		policy_path(policy, "scaling_max_freq", path);
+		if (r == 0 && policy->info.max_khz < policy->info.hardware_max_khz &&
+			!(target->journal && journal_find(target->journal, path)) &&
+			plan_is_throttled(path))
+			r = complaints_add(&complaints,
+				strdup("a cooling device limits the frequency, so that the maximum "
+				       "that was set does not show: restore will leave none"),
+				policy->cpus);
 		if (r == 0 && policy->auto_select)
 			r = complaints_add(&complaints,
 				strdup("the firmware picks the frequency by itself (auto_select), "

@@ -88,7 +88,7 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 			if (r == 0 && (anew || is_to_write(knob)))
 				free(TAKE_PTR(knob->earlier_outcome));
 			if (r == 0 && anew) {
-				entry->free = knob->at_limit;
+				entry->free = engine_is_at_limit(engine, knob->path, knob->now);
 				r = journal_set_old(entry, value_to_put_back(knob));
 			}
 			if (r < 0)

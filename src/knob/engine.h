@@ -21,9 +21,10 @@ struct engine {
 	 * every order. */
 	unsigned (*rank)(const char *path);
 	/* Whether it is normal that the kernel refuses to put this knob back with this positive
-	 * errno. Then it is not a failure: it is reported, and the journal keeps the entry for
-	 * another attempt. EBUSY means that others use the knob by now; then the journal forgets
-	 * it. NULL: it is never normal. */
+	 * errno (EAGAIN: the kernel took the value, and shows another one at present). Then it is
+	 * not a failure: it is reported, and the journal keeps the entry for another attempt. EBUSY
+	 * means that others use the knob by now; then the journal forgets it. NULL: it is never
+	 * normal. */
 	bool (*may_stay)(const char *path, int error);
 	/* Whether a value of this knob is no limit, because it is what the hardware allows at
 	 * present. What lifts the limit then is the text `no_limit`: it stays lifted when the

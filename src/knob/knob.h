@@ -61,7 +61,7 @@ struct knob {
 	 * is the same as `now`. */
 	char *with_offline;
 	/* That value is no limit, but only what the hardware allows (at_limit() of struct engine).
-	 */
+	 * False where the journal has the knob. */
 	bool at_limit;
 	/* `now` before the engine wrote anything; NULL if no write can touch this knob. */
 	char *before_apply;

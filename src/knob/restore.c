@@ -529,6 +529,10 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 	}
 	if (r <= 0)
 		fail_entry(state, r == -ENODATA ? 0 : r);
+	if (r == 0 && engine_may_stay(restoring->engine, entry->path, -EAGAIN)) {
+		state->word = RESTORE_REFUSED;
+		state->error = EAGAIN;
+	}
 }
 
 /* Whether it is a file of a governor that a policy will have again when its CPUs are online: the

@@ -13,6 +13,7 @@ How to run it: see server.py. TEST_CPUFREQ is JSON:
     overwrites  switching boost takes the place of what was asked for as the maximum, as in
             cpufreq_boost_set_sw() and cppc_cpufreq
     floor   what min_perf_pct cannot be above while turbo is off
+    cooling {policy: {cooling device: the maximum that it allows while its cur_state is not 0}}
     broken  paths whose write fails with EIO
 
 From drivers/cpufreq/cpufreq.c, intel_pstate.c and amd-pstate.c.
@@ -64,6 +65,14 @@ def requests():
     return asked
 
 
+def cooled(policy):
+    """What a cooling device allows, None where none is at work."""
+    for device, allowed in CONFIG.get('cooling', {}).get(policy, {}).items():
+        if read(f'/sys/class/thermal/{device}/cur_state') != '0':
+            return allowed
+    return None
+
+
 def show_late(policy):
     with LOCK:
         show(policy)
@@ -74,7 +83,7 @@ def show(policy):
     directory = CPUFREQ / policy
     low, high = number(directory / 'cpuinfo_min_freq'), number(directory / 'cpuinfo_max_freq')
     minimum, maximum, speed = requests()[policy]
-    maximum = max(low, min(high, maximum or high))
+    maximum = max(low, min(high, maximum or high, cooled(policy) or high))
     minimum = max(low, min(maximum, minimum))
     put(directory / 'scaling_max_freq', maximum)
     put(directory / 'scaling_min_freq', minimum)
@@ -177,6 +186,8 @@ def write(path, text):
     if path == INTEL / 'min_perf_pct' and number(INTEL / 'no_turbo'):
         text = str(min(int(text), CONFIG['floor']))
     put(path, text)
+    for policy in CONFIG.get('cooling', {}) if path.name == 'cur_state' else ():
+        show(policy)
     if path.name == 'no_turbo':
         if int(text):
             put(INTEL / 'min_perf_pct', min(number(INTEL / 'min_perf_pct'), CONFIG['floor']))

@@ -782,6 +782,56 @@ def test_kernel_first_seen_without_boost():
         linux.same(before, 'restore left')
 
 
+def cooled(kind, **limits):
+    """A machine whose CPU 3 gets too hot, and the file that tells its cooling device so."""
+    device = 'sys/class/thermal/cooling_device7/'
+    linux = hybrid(cooling={'policy3': {'cooling_device7': 1500000}})
+    linux.box.write(f'{device}type', f'{kind}\n')
+    linux.box.write(f'{device}cur_state', '0\n')
+    for limit, khz in limits.items():
+        linux.box.write(f'{POLICY}3/scaling_{limit}_freq', f'{khz}\n')
+    return linux, f'{device}cur_state'
+
+
+def test_kernel_throttled():
+    """What shows while a CPU is too hot is not what somebody has asked for."""
+    for kind in 'cpufreq-cpu3', 'Processor', 'thermal-cpufreq-0':
+        linux, state = cooled(kind)
+        with linux:
+            before = linux.snapshot()
+            linux.write(state, '2')
+            said = linux.run('-c', '3', '1.2GHz').stderr
+            check('CPU 3: a cooling device limits' in said, said)
+            linux.write(state, '0')
+            result = linux.run('restore')
+            equal((result.returncode, result.stderr), (0, ''), 'restore')
+            linux.same(before, 'restore left')
+
+
+def test_kernel_throttled_at_last():
+    """A limit that is put back while the CPU is too hot does not show, and nobody has changed it."""
+    linux, state = cooled('cpufreq-cpu3', max=3000000)
+    with linux:
+        before = linux.snapshot()
+        linux.succeed('-c', '3')
+        linux.write(state, '2')
+        result = linux.run('restore')
+        check(result.returncode == 0 and 'stays at 1500000: a cooling device limits it' in result.stderr and
+              'somebody' not in result.stderr, result.stderr)
+        equal(linux.run('restore', '--once').stderr, '', 'said again')
+        linux.write(state, '0')
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        linux.same(before, 'restore left')
+        equal(linux.left_over(), [], 'left over')
+    # Another CPU's cooling device does not count.
+    linux, state = cooled('cpufreq-cpu4')
+    with linux:
+        linux.succeed('-c', '3')
+        linux.write(state, '2')
+        check('somebody else' in linux.run('restore').stderr, 'a value of somebody else')
+
+
 def test_kernel_overwrites():
     """Some drivers ask for what boost allows as soon as it is switched, in place of what somebody had asked for."""
     with hybrid(overwrites=True) as linux:
