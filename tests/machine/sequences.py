@@ -401,8 +401,9 @@ class Sequence:
 
     @staticmethod
     def file_of(path):
-        """The file that a setter would name."""
+        """The file that a setter would name: what is another view of it, or follows from it, counts as it."""
         path = path.partition(' ')[0]
+        path = path.replace('scaling_setspeed', 'scaling_max_freq')
         return f'{path}_list' if path.endswith('/smp_affinity') else path
 
     def compare(self, wanted, got, left, before):
