@@ -9,6 +9,13 @@
 #include "isol-check/cmdline.h"
 #include "machine/bootline.h"
 
+#define NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
+#define NOHZ_FULL_REASON "no tick while one program runs there"
+#define ISOLCPUS "isolcpus=managed_irq,domain,"
+#define ISOLCPUS_REASON                                                                        \
+	"the scheduler puts nothing there, and interrupts that only the kernel can move stay " \
+	"away"
+
 struct builder {
 	struct text line;
 	struct text reason;
@@ -17,6 +24,8 @@ struct builder {
 	 * kernel would leave CPU 0 alone out (kernel/sched/isolation.c: housekeeping_setup()). */
 	const struct cpumask *spared;
 	struct cpumask *scratch;
+	bool wants_equal; /* this kernel wants isolcpus and nohz_full to be equal */
+	bool both;	  /* both have been made, or are as they should be */
 };
 
 static void add(
@@ -43,16 +52,32 @@ static void add_missing(struct builder *m, const char *parameter, const struct b
 	add(m, parameter, m->scratch, reason);
 }
 
+/* Makes both lists have the same CPUs, as kernels before 5.18 want it: they refuse the second of
+ * two that differ (kernel/sched/isolation.c: housekeeping_setup()). */
+static void make_equal(struct builder *m, const struct bootline *b)
+{
+	cpumask_or(m->scratch, m->quiet, b->isolcpus.cpus);
+	cpumask_or(m->scratch, m->scratch, b->nohz_full.cpus);
+	/* CPU 0 cannot be without its tick. */
+	if (cpumask_isset(m->scratch, 0) || access(NOHZ_FULL, F_OK) < 0)
+		return;
+	m->both = true;
+	if (!b->domain || !b->managed_irq || !cpumask_equal(m->scratch, b->isolcpus.cpus))
+		add(m, ISOLCPUS, m->scratch, ISOLCPUS_REASON);
+	if (!cpumask_equal(m->scratch, b->nohz_full.cpus))
+		add(m, "nohz_full=", m->scratch, NOHZ_FULL_REASON);
+}
+
 static void make_isolcpus(struct builder *m, const struct bootline *b)
 {
+	if (m->both)
+		return;
 	if (b->domain && b->managed_irq && cpumask_subset(m->quiet, b->isolcpus.cpus))
 		return;
 	cpumask_or(m->scratch, m->quiet, b->isolcpus.cpus);
 	cpumask_andnot(m->scratch, m->scratch, m->spared);
-	add(m, b->nohz ? "isolcpus=nohz,managed_irq,domain," : "isolcpus=managed_irq,domain,",
-		m->scratch,
-		"the scheduler puts nothing there, and interrupts that only the kernel can move "
-		"stay away");
+	add(m, b->nohz ? "isolcpus=nohz,managed_irq,domain," : ISOLCPUS, m->scratch,
+		ISOLCPUS_REASON);
 }
 
 /* nohz_full and rcu_nocbs: no tick, and no RCU callbacks. */
@@ -64,10 +89,9 @@ static void make_tickless(struct builder *m, const struct bootline *b, struct cp
 	if (cpumask_is_empty(tickless))
 		return;
 	/* The file does not exist if the kernel was built without nohz_full. */
-	if (access("/sys/devices/system/cpu/nohz_full", F_OK) == 0 &&
+	if (!m->wants_equal && access(NOHZ_FULL, F_OK) == 0 &&
 		!(b->nohz && cpumask_subset(tickless, b->isolcpus.cpus)))
-		add_missing(m, "nohz_full=", &b->nohz_full, tickless,
-			"no tick while one program runs there");
+		add_missing(m, "nohz_full=", &b->nohz_full, tickless, NOHZ_FULL_REASON);
 	add_missing(m, "rcu_nocbs=", &b->rcu_nocbs, tickless,
 		"what the kernel frees later, it frees on other CPUs");
 }
@@ -97,6 +121,7 @@ static int make_all(
 {
 	_cleanup_(cpumask) struct cpumask *quiet = NULL, *scratch = NULL, *tickless = NULL;
 	const struct topology *topology = host_topology(host);
+	uint64_t major, minor;
 	int r;
 
 	r = cpumask_copy(host_cpus(host), &quiet);
@@ -119,6 +144,10 @@ static int make_all(
 	m->quiet = quiet;
 	m->spared = spared;
 	m->scratch = scratch;
+	m->wants_equal = host_read_release(host, &major, &minor) &&
+		(major < 5 || (major == 5 && minor < 18)) && !b->nohz;
+	if (m->wants_equal)
+		make_equal(m, b);
 	make_isolcpus(m, b);
 	make_tickless(m, b, tickless);
 	cpumask_clear_all(scratch);

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/parse.h"
 #include "basic/say.h"
 #include "choice/cpulist.h"
 #include "isol-check/host.h"
@@ -363,6 +365,20 @@ bool host_knows_nohz_full(struct host *host)
 			(isolation->nohz_full_error == -ENOENT && host_is_whole(host)));
 }
 
+/* A recording has it only in proc/sys: uname(2) is that of this machine. */
+bool host_read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_minor)
+{
+	char text[FILE_ATTR_SIZE];
+	struct utsname name;
+
+	if (host_read("/proc/sys/kernel/osrelease", text) <= 0) {
+		if (host_options(host)->recorded || uname(&name) < 0)
+			return false;
+		snprintf(text, sizeof(text), "%s", name.release);
+	}
+	return parse_version(text, ret_major, ret_minor) == 0;
+}
+
 const struct isolation_partitions *host_partitions(struct host *host)
 {
 	if (!host->has_read_partitions)
@@ -371,10 +387,28 @@ const struct isolation_partitions *host_partitions(struct host *host)
 	return &host->partitions;
 }
 
+/* What the kernel shows of a list with CPUs that the machine cannot have: it has refused the list,
+ * or taken those that there are. */
+static void correct_list(struct bootline_list *list, const struct cpumask *shown)
+{
+	if (!list->refused || cpumask_is_empty(shown))
+		return;
+	cpumask_assign(list->cpus, shown);
+	list->refused = false;
+}
+
 const struct bootline *host_bootline(struct host *host)
 {
-	if (!host->has_read_bootline)
+	const struct isolation *isolation;
+
+	if (!host->has_read_bootline) {
 		note_error(host, bootline_read(host->topology->n_cpus, &host->bootline));
+		isolation = host->bootline ? host_isolation(host) : NULL;
+		if (isolation && host->bootline->domain)
+			correct_list(&host->bootline->isolcpus, isolation->boot);
+		if (isolation)
+			correct_list(&host->bootline->nohz_full, isolation->nohz_full);
+	}
 	host->has_read_bootline = true;
 	return host->bootline;
 }

@@ -70,6 +70,8 @@ const struct isolation *host_isolation(struct host *host);
 /* Whether it is known which CPUs have no tick; also where the kernel was built without nohz_full.
  */
 bool host_knows_nohz_full(struct host *host);
+/* The kernel's release, 6 and 12 of "6.12.48"; false where the machine does not tell. */
+bool host_read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_minor);
 const struct isolation_partitions *host_partitions(struct host *host);
 /* NULL where it cannot be read. */
 const struct bootline *host_bootline(struct host *host);

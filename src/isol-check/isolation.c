@@ -100,6 +100,14 @@ static void add_others(struct finding *f, const struct bootline_list *list, cons
 	finding_add_fix(f, "a boot line with one %s=", name);
 }
 
+/* Whether the kernel shows that it has not isolated all CPUs of the boot line. */
+static bool is_not_isolated(struct host *host, const struct cpumask *cpus)
+{
+	const struct isolation *isolation = host_isolation(host);
+
+	return isolation && isolation->boot_error == 0 && !cpumask_subset(cpus, isolation->boot);
+}
+
 static void look_at_isolcpus(struct host *host, struct finding *f)
 {
 	const struct bootline *b = host_bootline(host);
@@ -113,13 +121,21 @@ static void look_at_isolcpus(struct host *host, struct finding *f)
 	}
 	finding_add(f, VERDICT_INFO, "isolcpus=%s%s%s%s", b->nohz ? "nohz," : "",
 		b->domain ? "domain," : "", b->managed_irq ? "managed_irq," : "", b->isolcpus.text);
-	if (cpumask_is_empty(b->isolcpus.cpus)) {
+	if (b->isolcpus.refused) {
+		finding_add(f, VERDICT_RISK,
+			"the machine does not have all these CPUs, and the kernel refuses such a list");
+		cmdline_advise(host, f);
+	} else if (cpumask_is_empty(b->isolcpus.cpus)) {
 		finding_add(f, VERDICT_RISK, "that names no CPU");
 		cmdline_advise(host, f);
 	} else if (!b->domain) {
 		finding_add(
 			f, VERDICT_RISK, "with flags, and without `domain`, it keeps no task away");
 		cmdline_advise(host, f);
+	} else if (is_not_isolated(host, b->isolcpus.cpus)) {
+		finding_add_path(f, CPU_DIR "/isolated");
+		finding_add(f, VERDICT_RISK, "the kernel has not isolated all of them");
+		finding_add_fix(f, "cpu-shield -c %s", host_cpus_text(host));
 	}
 	add_others(f, &b->isolcpus, "isolcpus");
 }
@@ -322,6 +338,23 @@ static void look_at_nohz_full(struct host *host, struct finding *f)
 	cmdline_advise(host, f);
 }
 
+/* Whether the kernel was built with CONFIG_RCU_NOCB_CPU: CONFIG_NO_HZ_FULL, which has a file,
+ * selects it, and what it does is done by kernel threads (rcuog/N, rcuop/N;
+ * kernel/rcu/tree_nocb.h). */
+static bool knows_rcu_nocbs(struct host *host)
+{
+	const struct isolation *isolation = host_isolation(host);
+	const struct tasks *tasks = host_tasks(host);
+
+	if (isolation && isolation->nohz_full_error != -ENOENT)
+		return true;
+	for (size_t i = 0; tasks && i < tasks->n; i++) {
+		if (tasks->items[i].kernel && text_starts_with(tasks->items[i].comm, "rcuo"))
+			return true;
+	}
+	return false;
+}
+
 /* nohz_full implies rcu_nocbs for the same CPUs (kernel/rcu/tree_nocb.h: rcu_init_nohz()). */
 static void look_at_rcu_nocbs(struct host *host, struct finding *f)
 {
@@ -329,15 +362,26 @@ static void look_at_rcu_nocbs(struct host *host, struct finding *f)
 	const struct isolation *isolation = host_isolation(host);
 	const struct bootline *b = host_bootline(host);
 	_cleanup_free_ char *list = NULL;
+	bool by_tick;
 
 	finding_add_path(f, "/proc/cmdline");
 	if (!missing || !isolation || !b)
 		return;
 	cpumask_or(missing, isolation->nohz_full, b->rcu_nocbs.cpus);
+	by_tick = cpumask_subset(host_cpus(host), isolation->nohz_full);
 	if (is_covered(host, missing, missing)) {
-		finding_add(f, VERDICT_OK, "RCU callbacks run on other CPUs (%s)",
-			cpumask_subset(host_cpus(host), b->rcu_nocbs.cpus) ? "rcu_nocbs"
-									   : "by nohz_full");
+		if (by_tick || knows_rcu_nocbs(host))
+			finding_add(f, VERDICT_OK, "RCU callbacks run on other CPUs (%s)",
+				cpumask_subset(host_cpus(host), b->rcu_nocbs.cpus)
+					? "rcu_nocbs"
+					: "by nohz_full");
+		else if (host_sees_all_tasks(host))
+			finding_add(f, VERDICT_RISK,
+				"rcu_nocbs is on the boot line, but this kernel does not know it");
+		else
+			finding_add(f, VERDICT_UNKNOWN,
+				"rcu_nocbs is on the boot line; whether this kernel knows it cannot "
+				"be seen");
 		return;
 	}
 	if (!host_knows_nohz_full(host)) {

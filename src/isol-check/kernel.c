@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "basic/parse.h"
@@ -119,21 +118,6 @@ static void look_at_watchdogs(struct host *host, struct finding *f)
 		host, f, nmi != 0 ? "watchdog_cpumask,nmi_watchdog" : "watchdog_cpumask", true);
 }
 
-/* The kernel's release, "6.12". A recording has it only in proc/sys: uname(2) is that of this
- * machine. */
-static bool read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_minor)
-{
-	char text[FILE_ATTR_SIZE];
-	struct utsname name;
-
-	if (host_read(SYSCTL "/osrelease", text) <= 0) {
-		if (host_options(host)->recorded || uname(&name) < 0)
-			return false;
-		snprintf(text, sizeof(text), "%s", name.release);
-	}
-	return parse_version(text, ret_major, ret_minor) == 0;
-}
-
 /* Whether this kernel has at least that release and leaves these CPUs out because they are
  * isolated: 1 or 0. -ENODATA where this is unknown; *ret_path is then the file that does not tell
  * it. */
@@ -145,7 +129,7 @@ static int are_left_out(struct host *host, const struct isolation *isolation, ui
 
 	if (!isolated && isolation->isolated_error == 0)
 		return 0;
-	if (!read_release(host, &major, &minor)) {
+	if (!host_read_release(host, &major, &minor)) {
 		*ret_path = SYSCTL "/osrelease";
 		return -ENODATA;
 	}

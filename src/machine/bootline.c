@@ -65,6 +65,8 @@ static bool find_next(const char **at, const char *name, const char **ret, const
 		while (is_blank(**at))
 			(*at)++;
 		end = end_of_word(*at);
+		if (end - *at == 2 && memcmp(*at, "--", 2) == 0)
+			return false;
 		/* The whole word may be quoted: "name=a b". */
 		word = *at + (**at == '"');
 		behind = skip_name(word, end, name);
@@ -115,12 +117,25 @@ static int find_first(const char *text, const char *name, char **ret, bool *ret_
 	return 0;
 }
 
-/* Parses the flags in front of the list and removes them from the text. */
-static void take_flags(struct bootline *bootline)
+/* Removes the empty parts of a list, which the kernel skips (bitmap_find_region() in
+ * lib/bitmap-str.c). */
+static void remove_empty_parts(char *list)
+{
+	char *out = list;
+
+	for (const char *c = list; *c; c++) {
+		if (*c != ',' || (out > list && c[1] != ',' && c[1] != '\0'))
+			*out++ = *c;
+	}
+	*out = '\0';
+}
+
+/* Parses the flags in front of a list of isolcpus and removes them from the text. */
+static void take_flags(char *text, struct bootline *ret)
 {
 	static const char *const names[] = { "nohz,", "domain,", "managed_irq," };
-	bool *const flags[] = { &bootline->nohz, &bootline->domain, &bootline->managed_irq };
-	char *at = bootline->isolcpus.text;
+	bool *const flags[] = { &ret->nohz, &ret->domain, &ret->managed_irq };
+	char *at = text;
 	bool any = false;
 
 	while (*at && !parse_is_digit(*at) && strchr(at, ',')) {
@@ -134,15 +149,69 @@ static void take_flags(struct bootline *bootline)
 		at = strchr(at, ',') + 1;
 	}
 	if (!any)
-		bootline->domain = true;
-	memmove(bootline->isolcpus.text, at, strlen(at) + 1);
+		ret->domain = true;
+	memmove(text, at, strlen(at) + 1);
 }
 
-static int parse_list(const char *text, unsigned n_cpus, struct bootline_list *list)
+/* `text` may be changed. */
+static int parse_list(char *text, unsigned n_cpus, struct bootline_list *list)
 {
-	int r = cpumask_parse_list(text, n_cpus, list->cpus, NULL);
+	int r;
 
+	remove_empty_parts(text);
+	r = cpumask_parse_list(text, n_cpus, list->cpus, NULL);
+	list->refused = r == 0 && n_cpus > 0 && cpumask_last(list->cpus) >= (int)n_cpus;
+	if (list->refused)
+		cpumask_clear_all(list->cpus);
 	return r == -ENOMEM ? r : 0;
+}
+
+/* Adds what another isolcpus says: its flags, or its CPUs where those until now do not have the
+ * flag `domain`. */
+static int add_isolcpus(struct bootline *b, const char *value, const char *end, unsigned n_cpus)
+{
+	_cleanup_free_ char *text = copy_value(value, end);
+	struct bootline more = { 0 };
+	int r;
+
+	if (!text || cpumask_new(&more.isolcpus.cpus) < 0)
+		return -ENOMEM;
+	take_flags(text, &more);
+	r = parse_list(text, n_cpus, &more.isolcpus);
+	if (r < 0 || cpumask_is_empty(more.isolcpus.cpus)) {
+		cpumask_free(more.isolcpus.cpus);
+		return r;
+	}
+	if (!cpumask_equal(more.isolcpus.cpus, b->isolcpus.cpus)) {
+		b->isolcpus.others = true;
+	} else {
+		b->domain = b->domain || more.domain;
+		b->nohz = b->nohz || more.nohz;
+		b->managed_irq = b->managed_irq || more.managed_irq;
+	}
+	if (more.domain && !b->domain) {
+		cpumask_assign(b->isolcpus.cpus, more.isolcpus.cpus);
+		b->domain = true;
+		b->nohz = more.nohz;
+		b->managed_irq = more.managed_irq;
+		free(b->isolcpus.text);
+		b->isolcpus.text = TAKE_PTR(text);
+	}
+	cpumask_free(more.isolcpus.cpus);
+	return 0;
+}
+
+/* Adds all isolcpus behind the first one. */
+static int add_more_isolcpus(struct bootline *b, unsigned n_cpus)
+{
+	const char *at = b->text, *value, *end;
+	int r = 0;
+
+	b->isolcpus.others = false;
+	(void)find_next(&at, "isolcpus", &value, &end);
+	while (r == 0 && find_next(&at, "isolcpus", &value, &end))
+		r = add_isolcpus(b, value, end, n_cpus);
+	return r;
 }
 
 static int find_list(
@@ -183,8 +252,10 @@ int bootline_parse(const char *text, unsigned n_cpus, struct bootline **ret)
 		if (r < 0 || !lists[i].list->text)
 			continue;
 		if (lists[i].list == &b->isolcpus)
-			take_flags(b);
+			take_flags(b->isolcpus.text, b);
 		r = parse_list(lists[i].list->text, n_cpus, lists[i].list);
+		if (r == 0 && lists[i].list == &b->isolcpus)
+			r = add_more_isolcpus(b, n_cpus);
 	}
 	if (r < 0)
 		return r;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parameters of the kernel's command line that concern CPUs: /proc/cmdline
- * (Documentation/admin-guide/kernel-parameters.rst). It is the only place that shows rcu_nocbs,
- * irqaffinity and the flags of isolcpus.
+ * (Documentation/admin-guide/kernel-parameters.rst). What stands behind `--` is for init, and the
+ * kernel does not read it (kernel/params.c: parse_args()). It is the only place that shows
+ * rcu_nocbs, irqaffinity and the flags of isolcpus.
  */
 #ifndef QUIESCE_MACHINE_BOOTLINE_H
 #define QUIESCE_MACHINE_BOOTLINE_H
@@ -18,6 +19,10 @@ struct bootline_list {
 	/* Empty where the parameter was not given or is not a valid list: the kernel then ignores
 	 * the parameter too (rcu_nocbs: it takes all CPUs). */
 	struct cpumask *cpus;
+	/* It names CPUs that the machine cannot have, for which most kernels refuse the whole list
+	 * (cpulist_parse(), with nr_cpu_ids bits where CONFIG_CPUMASK_OFFSTACK is set). Others take
+	 * those that there are: what /sys/devices/system/cpu shows decides. */
+	bool refused;
 	/* Another occurrence of the parameter has a different value. The kernel uses, for each
 	 * purpose, the first isolcpus and the first nohz_full, but the last rcu_nocbs and the last
 	 * irqaffinity (kernel/sched/isolation.c: housekeeping_setup(); kernel/rcu/tree_nocb.h,
@@ -27,8 +32,9 @@ struct bootline_list {
 
 struct bootline {
 	char *text; /* the whole line */
-	/* The flags of isolcpus. Without any flag `domain` is set (kernel/sched/isolation.c:
-	 * housekeeping_isolcpus_setup()). */
+	/* The flags of isolcpus. Without any flag `domain` is set. The flags of several isolcpus
+	 * with the same CPUs add up; of those with different CPUs this is the first with `domain`,
+	 * else the first (kernel/sched/isolation.c: housekeeping_isolcpus_setup()). */
 	struct bootline_list isolcpus;
 	bool domain;
 	bool nohz;

@@ -92,6 +92,14 @@ CASES = {
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=managed_irq,2-3'}, 'risk',
          'isolcpus=managed_irq,domain,2-3'),
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=2-x'}, 'risk', 'names no CPU'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=2,3,'}, 'info', 'isolcpus=domain,2,3'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=1-9', f'{CPU}/isolated': ''}, 'risk', 'refuses such a list'),
+        # A kernel that takes those CPUs of such a list that there are.
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=2-9'}, 'info', 'isolcpus=domain,2-9'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=1-3'}, 'risk', 'has not isolated all'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'quiet -- isolcpus=2-3'}, 'info', 'not on the boot line'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=managed_irq,2-3 isolcpus=domain,2-3'}, 'info',
+         'isolcpus=domain,managed_irq,2-3'),
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=managed_irq,domain,2 isolcpus=3'}, 'risk',
          'isolcpus=domain,managed_irq,2; isolcpus= is given again'),
         (QUIET, '2', {}, 'info', '2-3'),
@@ -118,6 +126,8 @@ CASES = {
         (QUIET, '2-3', {}, 'ok', 'by nohz_full'),
         ('isolated', '2-3', {}, 'ok', 'rcu_nocbs'),
         ('intel-hybrid', '3', {}, 'info', ''),
+        # A kernel that perhaps does not know it: no file nohz_full, and no thread that does the work.
+        ('noisy-server', '4', {'proc/cmdline': BOOT + 'rcu_nocbs=4'}, 'unknown', 'cannot be seen'),
     ],
     'nohz-pstate': [
         (QUIET, '2-3', {}, 'risk', 'rcu_nocbs=2-3, or freq-pin -c 2-3'),
@@ -666,6 +676,17 @@ def test_cmdline():
             (QUIET, '0', {}, 'isolcpus=managed_irq,domain,0,2-3 irqaffinity=1'),
             (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=nohz,2-3'},
              'isolcpus=nohz,managed_irq,domain,2-3 rcu_nocbs=2 irqaffinity=0-1'),
+            # Kernels before 5.18 refuse a nohz_full that is not the isolcpus.
+            (QUIET, '2', {'proc/sys/kernel/osrelease': '5.15.0-91-generic', 'proc/cmdline': BOOT +
+                          'isolcpus=managed_irq,domain,1-3 nohz_full=2'},
+             'nohz_full=1-3 rcu_nocbs=2 irqaffinity=0'),
+            (QUIET, '2', {'proc/sys/kernel/osrelease': '5.15.0-91-generic', 'proc/cmdline': BOOT + 'nohz_full=3'},
+             'isolcpus=managed_irq,domain,2-3 nohz_full=2-3 rcu_nocbs=2 irqaffinity=0-1,3'),
+            # A list for a bigger machine is refused; what stands behind -- the kernel does not read.
+            (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=managed_irq,domain,2-9', f'{CPU}/isolated': ''},
+             'isolcpus=managed_irq,domain,2 nohz_full=2 rcu_nocbs=2 irqaffinity=0-1,3'),
+            (QUIET, '2', {'proc/cmdline': BOOT + '-- isolcpus=managed_irq,domain,2 rcu_nocbs=2'},
+             'isolcpus=managed_irq,domain,2 nohz_full=2 rcu_nocbs=2 irqaffinity=0-1,3'),
             # Both threads of the core. A kernel without nohz_full gets no advice to use it.
             ('noisy-server', '4', {}, 'isolcpus=managed_irq,domain,4,40 rcu_nocbs=4,40 '
                                       'irqaffinity=0-3,5-39,41-71'),

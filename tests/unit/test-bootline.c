@@ -69,6 +69,22 @@ static void test_isolcpus(void **state _unused_)
 		{ "isolcpus=all", "0-7", .domain = true },
 		{ "isolcpus=managed_irq,1-N", "1-7", .managed_irq = true },
 		{ "isolcpus=2-x", "", .domain = true },
+		/* The kernel takes empty parts, and no CPU that the machine cannot have. */
+		{ "isolcpus=2,3,", "2-3", .domain = true },
+		{ "isolcpus=managed_irq,,2,,3", "2-3", .managed_irq = true },
+		{ "isolcpus=1-8", "", .domain = true },
+		{ "isolcpus=0-15:1/2", "", .domain = true },
+		/* What stands behind -- is for init. */
+		{ "quiet -- isolcpus=2-3", "", false, false, false },
+		{ "isolcpus=2-3 -- isolcpus=managed_irq,4", "2-3", .domain = true },
+		{ "isolcpus=2-3 --x isolcpus=managed_irq,2-3", "2-3", .domain = true,
+			.managed_irq = true },
+		/* The flags of two add up, if they have the same CPUs; else each purpose has the
+		 * CPUs of the first that has it. */
+		{ "isolcpus=managed_irq,2-3 isolcpus=2,3", "2-3", .domain = true,
+			.managed_irq = true },
+		{ "isolcpus=managed_irq,2-3 isolcpus=4", "4", .domain = true },
+		{ "isolcpus=2-3 isolcpus=nohz,managed_irq,2-3", "2-3", true, true, true },
 		{ "isolcpus=", "", .domain = true },
 		{ "isolcpus=domain,", "", .domain = true },
 	};
@@ -123,6 +139,11 @@ static void test_repeated(void **state _unused_)
 	assert_int_equal(
 		bootline_parse("isolcpus=2-3 nohz_full=2 isolcpus=2-3 nohz_full=2", 8, &same), 0);
 	assert_false(same->isolcpus.others || same->nohz_full.others);
+	assert_false(same->isolcpus.refused);
+	bootline_free(TAKE_PTR(same));
+	assert_int_equal(bootline_parse("isolcpus=1-9 nohz_full=2-3,8", 8, &same), 0);
+	assert_true(same->isolcpus.refused && same->nohz_full.refused);
+	assert_true(cpumask_is_empty(same->nohz_full.cpus));
 }
 
 int main(void)
