@@ -17,6 +17,8 @@
 #include "basic/parse.h"
 #include "machine/cpufreq.h"
 
+#define INTEL "/sys/devices/system/cpu/intel_pstate/"
+
 /* Reads a file of the CPU's policy; cpuN/cpufreq is a link to the policy's directory. */
 static int read_policy_attr(int cpu, const char *name, char *buf, size_t size)
 {
@@ -102,6 +104,39 @@ static void read_limits(int cpu, struct cpufreq_policy_info *info)
 }
 #endif
 
+uint64_t cpufreq_compute_base(
+	uint64_t min_khz, uint64_t max_khz, uint64_t num_pstates, uint64_t turbo_pct)
+{
+	enum {
+		STEP = 100000, /* kHz: core_get_scaling() */
+		STATES_MAX = 1000,
+	};
+	uint64_t n, range = max_khz - min_khz;
+
+	if (num_pstates < 2 || num_pstates > STATES_MAX || turbo_pct > 100 || max_khz <= min_khz)
+		return 0;
+	/* turbo_pct is 100 less the rounded share of those without turbo. */
+	n = ((100 - turbo_pct) * num_pstates + 99) / 100;
+	if (n < 1 || n > num_pstates)
+		return 0;
+	if (range == (n - 1) * STEP && n < num_pstates)
+		return max_khz;
+	return range % (num_pstates - 1) == 0 ? min_khz + range / (num_pstates - 1) * (n - 1) : 0;
+}
+
+/* 0 where the driver is another one, or does not tell. */
+static uint64_t read_intel_base(const struct cpufreq_policy_info *info)
+{
+	uint64_t states, turbo;
+
+	if ((strcmp(info->driver, "intel_pstate") != 0 &&
+		    strcmp(info->driver, "intel_cpufreq") != 0) ||
+		file_read_attr_u64(AT_FDCWD, INTEL "num_pstates", &states) < 0 ||
+		file_read_attr_u64(AT_FDCWD, INTEL "turbo_pct", &turbo) < 0)
+		return 0;
+	return cpufreq_compute_base(info->hardware_min_khz, info->hardware_max_khz, states, turbo);
+}
+
 int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret)
 {
 	struct cpufreq_policy_info info = { 0 };
@@ -115,6 +150,10 @@ int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret)
 	read_limits(cpu, &info);
 	read_policy_word(cpu, "energy_performance_preference", info.epp);
 	info.base_khz = read_policy_khz(cpu, "base_frequency");
+	if (info.base_khz == 0)
+		info.base_khz = read_policy_khz(cpu, "cpuinfo_nominal_freq");
+	if (info.base_khz == 0)
+		info.base_khz = read_intel_base(&info);
 	info.boost = cpufreq_read_boost(cpu);
 	*ret = info;
 	return 0;
@@ -194,7 +233,7 @@ enum cpufreq_boost cpufreq_read_boost(int cpu)
 	read_policy_word(cpu, "scaling_driver", driver);
 	if (strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "intel_cpufreq") == 0) {
 		/* EAGAIN while intel_pstate/status is off. */
-		on = read_switch("/sys/devices/system/cpu/intel_pstate/no_turbo");
+		on = read_switch(INTEL "no_turbo");
 		if (on < 0)
 			return CPUFREQ_BOOST_UNKNOWN;
 		return on ? CPUFREQ_BOOST_OFF : CPUFREQ_BOOST_ON;

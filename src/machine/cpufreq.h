@@ -35,7 +35,10 @@ struct cpufreq_policy_info {
 	 * boost. */
 	uint64_t min_khz;
 	uint64_t max_khz;
-	/* The sustained frequency without turbo, base_frequency of intel_pstate with HWP. */
+	/* The sustained frequency without turbo: base_frequency of intel_pstate with HWP,
+	 * cpuinfo_nominal_freq of powernv-cpufreq, whose table has the turbo states as well, or
+	 * what num_pstates and turbo_pct of intel_pstate without HWP say (cpufreq_compute_base()).
+	 */
 	uint64_t base_khz;
 	enum cpufreq_boost boost;
 };
@@ -46,6 +49,17 @@ struct cpufreq_policy_info {
  * kernel then refuses to read any of it).
  */
 int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret);
+
+/*
+ * The frequency of the highest P-state that is not turbo, from what intel_pstate tells of all its
+ * CPUs: num_pstates is how many states there are, turbo_pct how many per cent of them are turbo,
+ * rounded (show_turbo_pct() and show_num_pstates() in drivers/cpufreq/intel_pstate.c). The states
+ * are equally far from one another: from the minimum to the maximum, unless the maximum is the one
+ * without turbo already (from 6.12 on, while no_turbo is 1), which on most processors the step of
+ * 100 MHz tells. 0 where that does not fit together.
+ */
+uint64_t cpufreq_compute_base(
+	uint64_t min_khz, uint64_t max_khz, uint64_t num_pstates, uint64_t turbo_pct);
 
 /* Whether it is the driver of a policy in active mode: intel_pstate and amd-pstate-epp choose the
  * frequency themselves, by the load also under governor `powersave`, and under `performance` the

@@ -46,12 +46,12 @@ struct rule {
 
 #define CPU "sys/devices/system/cpu"
 #define ONE_CPU CPU "/cpu[0-9]*"
-#define FREQUENCIES                                                                              \
-	"affected_cpus related_cpus freqdomain_cpus cpuinfo_max_freq cpuinfo_min_freq "          \
-	"cpuinfo_transition_latency scaling_available_frequencies "                              \
-	"scaling_boost_frequencies scaling_available_governors scaling_cur_freq scaling_driver " \
-	"scaling_governor scaling_max_freq scaling_min_freq scaling_setspeed base_frequency "    \
-	"bios_limit boost cpb energy_performance_preference "                                    \
+#define FREQUENCIES                                                                                          \
+	"affected_cpus related_cpus freqdomain_cpus cpuinfo_max_freq cpuinfo_min_freq cpuinfo_nominal_freq " \
+	"cpuinfo_transition_latency scaling_available_frequencies "                                          \
+	"scaling_boost_frequencies scaling_available_governors scaling_cur_freq scaling_driver "             \
+	"scaling_governor scaling_max_freq scaling_min_freq scaling_setspeed base_frequency "                \
+	"bios_limit boost cpb energy_performance_preference "                                                \
 	"energy_performance_available_preferences amd_pstate_*"
 
 /* clang-format off */

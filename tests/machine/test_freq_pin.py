@@ -310,6 +310,25 @@ def test_no_base():
     applies('intel-hybrid', ['3GHz'], pinned('0-11', 3000000), '', prepare)
 
 
+def test_base_of_drivers():
+    """What else tells the base: powernv, whose table has turbo, and intel_pstate without HWP."""
+    def powernv(box):
+        for number in range(0, 8, 2):
+            box.write(f'{POLICY}{number}/scaling_driver', 'powernv-cpufreq\n')
+            box.write(f'{POLICY}{number}/scaling_cur_freq', '2800000\n')
+            box.write(f'{POLICY}{number}/cpuinfo_nominal_freq', '2800000\n')
+    applies('amd-acpi', [], {**pinned('0,2,4,6', 2800000), BOOST: 0}, '', powernv)
+
+    def no_hwp(box):
+        for number in range(12):
+            box.remove(f'{POLICY}{number}/base_frequency')
+            box.write(f'{POLICY}{number}/cpuinfo_min_freq', '1200000\n')
+            box.write(f'{POLICY}{number}/cpuinfo_max_freq', '3200000\n')
+        box.write(INTEL + 'num_pstates', '21\n')
+        box.write(INTEL + 'turbo_pct', '39\n')
+    applies('intel-hybrid', [], {**pinned('0-11', 2400000), INTEL + 'no_turbo': 1}, '', no_hwp)
+
+
 def test_no_switch():
     """amd_pstate of some kernels has no switch for boost: the maximum holds it."""
     def prepare(box):

@@ -153,6 +153,36 @@ static void test_current(_unused_ void **state)
 	close(fd);
 }
 
+static void test_compute_base(_unused_ void **state)
+{
+	static const struct {
+		uint64_t min, max, states, turbo, base;
+	} cases[] = {
+		{ 1200000, 3200000, 21, 39, 2400000 },
+		/* Linux 6.12 with no_turbo = 1: the maximum is the base. */
+		{ 1200000, 2400000, 21, 39, 2400000 },
+		{ 800000, 3900000, 32, 17, 3400000 },
+		/* No turbo at all. */
+		{ 1200000, 2400000, 13, 0, 2400000 },
+		/* Other steps than 100 MHz. */
+		{ 500000, 2166000, 21, 0, 2166000 },
+		{ 1200000, 3250000, 21, 39, 2430000 },
+		{ 1200000, 3250001, 21, 39, 0 },
+		{ 1200000, 3200000, 21, 100, 0 },
+		{ 1200000, 3200000, 21, 101, 0 },
+		{ 1200000, 3200000, 1, 0, 0 },
+		{ 1200000, 3200000, 0, 0, 0 },
+		{ 3200000, 1200000, 21, 39, 0 },
+		{ 0, 0, 21, 39, 0 },
+		{ 1200000, 3200000, UINT64_MAX, 39, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(cpufreq_compute_base(cases[i].min, cases[i].max, cases[i].states,
+					 cases[i].turbo),
+			cases[i].base);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +191,7 @@ int main(void)
 		cmocka_unit_test_setup(test_no_policy, fake_machine_setup),
 		cmocka_unit_test_setup(test_boost, fake_machine_setup),
 		cmocka_unit_test_setup(test_current, fake_machine_setup),
+		cmocka_unit_test(test_compute_base),
 	};
 
 	if (!fake_machine_enter())
