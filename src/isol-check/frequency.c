@@ -109,7 +109,10 @@ static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
 
 	if (policy->base_khz > 0)
 		return policy->base_khz;
-	return cpufreq_read_range(cpu, &range) == 0 ? range.nominal_khz : 0;
+	if (cpufreq_read_range(cpu, &range) < 0)
+		return 0;
+	return range.n_boost > 0 && range.n_boost < range.n_table ? range.table_khz[range.n_boost]
+								  : range.nominal_khz;
 }
 
 /* Whether the limits of a policy allow boost; also true where this is unknown. */

@@ -41,7 +41,9 @@ static int read_heat(int cpu, struct finding *f, struct heat *ret)
 	r = thermal_read(thermal, &heat.now);
 	if (r < 0)
 		return r;
-	heat.limit = isnan(info->high) ? info->critical : info->high;
+	/* What coretemp calls the maximum is where the fan is to run at full speed
+	 * (Documentation/hwmon/coretemp.rst): the hardware does not get slower there. */
+	heat.limit = isnan(info->critical) ? info->high : info->critical;
 	if (isnan(heat.limit) || heat.limit < 0)
 		heat.limit = 0;
 	heat.headroom = heat.limit > 0 ? heat.limit - heat.now : INFINITY;

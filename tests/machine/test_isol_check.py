@@ -179,6 +179,10 @@ CASES = {
         ('amd-acpi', '3', {f'{CPU}/cpu3/acpi_cppc/nominal_freq': '3600'}, 'noise', 'follows heat'),
         ('amd-acpi', '6', {f'{CPU}/cpu6/acpi_cppc/nominal_freq': '3600'}, 'ok', 'below'),
         ('amd-acpi', '6', {}, 'ok', 'below'),
+        # A driver that has a list of what is boost.
+        ('arm-nosmt', '3', {f'{CPU}/cpufreq/boost': '1', f'{POLICY}3/scaling_available_frequencies': '1000000 1512000',
+                            f'{POLICY}3/scaling_boost_frequencies': '1800000', f'{POLICY}3/scaling_max_freq': '1512000'},
+         'ok', 'below'),
         ('vm-plain', '1', {}, 'unknown', ''),
     ],
     'governor': [
@@ -327,6 +331,8 @@ CASES = {
         ('intel-hybrid', '3', {'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input': '97000'},
          'risk', '97 C'),
         ('intel-hybrid', '3', {}, 'ok', '39 below'),
+        # Where the fan is to run at full speed.
+        ('intel-hybrid', '3', {'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_max': '62000'}, 'ok', '39 below'),
         # A zone whose limit is not in hwmon.
         ('arm-nosmt', '3', {f'{ZONE}/trip_point_0_type': 'passive',
                             f'{ZONE}/trip_point_0_temp': '70000',
