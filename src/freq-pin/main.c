@@ -27,9 +27,9 @@ static bool is_by_name(const void *state)
 	return ((const struct freq_pin *)state)->request.kind != WANTED_BASE;
 }
 
-static int is_moved(const char *path)
+static int is_moved(const char *path, const char *set, const char *now)
 {
-	return plan_is_throttled(path);
+	return plan_is_throttled(path) || plan_is_clamped(path, set, now);
 }
 
 static bool may_stay(const char *path, int error)

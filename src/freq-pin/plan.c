@@ -92,6 +92,20 @@ bool plan_is_throttled(const char *path)
 		cooling_limits_policy(policy);
 }
 
+bool plan_is_clamped(const char *path, const char *set, const char *now)
+{
+	uint64_t was, is, on;
+
+	if (knob_find_policy(path) < 0 || parse_attr_u64(set, &was) < 0 ||
+		parse_attr_u64(now, &is) < 0 || is >= was)
+		return false;
+	if (text_ends_with(path, "/boost") || text_ends_with(path, "/cpb"))
+		return file_read_attr_u64(AT_FDCWD, GLOBAL_BOOST, &on) == 0 && on == 0;
+	return (text_ends_with(path, "/scaling_max_freq") ||
+		       text_ends_with(path, "/scaling_min_freq")) &&
+		is == read_beside(path, "cpuinfo_max_freq");
+}
+
 /* True also if that cannot be found out: then the engine says why the file cannot be read. */
 static bool exists(const char *path)
 {
@@ -246,15 +260,27 @@ static const char *boost_text(enum wanted_boost boost)
 	return NULL;
 }
 
+static bool has_entry(struct journal *journal, const struct policy *policy, const char *file)
+{
+	char path[POLICY_PATH_SIZE];
+
+	return journal_find(journal, policy_path(policy, file, path)) != NULL;
+}
+
 /* Adds the policy's own switch. Where the global switch sets it as a side effect, it is only kept
  * for restore. */
 static int add_policy_boost(struct knob_plan *plan, const struct policy *policy, bool per_policy,
-	enum wanted_boost global)
+	enum wanted_boost global, struct journal *journal)
 {
 	const char *wanted = NULL;
 	struct knob *knob;
 	int r;
 
+	/* A policy whose CPUs were offline when the global switch was turned has what that made of
+	 * it, and gets what it had with the original of that switch. */
+	if (!per_policy && journal && journal_find(journal, GLOBAL_BOOST) &&
+		!has_entry(journal, policy, "boost") && !has_entry(journal, policy, "cpb"))
+		return 0;
 	if (policy_is_active(policy) && (per_policy || global == WANTED_BOOST_ON))
 		wanted = boost_text(per_policy ? policy->target.boost : global);
 	r = add_policy_knob(plan, policy, KNOB_NUMBER, "boost", "boost", wanted, &knob);
@@ -282,7 +308,8 @@ static int add_no_boost(struct knob_plan *plan, const struct policies *policies)
 	return r;
 }
 
-static int add_boost(struct knob_plan *plan, const struct policies *policies)
+static int add_boost(
+	struct knob_plan *plan, const struct policies *policies, const struct setter_target *target)
 {
 	enum wanted_boost global = combine_boost(policies, false);
 	bool has_global = exists(GLOBAL_BOOST), per_policy, intel = false, other = false;
@@ -305,7 +332,7 @@ static int add_boost(struct knob_plan *plan, const struct policies *policies)
 		const struct policy *policy = &policies->items[i];
 
 		if (policy_is_active(policy) || (policy->cpu >= 0 && !per_policy))
-			r = add_policy_boost(plan, policy, per_policy, global);
+			r = add_policy_boost(plan, policy, per_policy, global, target->journal);
 	}
 	return r < 0 || has_global ? r : add_no_boost(plan, policies);
 }
@@ -668,10 +695,26 @@ static int say_scope(const struct setter_target *target, const struct knob_plan 
 	return 0;
 }
 
+/* Whether the maximum of a policy, which is about to be written down, may be less than what
+ * somebody has asked for: a cooling device is at work, or boost was switched off by an earlier
+ * apply, when the CPUs of the policy were offline. */
+static bool hides_maximum(struct journal *journal, const struct policy *policy)
+{
+	char path[POLICY_PATH_SIZE];
+
+	policy_path(policy, "scaling_max_freq", path);
+	if (journal && journal_find(journal, path))
+		return false;
+	if (policy->info.max_khz < policy->info.hardware_max_khz)
+		return plan_is_throttled(path);
+	return journal && policy->info.boost == CPUFREQ_BOOST_OFF &&
+		(journal_find(journal, NO_TURBO) || journal_find(journal, GLOBAL_BOOST));
+}
+
 static int say_firmware(const struct setter_target *target, const struct policies *policies)
 {
 	struct complaints complaints = { 0 };
-	char buf[WANTED_TEXT_SIZE], path[POLICY_PATH_SIZE];
+	char buf[WANTED_TEXT_SIZE];
 	int r = 0;
 
 	if (target->verb != SETTER_APPLY)
@@ -687,13 +730,11 @@ static int say_firmware(const struct setter_target *target, const struct policie
 				wanted_format(policy->range.bios_limit_khz, buf));
 			r = complaints_add(&complaints, text, policy->cpus);
 		}
-		policy_path(policy, "scaling_max_freq", path);
-		if (r == 0 && policy->info.max_khz < policy->info.hardware_max_khz &&
-			!(target->journal && journal_find(target->journal, path)) &&
-			plan_is_throttled(path))
+		if (r == 0 && hides_maximum(target->journal, policy))
 			r = complaints_add(&complaints,
-				strdup("a cooling device limits the frequency, so that the maximum "
-				       "that was set does not show: restore will leave none"),
+				strdup("something else limits the frequency at present, so that a "
+				       "maximum that was set does not show: restore will leave "
+				       "none"),
 				policy->cpus);
 		if (r == 0 && policy->auto_select)
 			r = complaints_add(&complaints,
@@ -770,7 +811,7 @@ static int add_all(
 	if (r == 0)
 		r = add_tunables(plan, policies);
 	if (r == 0)
-		r = add_boost(plan, policies);
+		r = add_boost(plan, policies, target);
 	if (r == 0)
 		r = add_for_each(plan, policies, target, add_epp);
 	if (r == 0)

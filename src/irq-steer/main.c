@@ -178,7 +178,7 @@ static int has_banned_cpus(void)
 
 /* An irqbalance whose banned CPUs we have set still moves interrupts, among the other CPUs. So does
  * an irqbalance whose ban a restore has lifted, while a line still waits for an offline CPU. */
-static int is_moved(const char *path)
+static int is_moved(const char *path, const char *set _unused_, const char *now _unused_)
 {
 	/* This is found out only once, because a machine may have thousands of interrupts. */
 	static int is_balanced = -1;

@@ -87,7 +87,7 @@ struct setter {
 	const char *no_limit;
 	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
-	int (*is_moved)(const char *path);
+	int (*is_moved)(const char *path, const char *set, const char *now);
 	/* What the knobs of this plan make together, for --brief: "an isolated partition"; a static
 	 * text. NULL: the knobs are named. The function may be NULL. */
 	const char *(*headline)(const struct knob_plan *plan);

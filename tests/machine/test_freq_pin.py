@@ -763,6 +763,24 @@ def test_tunables_that_wait():
         equal(linux.left_over(), [], 'left over')
 
 
+def test_journal_of_before():
+    """A journal of the version before, which did not tell what was only kept, or was no limit."""
+    for again in None, [], ['-c', '4', 'max']:
+        with hybrid() as linux:
+            before = linux.snapshot()
+            linux.succeed('-c', '3')
+            journal = re.sub(rb'^(kept|same)\t', b'knob\t', linux.journal, flags=re.M)
+            journal = re.sub(rb'\tfree$', b'', journal, flags=re.M)
+            check(journal != linux.journal, 'the journal is of the version before already')
+            linux.journal_path.write_bytes(machine.seal_journal(journal))
+            if again is not None:
+                linux.succeed(*again)
+            result = linux.run('restore')
+            equal((result.returncode, result.stderr), (0, ''), f'restore after {again}')
+            linux.same(before, f'restore after {again} left')
+            equal(linux.left_over(), [], 'left over')
+
+
 def test_kernel_no_limit():
     """A maximum that was no limit is none afterwards: who switches boost on later gets it. So is a minimum that
     was below what boost allows."""
@@ -820,7 +838,7 @@ def test_kernel_throttled():
             before = linux.snapshot()
             linux.write(state, '2')
             said = linux.run('-c', '3', '1.2GHz').stderr
-            check('CPU 3: a cooling device limits' in said, said)
+            check('CPU 3: something else limits' in said, said)
             linux.write(state, '0')
             result = linux.run('restore')
             equal((result.returncode, result.stderr), (0, ''), 'restore')
@@ -849,6 +867,34 @@ def test_kernel_throttled_at_last():
         linux.succeed('-c', '3')
         linux.write(state, '2')
         check('somebody else' in linux.run('restore').stderr, 'a value of somebody else')
+
+
+def test_kernel_offline_meanwhile():
+    """A policy that was away when the switch of all was turned comes back as that makes it: that is no choice of
+    anybody, and no original."""
+    for calls in ([['-c', '3,5', 'max'], ['max', '-c', '3'], []], [[], ['-c', '1', 'max'], []],
+                  [['-c', '3'], [], ['-c', '5']]):
+        with Linux('amd-smt', {'0-15': 5450000}, {'0-15': 4201000}) as linux:
+            online = linux.box.root / 'sys/devices/system/cpu/online'
+            is_new = calls[-1] == ['-c', '5']  # what was asked for has never been seen
+            linux.box.write(f'{POLICY}5/scaling_max_freq', f'{5450000 if is_new else 4900000}\n')
+            before = linux.snapshot()
+            for number, arguments in enumerate(calls):
+                # CPU 5 is offline during the second call.
+                policy, hidden = (linux.box.root / f'{POLICY}{name}' for name in ('5', '.hidden'))
+                if number == 1:
+                    policy.rename(hidden)
+                    online.write_text('0-4,6-15\n')
+                said = linux.run(*arguments).stderr
+                equal('CPU 5: something else limits' in said, is_new and number == 2, said)
+                if number == 1:
+                    hidden.rename(policy)
+                    online.write_text('0-15\n')
+                    linux.write(BOOST, (linux.box.root / BOOST).read_text().strip())
+            result = linux.run('restore')
+            equal((result.returncode, result.stderr), (0, ''), f'restore after {calls}')
+            linux.same(before, f'restore after {calls} left')
+            equal(linux.left_over(), [], 'left over')
 
 
 def test_kernel_overwrites():
