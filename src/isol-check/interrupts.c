@@ -2,12 +2,15 @@
 /* The interrupts of the CPUs. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/file.h"
+#include "basic/text.h"
 #include "isol-check/cmdline.h"
 #include "isol-check/subjects.h"
 #include "machine/interrupts.h"
@@ -15,6 +18,7 @@
 #include "state/journal.h"
 
 enum {
+	ENVIRON_MAX = 1024 * 1024, /* of irqbalance */
 	NAMES_MAX = 4,
 	/* Interrupts of all kinds except the tick. Fewer cannot be distinguished from the
 	 * interrupts that the measurement itself causes. */
@@ -256,6 +260,37 @@ static void look_at_default(struct host *host, struct finding *f)
 	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 }
 
+/* Which CPUs the environment of irqbalance bans, in place of those that it bans by default: 1, 0
+ * where it says nothing of that, or the errno of reading it, which only root and its owner can
+ * (irqbalance 1.9: cputree.c: setup_banned_cpus()). What irqbalance cannot parse bans nothing. */
+static int read_own_ban(struct host *host, const struct task *irqbalance, struct cpumask *ret)
+{
+	static const char list[] = "IRQBALANCE_BANNED_CPULIST=", mask[] = "IRQBALANCE_BANNED_CPUS=";
+	const char *of_list = NULL, *of_mask = NULL;
+	_cleanup_free_ char *text = NULL;
+	char path[64];
+	size_t length;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", irqbalance->pid);
+	r = file_read_all(path, ENVIRON_MAX, &text, &length);
+	if (r < 0)
+		return r;
+	for (const char *at = text; at < text + length; at += strlen(at) + 1) {
+		if (text_starts_with(at, list))
+			of_list = at + strlen(list);
+		else if (text_starts_with(at, mask))
+			of_mask = at + strlen(mask);
+	}
+	if (!of_list && !of_mask)
+		return 0;
+	cpumask_clear_all(ret);
+	r = of_list ? cpumask_parse_list(of_list, 0, ret, NULL) : cpumask_parse_hex(of_mask, ret);
+	if (r == -ENOMEM)
+		host_fail(host);
+	return 1;
+}
+
 /* Whether irqbalance leaves the CPUs alone by default: it bans CPUs that are isolated at boot or
  * have no tick, but does not know partitions (irqbalance 1.9: cputree.c). */
 static bool bans_by_default(struct host *host, struct cpumask *scratch)
@@ -309,6 +344,7 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *banned = host_new_mask(host);
 	const struct task *irqbalance = host_find_process(host, "irqbalance");
+	int own;
 
 	if (!banned)
 		return;
@@ -321,8 +357,20 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 			finding_add(f, VERDICT_OK, "does not run");
 		return;
 	}
-	if (bans_by_default(host, banned)) {
-		finding_add(f, VERDICT_OK, "runs, and leaves isolated CPUs alone by itself");
+	own = read_own_ban(host, irqbalance, banned);
+	if (own > 0 && cpumask_subset(host_cpus(host), banned)) {
+		finding_add(f, VERDICT_OK, "runs, and its environment bans these");
+		return;
+	}
+	if (own <= 0 && bans_by_default(host, banned)) {
+		if (own == 0) {
+			finding_add(
+				f, VERDICT_OK, "runs, and leaves isolated CPUs alone by itself");
+			return;
+		}
+		finding_add_path(f, "/proc/%d/environ", irqbalance->pid);
+		finding_add(f, VERDICT_UNKNOWN,
+			"runs, and leaves isolated CPUs alone if its environment says nothing else");
 		return;
 	}
 	finding_add_path(f, "/proc/%d", irqbalance->pid);
@@ -430,7 +478,7 @@ const struct check interrupts_checks[] = {
 		"affinities that others have set. By default it leaves CPUs alone that were\n"
 		"isolated at boot or have no tick (nohz_full); it does not know isolated\n"
 		"partitions. irq-steer bans CPUs over the socket of irqbalance. Bans by others\n"
-		"(IRQBALANCE_BANNED_CPULIST) cannot be seen here.\n"
+		"(IRQBALANCE_BANNED_CPULIST) are seen where its environment can be read.\n"
 		"Source: irqbalance(1); cputree.c of irqbalance 1.9.",
 		.of_tasks = true },
 	{ "irq-rate", look_at_rate,

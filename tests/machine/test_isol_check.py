@@ -982,6 +982,26 @@ def test_irqbalance_was_told():
             check((verdict == 'risk') == (row.get('fix') == 'irq-steer -c 0'), row)
 
 
+def test_irqbalance_environment():
+    """What an admin has banned in the environment of irqbalance takes the place of what it bans by default."""
+    with Processes() as processes:
+        for ban, verdict, said in (('IRQBALANCE_BANNED_CPUS=1', 'ok', 'its environment bans these'),
+                                   ('IRQBALANCE_BANNED_CPULIST=0-1', 'ok', 'its environment bans these'),
+                                   ('IRQBALANCE_BANNED_CPULIST=1', 'risk', 'may bring interrupts here'),
+                                   ('IRQBALANCE_BANNED_CPUS=0', 'risk', 'may bring interrupts here')):
+            script = f'{processes.kernel_thread()} {ban} {processes.program("irqbalance")} {processes.asleep(0)}'
+            expect(processes.look(script, 0)['irqbalance'], verdict, said)
+    for ban, verdict in ('IRQBALANCE_BANNED_CPUS=0', 'risk'), ('OTHER=0', 'ok'):
+        with Machine('isolated') as box:
+            (box.root / 'run').mkdir()
+            shutil.copy(shutil.which('sleep'), box.root / 'run/irqbalance')
+            script = (f'{ban} /run/irqbalance 60 & until grep -q irqbalance /proc/$!/comm; do sleep 0.05; done; '
+                      f'{ISOL_CHECK} --json --watch 0 -c 2-3')
+            result = box.run('sh', '-c', script, allowed='0-3', root=True, alone=True)
+            rows = {row['id']: row for row in json.loads(result.stdout)['checks']}
+            expect(rows['irqbalance'], verdict)
+
+
 def test_tuners():
     with Processes() as processes:
         rows = processes.look(processes.kernel_thread(), 0)
@@ -1416,6 +1436,7 @@ if __name__ == '__main__':
            ('threads of the kernel', noting(test_kernel_threads)),
            ('threads of this kernel', test_real_kernel_threads),
            ('irqbalance that was told', noting(test_irqbalance_was_told)),
+           ('environment of irqbalance', noting(test_irqbalance_environment)),
            ('tuners', noting(test_tuners)),
            ('locks', noting(test_locks)),
            ('journals', noting(test_journals)),
