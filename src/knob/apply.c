@@ -82,6 +82,9 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 		entry = earlier ? journal_find(earlier, knob->path) : NULL;
 		if (entry) {
 			entry = &journal->entries[entry - earlier->entries];
+			/* An apply that was killed may have written it, because it was moved. */
+			if (!entry->new && entry->role == JOURNAL_SAME)
+				entry->role = JOURNAL_TURNED;
 			free(knob->earlier_outcome);
 			knob->earlier_outcome = TAKE_PTR(entry->new);
 			r = begin_anew(layers, entry, knob, &anew);

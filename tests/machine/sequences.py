@@ -228,6 +228,7 @@ class Sequence:
         self.log = []  # what was done, as text
         self.theirs = []  # what others have written
         self.said = {}  # {(tool, path): state}
+        self.left = set()  # (tool, path) that a restore has left to somebody else, and said so
         self.noted = set()  # paths that a call has found changed by somebody else, and said so
         self.killed = set()  # tools that do not know how far they came
         self.writes, self.kill_at, self.after = 0, 0, False
@@ -278,6 +279,8 @@ class Sequence:
         _, printed = self.call(tool, 'restore', '--json', kill_at=kill_at)
         for row in json.loads(printed or '{"knobs": []}')['knobs']:
             self.said.pop((tool, row['path']), None)
+            if row['result'] == 'foreign':
+                self.left.add((tool, row['path']))
             if row['result'] in SAID:
                 self.said[tool, row['path']] = row['result']
 
@@ -296,6 +299,8 @@ class Sequence:
             arguments = self.draw.choice((['--all'], ['-c', str(self.draw.randrange(N))], arguments))
         elif not arguments:
             arguments = ['-c', self.some_cpus()]
+        # What a restore has left to somebody is the original of the next apply.
+        self.noted |= {path for by, path in self.left if by == tool}
         _, printed = self.call(tool, '--json', *arguments, kill_at=self.kill_number())
         for row in json.loads(printed or '{"knobs": []}')['knobs']:
             if 'changed by somebody else' in (row['why'] or ''):

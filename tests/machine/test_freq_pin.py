@@ -799,6 +799,25 @@ def test_kernel_no_limit():
             equal(limits, {'400000\n', '5000000\n'}, f'limits after {calls}, with boost')
 
 
+def test_kernel_killed_when_it_wrote_again():
+    """A maximum that had the wanted value was moved by the switch and written again, and the call was killed before
+    the journal knew."""
+    with hybrid() as linux:
+        linux.write(INTEL + 'no_turbo', '1')
+        before = linux.snapshot()
+        linux.succeed('max')
+        journal, found = re.subn(rb'^knob(\t.*/policy1/scaling_max_freq\t.*\t)\d+\tfree$', rb'same\1\\?\tfree',
+                                 linux.journal, flags=re.M)
+        equal(found, 1, 'the maximum of CPU 1 in the journal')
+        linux.journal_path.write_bytes(machine.seal_journal(journal))
+        linux.succeed('-c', '3', '2GHz')
+        result = linux.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), 'restore')
+        linux.same(before, 'restore left')
+        linux.write(INTEL + 'no_turbo', '0')
+        equal((linux.box.root / f'{POLICY}1/scaling_max_freq').read_text(), '5000000\n', 'maximum with boost')
+
+
 def test_kernel_first_seen_without_boost():
     """A CPU that was offline when boost was switched off: what it allows then is no limit either."""
     with hybrid() as linux:
