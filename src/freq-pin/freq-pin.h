@@ -18,8 +18,8 @@ struct freq_pin {
  * The position of a knob in the order of writing, found by the name of its file. Apply and restore
  * write in the same order:
  *
- *	1. the governor: it changes the limits, and active drivers refuse an EPP under
- *`performance`; then what it is told (knob/tunables.h)
+ *	1. the governor: it changes the limits, and active drivers refuse an EPP
+ *	   under `performance`; then what it is told (knob/tunables.h)
  *	2. boost: while it is off, the kernel clamps the limits
  *	3. EPP and EPB
  *	4. intel_pstate's percentages: they are clamped while turbo is off
