@@ -506,7 +506,8 @@ const struct check kernel_checks[] = {
 	{ "perf-paranoid", look_at_paranoid,
 		"Above 2, which is Debian's default, an ordinary user may not use any event of\n"
 		"perf. runpinned then takes time stamps itself, instead of those of the kernel\n"
-		"at exec and exit of the program, and says so.\n"
+		"at exec and exit of the program, and says so. With 0 or less it has events of\n"
+		"the CPUs, which cost nothing at a switch of the program; root has BPF.\n"
 		"Source: Documentation/admin-guide/perf-security.rst." },
 	{ 0 },
 };
