@@ -298,6 +298,13 @@ static double find_real(const struct benchmark *benchmark, const char *name)
 	return fact && fact->type == FACT_REAL ? fact->real : NAN;
 }
 
+static bool had_records_in_all(const struct benchmark *benchmark)
+{
+	const char *evidence = facts_find_string(&benchmark->metadata, "quiesce_evidence");
+
+	return evidence && strcmp(evidence, "records") == 0;
+}
+
 /* What runs that do not count have told of a program with several tasks (runpinned(1), WAITING). */
 static void append_inspections(struct text *t, const struct benchmark *benchmark)
 {
@@ -311,13 +318,17 @@ static void append_inspections(struct text *t, const struct benchmark *benchmark
 	if (!tasks || tasks->type != FACT_INTEGER || tasks->integer < 2 || !switches ||
 		switches->type != FACT_INTEGER || !isfinite(waited))
 		return;
-	text_appendf(t,
-		"inspections, which do not count: %" PRId64 " tasks, %" PRId64
-		" switches, waited %s",
-		tasks->integer, switches->integer, units_format_percent(waited, percent));
+	if (had_records_in_all(benchmark))
+		text_appendf(t, "all runs have records of %" PRId64 " tasks, %" PRId64 " switches",
+			tasks->integer, switches->integer);
+	else
+		text_appendf(t,
+			"inspections, which do not count: %" PRId64 " tasks, %" PRId64
+			" switches, waited %s",
+			tasks->integer, switches->integer, units_format_percent(waited, percent));
 	if (isfinite(price))
-		text_appendf(t, "; took %s %s", units_format_percent(fabs(price), longer),
-			price < 0 ? "less" : "longer");
+		text_appendf(t, "; the records took %s more time",
+			units_format_percent(fmax(price, 0), longer));
 	text_append(t, "\n");
 }
 

@@ -281,7 +281,8 @@ static int describe_inspections(const struct measurement *measurement, struct fa
 	}
 	if (r < 0 && r != -ENODATA)
 		return r;
-	return inspections_describe(&measurement->inspections, typical, facts);
+	return inspections_describe(
+		&measurement->inspections, measurement->all_have_records, typical, facts);
 }
 
 int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,

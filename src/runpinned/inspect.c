@@ -127,9 +127,9 @@ int inspections_find_gap(const struct inspections *inspections, struct inspectio
 	return 0;
 }
 
-/* The median of a figure over the inspections with records; NAN when there are none. `values` has
- * room for one number each. */
-static double find_median(const struct inspections *inspections,
+/* The median of a figure over the inspections with records, or of those without; NAN when there are
+ * none. `values` has room for one number each. */
+static double find_median(const struct inspections *inspections, bool with_records,
 	double (*get)(const struct inspection *inspection), double *values)
 {
 	size_t n = 0;
@@ -137,7 +137,7 @@ static double find_median(const struct inspections *inspections,
 	for (size_t i = 0; i < inspections->n; i++) {
 		const struct inspection *one = &inspections->items[i];
 
-		if (one->is_sound && one->has_records)
+		if (one->is_sound && one->has_records == with_records)
 			values[n++] = get(one);
 	}
 	if (n == 0)
@@ -171,8 +171,8 @@ static double get_migrations(const struct inspection *one)
 	return one->n_migrations;
 }
 
-int inspections_describe(
-	const struct inspections *inspections, double typical_seconds, struct facts *facts)
+int inspections_describe(const struct inspections *inspections, bool all_have_records,
+	double typical_seconds, struct facts *facts)
 {
 	static const struct {
 		const char *name;
@@ -187,14 +187,18 @@ int inspections_describe(
 
 	if (!values)
 		return -ENOMEM;
-	seconds = find_median(inspections, get_seconds, values);
+	seconds = find_median(inspections, true, get_seconds, values);
 	if (isnan(seconds))
 		return 0;
-	facts_set_real(facts, "quiesce_inspected_price", seconds / typical_seconds - 1);
-	facts_set_real(
-		facts, "quiesce_inspected_waited", find_median(inspections, get_waited, values));
+	if (all_have_records)
+		facts_set_real(facts, "quiesce_inspected_price",
+			typical_seconds / find_median(inspections, false, get_seconds, values) - 1);
+	else
+		facts_set_real(facts, "quiesce_inspected_price", seconds / typical_seconds - 1);
+	facts_set_real(facts, "quiesce_inspected_waited",
+		find_median(inspections, true, get_waited, values));
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		facts_set_integer(facts, counts[i].name,
-			llround(find_median(inspections, counts[i].get, values)));
+			llround(find_median(inspections, true, counts[i].get, values)));
 	return 0;
 }

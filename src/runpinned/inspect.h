@@ -66,9 +66,10 @@ struct inspection_gap {
  * there is none, -ENOMEM. */
 int inspections_find_gap(const struct inspections *inspections, struct inspection_gap *ret);
 
-/* Adds what the inspections with records saw. typical_seconds is the median of the runs that count,
- * for what the records take; NAN when unknown. -ENOMEM. */
-int inspections_describe(
-	const struct inspections *inspections, double typical_seconds, struct facts *facts);
+/* Adds what the inspections with records saw, and what the records took: typical_seconds is the
+ * median of the runs that count; NAN when unknown. If all of these have records, too, inspections
+ * without tell what they took. -ENOMEM. */
+int inspections_describe(const struct inspections *inspections, bool all_have_records,
+	double typical_seconds, struct facts *facts);
 
 #endif

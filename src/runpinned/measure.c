@@ -31,6 +31,7 @@ enum {
 	 * the runs have doubled: what a program does seldom changes, and each inspection is a
 	 * request of its own. */
 	INSPECT_FIRST = 25,
+	COMPARE_FIRST = 2, /* the same, of runs without records among those with */
 	/* The gap of our own stamps depends on what the machine does meanwhile. */
 	GAP_EVERY = 10,
 	INSPECTIONS_MAX = 3, /* at a time, until the rings are large enough */
@@ -65,6 +66,7 @@ struct work {
 	/* Who stamps the runs that count. Until the warm-ups have shown that something else is
 	 * needed, those who cost nothing, or the launcher. */
 	enum stamper stamper;
+	bool is_stamper_chosen;
 	size_t next_inspection; /* before the run of this number */
 	uint64_t env_pad_seed;
 	uint64_t sitting;
@@ -689,11 +691,10 @@ static size_t rounds_done(const struct work *work, enum purpose purpose)
 	return purpose == FOR_WARMUP ? m->n_warmups : m->n_runs;
 }
 
-/* Whether there are inspections between the runs that count. With --evidence records all runs are
- * like inspections. */
+/* Whether there are inspections between the runs that count. */
 static bool wants_inspections(const struct work *work)
 {
-	return work->stamper == STAMPER_CORRECTED || (work->evidence && !work->options->records);
+	return work->stamper == STAMPER_CORRECTED || work->evidence;
 }
 
 /* Before which run the next inspection is due after one that is made now. */
@@ -719,12 +720,15 @@ static uint32_t attachments(const struct work *work)
 }
 
 /* What is attached in an inspection. Without records the gap of our own stamps is that of the other
- * runs, as nearly as it can be measured. */
+ * runs, as nearly as it can be measured. Where the runs that count have records, inspections
+ * between them have none, and tell what the records take. */
 static uint32_t inspection_attachments(const struct work *work)
 {
 	const struct inspections *inspections = &work->m->inspections;
 	uint32_t ret = needs_event(work) ? LAUNCH_ATTACH_WINDOW : 0;
 
+	if (work->is_stamper_chosen && work->options->records)
+		return ret;
 	if (work->stamper == STAMPER_CORRECTED && inspections->n > 0 &&
 		inspections->items[inspections->n - 1].leader_is_last)
 		return ret;
@@ -1036,9 +1040,16 @@ static void choose_stamper(struct work *work)
 		work->stamper = o->stamper;
 	else
 		work->stamper = find_common_stamper(work);
-	work->next_inspection = work->stamper == STAMPER_CORRECTED ? 0 : INSPECT_FIRST;
-	for (size_t i = 0; i < work->commands->n; i++)
-		work->commands->items[i].measurement->stamper = work->stamper;
+	work->is_stamper_chosen = true;
+	work->next_inspection = work->stamper == STAMPER_CORRECTED ? 0
+		: o->records					   ? COMPARE_FIRST
+								   : INSPECT_FIRST;
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+
+		m->stamper = work->stamper;
+		m->all_have_records = o->records;
+	}
 }
 
 /* Whether the programs have to be looked at once more before the runs: an inspection has lost

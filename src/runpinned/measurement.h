@@ -53,6 +53,7 @@ struct measurement {
 	/* How long some run waited is not known, because it had several tasks. */
 	bool unknown_waiting;
 	enum stamper stamper;
+	bool all_have_records; /* --evidence records: inspections are what has none */
 	struct inspections inspections;
 	/* With STAMPER_CORRECTED: what is subtracted from our own stamps. */
 	struct inspection_gap gap;

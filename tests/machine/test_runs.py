@@ -223,16 +223,17 @@ def test_joined_threads_are_trusted():
 ATTACHED = 'grep -c perf_event /proc/$PPID/maps >>{}; exit 0\n'
 
 
-def attached(name, measure, *arguments):
-    """How many rings there were in each run that counted, and who has stamped these runs."""
+def attached(name, measure, *arguments, runs=2):
+    """How many rings there were in each run, without those before the first one that counted, and who
+    has stamped them."""
     path = scratch(name)
     path.touch()
     path.chmod(0o666)
-    result = measure('--json', '-w', 0, '-n', 3, *arguments, script(f'{name}.sh', ATTACHED.format(path)))
+    result = measure('--json', '-w', 0, '-n', runs, *arguments, script(f'{name}.sh', ATTACHED.format(path)))
     equal(result.returncode, 0, f'status ({result.stderr})')
     benchmark = json.loads(result.stdout)['benchmarks'][0]
     counts = [int(line) for line in path.read_text(encoding='utf-8').split()]
-    return counts[-3:], benchmark['metadata']['quiesce_stamped_by']
+    return counts[-runs:], benchmark['metadata']['quiesce_stamped_by']
 
 
 def require_tracepoints():
@@ -244,13 +245,13 @@ def test_nothing_is_attached():
     """Whatever is attached to the program runs inside of its window. So it is attached where the user
     asks for it, and in inspections."""
     require_tracepoints()
-    equal(attached('bare', run), ([0, 0, 0], 'tracepoints'), 'by default')
-    equal(attached('bare-none', run, '--evidence=none'), ([0, 0, 0], 'tracepoints'), 'without evidence')
-    equal(attached('records', run, '--evidence=records'), ([1, 1, 1], 'tracepoints'), 'records')
-    equal(attached('task', run, '--stamps=task-event'), ([1, 1, 1], 'task-event'), 'an event')
+    equal(attached('bare', run), ([0, 0], 'tracepoints'), 'by default')
+    equal(attached('bare-none', run, '--evidence=none'), ([0, 0], 'tracepoints'), 'without evidence')
+    equal(attached('records', run, '--evidence=records'), ([1, 1], 'tracepoints'), 'records')
+    equal(attached('task', run, '--stamps=task-event'), ([1, 1], 'task-event'), 'an event')
     equal(attached('both', run, '--stamps=task-event', '--evidence=records'),
-          ([2, 2, 2], 'task-event'), 'an event and records')
-    equal(attached('launcher', run, '--stamps=launcher'), ([0, 0, 0], 'launcher'), 'no stamps')
+          ([2, 2], 'task-event'), 'an event and records')
+    equal(attached('launcher', run, '--stamps=launcher'), ([0, 0], 'launcher'), 'no stamps')
 
 
 def test_what_is_attached_for_an_ordinary_user():
@@ -259,7 +260,7 @@ def test_what_is_attached_for_an_ordinary_user():
         raise Skip('an ordinary user may not have the stamps of the kernel here')
     equal(attached('users-choice', as_nobody, '--stamps=corrected', '--evidence=none')[0][-1:], [0],
           'the last run')
-    equal(attached('users-event', as_nobody, '--stamps=task-event'), ([1, 1, 1], 'task-event'), 'an event')
+    equal(attached('users-event', as_nobody, '--stamps=task-event'), ([1, 1], 'task-event'), 'an event')
 
 
 def stamped_as_nobody(*arguments):
@@ -393,7 +394,7 @@ def test_inspections():
     program = script('inspected.sh', f'echo >>{path}; {PROGRAMS}/worker children 5\n')
     result = run('--json', '-n', 30, '-w', 1, program)
     equal(result.returncode, 0, result.stderr)
-    check(re.search(r'^inspections, which do not count: \d+ tasks, \d+ switches, waited ',
+    check(re.search(r"^inspections, which do not count: \d+ tasks, \d+ switches, waited ",
                     result.stderr, re.M), result.stderr)
     benchmark = json.loads(result.stdout)['benchmarks'][0]
     equal(len(values(benchmark)), 30, 'values')
@@ -405,6 +406,21 @@ def test_inspections():
     for one in benchmark['runs'][1:]:
         check('quiesce_run_delay' not in one['metadata'], 'a waiting that nobody knows')
         check('quiesce_off_cpu' in one['metadata'], 'how long it was off its CPU')
+
+
+def test_price_of_records():
+    """Where all runs have records, some that do not count have none, and tell what they take."""
+    require_tracepoints()
+    # The third one of four is an inspection.
+    attached('price', run, '--evidence=records', runs=3)
+    counts = scratch('price').read_text(encoding='utf-8').split()
+    equal(counts, ['1', '1', '0', '1'], 'records of all runs')
+    result = run('--json', '-n', 5, '--evidence=records', PROGRAMS / 'worker', 'children', 5)
+    equal(result.returncode, 0, result.stderr)
+    facts = json.loads(result.stdout)['benchmarks'][0]['metadata']
+    check(facts['quiesce_inspected_price'] > -1, f'{facts}')
+    check(re.search(r'^all runs have records of \d+ tasks, \d+ switches; the records took ',
+                    result.stderr, re.M), result.stderr)
 
 
 def test_full_ring():

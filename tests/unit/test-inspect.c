@@ -149,18 +149,24 @@ static void test_description(void **state)
 	struct launch_report r = make_report(7, 100000);
 
 	(void)state;
-	assert_int_equal(inspections_describe(&inspections, 0.008, &facts), 0);
+	assert_int_equal(inspections_describe(&inspections, false, 0.008, &facts), 0);
 	assert_int_equal(facts.n, 0);
 	r.tree.n_tasks = 3;
 	r.tree.n_migrations = 2;
 	r.tree.waited_ns = NSEC_PER_MSEC;
 	assert_int_equal(inspections_add(&inspections, &r, WINDOW_SOUND, &floor_of_empty, NULL), 0);
-	assert_int_equal(inspections_describe(&inspections, 0.008, &facts), 0);
+	assert_int_equal(inspections_describe(&inspections, false, 0.008, &facts), 0);
 	assert_true(fabs(find_real(&facts, "quiesce_inspected_price") - 0.25) < 1e-9);
 	assert_true(fabs(find_real(&facts, "quiesce_inspected_waited") - 0.1) < 1e-9);
 	assert_int_equal(facts_find(&facts, "quiesce_inspected_tasks")->integer, 3);
 	assert_int_equal(facts_find(&facts, "quiesce_inspected_switches")->integer, 7);
 	assert_int_equal(facts_find(&facts, "quiesce_inspected_migrations")->integer, 2);
+	facts_clear(&facts);
+	/* All runs have records and take 12.5 ms; one without took 10 ms. */
+	r.tree_tried = 0;
+	assert_int_equal(inspections_add(&inspections, &r, WINDOW_SOUND, &floor_of_empty, NULL), 0);
+	assert_int_equal(inspections_describe(&inspections, true, 0.0125, &facts), 0);
+	assert_true(fabs(find_real(&facts, "quiesce_inspected_price") - 0.25) < 1e-9);
 	facts_clear(&facts);
 	inspections_clear(&inspections);
 }
