@@ -28,8 +28,7 @@
 enum {
 	FLOOR_RUNS = 3,
 	/* After so many runs comes the first inspection between them, and the next ones whenever
-	 * the runs have doubled: what a program does seldom changes, and each inspection is a
-	 * request of its own. */
+	 * the runs have doubled, because programs seldom change what they do. */
 	INSPECT_FIRST = 25,
 	COMPARE_FIRST = 2, /* the same, of runs without records among those with */
 	/* The gap of our own stamps depends on what the machine does meanwhile. */
