@@ -25,6 +25,41 @@ static const char *find_name(const struct name *names, size_t n, const char *tex
 	return NULL;
 }
 
+/* What x86 machines call themselves that run under a hypervisor, also where it hides the CPU flag
+ * (VirtualBox's paravirtualization "none", VMware's hypervisor.cpuid.v0, `hypervisor=off` of QEMU).
+ * No real machine has such a name. Amazon and Google give theirs to real machines as well. */
+static const char *read_dmi_of_guest(void)
+{
+	/* Not the vendors of board and firmware: a real machine may have a firmware that was
+	 * written for QEMU. */
+	static const char *const files[] = {
+		"/sys/class/dmi/id/product_name",
+		"/sys/class/dmi/id/sys_vendor",
+	};
+	static const struct name guests[] = {
+		{ "VirtualBox", "oracle" },
+		{ "innotek GmbH", "oracle" },
+		{ "VMware", "vmware" },
+		{ "Parallels", "parallels" },
+		{ "BHYVE", "bhyve" },
+		{ "HVM domU", "xen" },
+		{ "QEMU", "qemu" },
+		{ "Bochs", "bochs" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char text[FILE_ATTR_SIZE];
+		const char *name;
+
+		if (file_read_attr(AT_FDCWD, files[i], text, sizeof(text)) < 0)
+			continue;
+		name = find_name(guests, ARRAY_SIZE(guests), text);
+		if (name)
+			return name;
+	}
+	return NULL;
+}
+
 static const char *read_dmi(void)
 {
 	static const char *const files[] = {
@@ -169,9 +204,9 @@ static const char *find_hypervisor(bool *ret_told)
 	cpuinfo_clear(&info);
 	x86 = strstr(cpuinfo_text, "\nflags") != NULL;
 	*ret_told = x86 || has_source();
-	/* On x86 DMI alone proves nothing, because the CPU flag is authoritative. */
+	/* On x86 without the CPU flag only a few names prove a hypervisor. */
 	if (x86 && !flagged)
-		return NULL;
+		return read_dmi_of_guest();
 	name = read_dmi();
 	if (!name)
 		name = read_device_tree();

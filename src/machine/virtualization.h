@@ -18,6 +18,7 @@
  *
  * The sources are cpuinfo's `hypervisor` flag and DMI (arch/x86), the kernel's available clock
  * sources, /sys/hypervisor/type, /proc/device-tree (Arm, RISC-V, POWER) and /proc/sysinfo (s390).
+ * A hypervisor may hide the flag: then only the names in DMI count that no real machine has.
  */
 const char *virtualization_read_hypervisor(bool *ret_told);
 /* The same from the text of /proc/sysinfo alone ("VM00 Control Program: KVM/Linux"; stsi_3_2_2() in

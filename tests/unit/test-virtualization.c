@@ -26,8 +26,15 @@ static void test_hypervisor(_unused_ void **state)
 		{ METAL, "HP ZBook", "HP", "tsc hpet acpi_pm", NULL },
 		{ METAL, NULL, NULL, NULL, NULL },
 		{ METAL, "m5.metal", "Amazon EC2", "tsc", NULL },
-		/* Firmware that calls itself so on a real machine. */
-		{ METAL, "Standard PC", "QEMU", "tsc", NULL },
+		/* Hypervisors that hide the flag of the CPU. */
+		{ METAL, "VirtualBox", "innotek GmbH", "tsc hpet acpi_pm", "oracle" },
+		{ METAL, "VMware7,1", "VMware, Inc.", "tsc acpi_pm", "vmware" },
+		{ METAL, "VMware20,1", "VMware, Inc.", "tsc acpi_pm", "vmware" },
+		{ METAL, "Parallels Virtual Platform", "Parallels International GmbH.", "tsc",
+			"parallels" },
+		{ METAL, "Standard PC (Q35 + ICH9, 2009)", "QEMU", "tsc", "qemu" },
+		/* Names that real machines of clouds have as well. */
+		{ METAL, "Google Compute Engine", "Google", "tsc", NULL },
 		{ GUEST, NULL, NULL, NULL, "vm" },
 		{ GUEST, NULL, NULL, "tsc kvm-clock", "kvm" },
 		{ GUEST, NULL, NULL, "hyperv_clocksource_tsc_page acpi_pm", "microsoft" },
