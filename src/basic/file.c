@@ -132,6 +132,52 @@ static int read_to_end(int fd, off_t at, size_t max, struct file_buffer *buffer)
 	return 0;
 }
 
+/* Reads an attribute, and goes on where it fills more than a page. */
+static int read_long_attr(int dirfd, const char *path, bool whole, char **ret)
+{
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *text = NULL;
+	size_t length = 0, capacity = FILE_ATTR_SIZE + 1;
+	ssize_t n;
+
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	do {
+		char *grown = realloc(text, capacity + 1);
+
+		if (!grown)
+			return -ENOMEM;
+		text = grown;
+		n = RETRY_INTERRUPTED(pread(fd, text + length, capacity - length, (off_t)length));
+		if (n < 0)
+			return -errno;
+		length += (size_t)n;
+		if (length > FILE_LONG_ATTR_MAX)
+			return -EFBIG;
+		capacity = length + FILE_ATTR_SIZE + 1;
+	} while (n >= FILE_ATTR_SIZE);
+	if (whole && length == 0)
+		return -ENODATA;
+	if (length > 0 && text[length - 1] == '\n')
+		length--;
+	else if (whole)
+		return -EBADMSG;
+	text[length] = '\0';
+	*ret = TAKE_PTR(text);
+	return (int)length;
+}
+
+int file_read_long_attr(int dirfd, const char *path, char **ret)
+{
+	return read_long_attr(dirfd, path, false, ret);
+}
+
+int file_read_long_line(int dirfd, const char *path, char **ret)
+{
+	return read_long_attr(dirfd, path, true, ret);
+}
+
 int file_write_attr(const char *path, const char *text)
 {
 	_cleanup_close_ int fd = -EBADF;

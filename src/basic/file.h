@@ -13,8 +13,10 @@
 
 #include "basic/cleanup.h"
 
-/* A kernel attribute never exceeds one page. */
+/* A kernel attribute never exceeds one page, except for lists of CPUs. */
 #define FILE_ATTR_SIZE 4096
+/* Every other one of 8192 CPUs makes a list of 20 KiB. */
+#define FILE_LONG_ATTR_MAX (64 * 1024)
 
 /*
  * Reads a kernel attribute by a single read(2), which makes the value consistent: the kernel
@@ -27,6 +29,15 @@ int file_read_attr(int dirfd, const char *path, char *buf, size_t size);
  * a file without any byte (a recording contains such a file where the original could not be read),
  * -EBADMSG for a file without the newline, which was cut off. */
 int file_read_line(int dirfd, const char *path, char *buf, size_t size);
+/*
+ * As file_read_attr(), and the text is malloc'd and may be as long as FILE_LONG_ATTR_MAX: lists of
+ * CPUs. What fits into a page is read at once. /proc and cgroups have longer texts, and since 5.16
+ * so has sysfs for some lists and masks of CPUs, a page at a read(2) (include/linux/cpumask.h:
+ * cpumap_print_list_to_buf()). -EFBIG for a longer one.
+ */
+int file_read_long_attr(int dirfd, const char *path, char **ret);
+/* The same, as file_read_line(): -ENODATA and -EBADMSG. */
+int file_read_long_line(int dirfd, const char *path, char **ret);
 /* As file_read_attr(), on a descriptor that stays open: pread(2) at offset 0. */
 int file_reread_attr(int fd, char *buf, size_t size);
 /* Reads an attribute that holds one decimal number; -EINVAL when it holds something else. */

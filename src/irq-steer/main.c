@@ -76,14 +76,14 @@ static bool touches_quiet(const struct steering *s, unsigned number, bool if_unk
 static int plan_line(struct knob_plan *plan, const struct steering *s, const struct irqline *line)
 {
 	_cleanup_(cpumask) struct cpumask *now = NULL;
-	_cleanup_free_ char *wanted = NULL, *name = NULL;
-	char path[IRQLINE_PATH_SIZE], text[FILE_ATTR_SIZE];
+	_cleanup_free_ char *wanted = NULL, *name = NULL, *text = NULL;
+	char path[IRQLINE_PATH_SIZE];
 	const char *why;
 	struct knob *knob;
 	int r;
 
 	irqline_affinity_path(line->number, path);
-	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
+	r = file_read_long_attr(AT_FDCWD, path, &text);
 	/* The line is gone, as when a driver is unloaded. */
 	if (r == -ENOENT)
 		return 0;

@@ -151,9 +151,7 @@ const struct knob_backend *knob_find_backend(
 int knob_read(const struct knob_backend *backends, const char *path, char **ret)
 {
 	const struct knob_backend *backend;
-	char buf[FILE_ATTR_SIZE];
 	const char *rest;
-	char *text;
 	int r;
 
 	backend = knob_find_backend(backends, path, &rest);
@@ -161,14 +159,8 @@ int knob_read(const struct knob_backend *backends, const char *path, char **ret)
 		return backend->read(rest, ret);
 	if (path[0] != '/')
 		return -ENOENT;
-	r = file_read_attr(AT_FDCWD, path, buf, sizeof(buf));
-	if (r < 0)
-		return r;
-	text = strdup(buf);
-	if (!text)
-		return -ENOMEM;
-	*ret = text;
-	return 0;
+	r = file_read_long_attr(AT_FDCWD, path, ret);
+	return MIN(r, 0);
 }
 
 int knob_read_with_offline(const struct knob_backend *backends, const char *path, char **ret)

@@ -544,10 +544,10 @@ int cpumask_from_list(const char *text, struct cpumask **ret)
 
 int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret)
 {
-	char text[FILE_ATTR_SIZE];
+	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = file_read_line(dirfd, path, text, sizeof(text));
+	r = file_read_long_line(dirfd, path, &text);
 	return r < 0 ? r : cpumask_parse_list(text, 0, ret, NULL);
 }
 

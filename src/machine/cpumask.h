@@ -95,7 +95,7 @@ int cpumask_parse_list(
 int cpumask_from_list(const char *text, struct cpumask **ret);
 
 /* Reads a kernel attribute that holds such a list; `N` and `all` are errors. dirfd as for
- * openat(2). Errors as above, or those of file_read_line(). */
+ * openat(2). Errors as above, or those of file_read_long_line(). */
 int cpumask_read_list(int dirfd, const char *path, struct cpumask *ret);
 
 /*

@@ -204,16 +204,16 @@ static int add_entry(struct recording *recording, enum tarball_type type, const 
  * it. */
 static int read_text(const char *path, char **ret, size_t *ret_size)
 {
-	char buf[FILE_ATTR_SIZE];
+	_cleanup_free_ char *text = NULL;
 	int r;
 
 	/* Files below /proc may have any length, and those of the device tree NUL bytes. */
 	if (strncmp(path, "/proc/", strlen("/proc/")) == 0) {
 		r = file_read_all(path, TABLE_MAX, ret, ret_size);
 	} else {
-		r = file_read_attr(AT_FDCWD, path, buf, sizeof(buf));
+		r = file_read_long_attr(AT_FDCWD, path, &text);
 		if (r >= 0) {
-			r = asprintf(ret, "%s\n", buf);
+			r = asprintf(ret, "%s\n", text);
 			*ret_size = r < 0 ? 0 : (size_t)r;
 			r = r < 0 ? -ENOMEM : 0;
 		}
@@ -524,9 +524,12 @@ static bool has_own_cpus(const char *directory)
 	if (file_read_attr(fd, "cpuset.cpus.partition", text, sizeof(text)) > 0 &&
 		strcmp(text, "member") != 0)
 		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		if (file_read_attr(fd, lists[i], text, sizeof(text)) > 0)
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		int r = file_read_attr(fd, lists[i], text, sizeof(text));
+		/* A list may be longer than a page. */
+		if (r > 0 || r == -EFBIG)
 			return true;
+	}
 	return false;
 }
 

@@ -291,6 +291,18 @@ def test_status_of_nothing():
         check('default affinity' in setter.succeed('status'), 'what an earlier apply did')
 
 
+def test_list_longer_than_a_page():
+    """As on a machine of thousands of CPUs whose lines go to every other one."""
+    long = listed(range(3, 8192, 2))
+    with Irqs() as setter:
+        setter.box.write('proc/irq/29/smp_affinity_list', long)
+        before = setter.snapshot()
+        setter.succeed('-c', '3')
+        equal(setter.affinity(29) + '\n', listed(range(5, 8192, 2)), 'affinity')
+        setter.succeed('restore')
+        setter.same(before, 'restore left')
+
+
 def test_as_an_ordinary_user():
     with Irqs() as setter:
         before = setter.snapshot()

@@ -386,6 +386,34 @@ static void test_list_file(void **state)
 	close(fd);
 }
 
+/* Every other CPU: a list that takes several pages, of which sysfs gives one at a time. */
+static void test_list_file_long(void **state)
+{
+	struct fixture *f = *state;
+	char path[] = "/tmp/test-cpumask.XXXXXX";
+	FILE *file = fdopen(mkstemp(path), "w");
+
+	assert_non_null(file);
+	for (int cpu = 1; cpu < CPUMASK_CAPACITY; cpu += 2) {
+		assert_int_equal(cpumask_set(f->b, cpu), 0);
+		fprintf(file, "%s%d", cpu > 1 ? "," : "", cpu);
+	}
+	/* Without the newline in the end it was cut off. */
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(cpumask_read_list(AT_FDCWD, path, f->a), -EBADMSG);
+	fprintf(file, "\n");
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(cpumask_read_list(AT_FDCWD, path, f->a), 0);
+	assert_true(cpumask_equal(f->a, f->b));
+	/* No list is that long. */
+	for (int i = 0; i < 32 * 1024; i++)
+		fprintf(file, "0,");
+	assert_int_equal(fflush(file), 0);
+	assert_int_equal(cpumask_read_list(AT_FDCWD, path, f->a), -EFBIG);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(unlink(path), 0);
+}
+
 static void test_list_long(void **state)
 {
 	struct fixture *f = *state;
@@ -701,6 +729,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_list_good, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_bad, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_list_file_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hex_good, setup, teardown),

@@ -193,6 +193,42 @@ static void test_attr_errors(void **state)
 	assert_int_equal(value, 42);
 }
 
+static void test_long_attribute(void **state)
+{
+	static const size_t sizes[] = { 0, 1, FILE_ATTR_SIZE - 1, FILE_ATTR_SIZE,
+		FILE_ATTR_SIZE + 1, 2 * FILE_ATTR_SIZE, 2 * FILE_ATTR_SIZE + 1, 20000,
+		FILE_LONG_ATTR_MAX - 1 };
+	char *data = malloc(FILE_LONG_ATTR_MAX + 1), *got = NULL;
+
+	(void)state;
+	assert_non_null(data);
+	memset(data, '7', FILE_LONG_ATTR_MAX + 1);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		data[sizes[i]] = '\n';
+		put("attr", data, sizes[i] + 1, 0644);
+		data[sizes[i]] = '7';
+		assert_int_equal(file_read_long_attr(AT_FDCWD, "attr", &got), sizes[i]);
+		assert_int_equal(strlen(got), sizes[i]);
+		free(got);
+		got = NULL;
+		assert_int_equal(file_read_long_line(AT_FDCWD, "attr", &got), sizes[i]);
+		free(got);
+		got = NULL;
+		put("attr", data, sizes[i], 0644);
+		assert_int_equal(file_read_long_line(AT_FDCWD, "attr", &got),
+			sizes[i] > 0 ? -EBADMSG : -ENODATA);
+		assert_int_equal(file_read_long_attr(AT_FDCWD, "attr", &got), sizes[i]);
+		free(got);
+		got = NULL;
+	}
+	put("attr", data, FILE_LONG_ATTR_MAX + 1, 0644);
+	assert_int_equal(file_read_long_attr(AT_FDCWD, "attr", &got), -EFBIG);
+	assert_int_equal(file_read_long_attr(AT_FDCWD, "none", &got), -ENOENT);
+	assert_int_equal(file_read_long_attr(AT_FDCWD, ".", &got), -EISDIR);
+	assert_null(got);
+	free(data);
+}
+
 static void test_line(void **state)
 {
 	char buf[16] = "untouched";
@@ -686,6 +722,7 @@ int main(void)
 		IN_TOP(test_attr_sizes),
 		IN_TOP(test_attr_errors),
 		IN_TOP(test_line),
+		IN_TOP(test_long_attribute),
 		IN_TOP(test_reread_attr),
 		IN_TOP(test_write_attr),
 		IN_TOP(test_read_all_sizes),
