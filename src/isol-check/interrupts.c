@@ -103,6 +103,8 @@ static int sort_line(struct host *host, const struct irqlines *lines, struct irq
 		t->n_elsewhere++;
 		return 0;
 	}
+	if (irqline_belongs_to_cpu(lines, line))
+		return 0;
 	r = irqline_is_fixed(lines, line);
 	t->n_untold += r < 0;
 	if (r <= 0)
@@ -459,8 +461,8 @@ const struct check interrupts_checks[] = {
 		"Judged by the effective affinity, where the interrupt chip has one.\n"
 		"Source: Documentation/core-api/irq/irq-affinity.rst; kernel/irq/proc.c." },
 	{ "irq-managed", look_at_managed,
-		"Interrupts that nobody can move: per-CPU ones, and those that the kernel\n"
-		"manages itself, such as the queues of NVMe disks, one for each CPU. With\n"
+		"Interrupts of devices that nobody can move, such as those that the kernel\n"
+		"manages itself: the queues of NVMe disks, one for each CPU. With\n"
 		"isolcpus=managed_irq on the boot line such a queue interrupts an isolated CPU\n"
 		"only for work that was submitted there; without it, also for work of other CPUs\n"
 		"in its mask. Of the lines that cannot be moved, only the queues of NVMe and\n"

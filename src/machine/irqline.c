@@ -12,10 +12,15 @@
 #include "basic/array.h"
 #include "basic/file.h"
 #include "basic/parse.h"
+#include "basic/text.h"
 #include "machine/irqline.h"
 
 enum {
 	INTERRUPTS_MAX = 64 * 1024 * 1024,
+	/* Of the GIC's numbers: include/linux/irqchip/arm-gic-v3.h. */
+	GIC_FIRST_SHARED = 32,
+	GIC_FIRST_EXTENDED = 1056,
+	GIC_LAST_EXTENDED = 1119,
 };
 
 static int compare_lines(const void *a, const void *b)
@@ -96,6 +101,59 @@ struct irqline *irqlines_find(const struct irqlines *lines, const struct cputabl
 	return bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
 }
 
+static const char *skip_blanks(const char *at)
+{
+	while (parse_is_blank(*at))
+		at++;
+	return at;
+}
+
+static bool is_one_of(const char *text, const char *const prefixes[])
+{
+	for (size_t i = 0; prefixes[i]; i++)
+		if (text_starts_with(text, prefixes[i]))
+			return true;
+	return false;
+}
+
+/* `chip` is a chip's name, followed by the line's number there if it has one. */
+static bool is_per_cpu(const char *chip, const char *action)
+{
+	static const char *const chips[] = { "xen-percpu", "XIVE-IPI", "RISC-V INTC", "RISC-V IPI",
+		"CPUINTC", NULL };
+	static const char *const timers[] = { "arch_timer", "riscv-timer", "twd", "mct_tick",
+		NULL };
+	uint64_t number;
+
+	if (is_one_of(chip, chips) || is_one_of(action, timers) || strcmp(action, "arm-pmu") == 0 ||
+		strcmp(action, "IPI") == 0 || text_starts_with(action, "IPI-"))
+		return true;
+	if (!text_starts_with(chip, "GIC"))
+		return false;
+	while (*chip && !parse_is_blank(*chip))
+		chip++;
+	return parse_next_u64(&chip, &number) == 0 &&
+		(number < GIC_FIRST_SHARED ||
+			(number >= GIC_FIRST_EXTENDED && number <= GIC_LAST_EXTENDED));
+}
+
+/* The chip in a row of /proc/interrupts: behind the counts. */
+static int take_chip(struct irqline *line, const struct cputable_row *row)
+{
+	_cleanup_free_ char *text = strndup(row->columns, (size_t)(row->end - row->columns));
+	const char *at = text;
+	uint64_t count;
+
+	if (!text)
+		return -ENOMEM;
+	do
+		at = skip_blanks(at);
+	while (parse_is_digit(*at) && parse_next_u64(&at, &count) == 0);
+	line->listed = true;
+	line->per_cpu = is_per_cpu(at, line->action ? line->action : "");
+	return 0;
+}
+
 int irqlines_take_names(struct irqlines *lines, const char *text)
 {
 	const char *end = text + strlen(text);
@@ -114,11 +172,14 @@ int irqlines_take_names(struct irqlines *lines, const char *text)
 		blank = memrchr(row.columns, ' ', (size_t)(row.end - row.columns));
 		while (blank && blank > row.columns && blank[-1] == ',')
 			blank = memrchr(row.columns, ' ', (size_t)(blank - row.columns));
-		if (!line || line->action || !blank || blank + 1 == row.end ||
-			parse_is_digit(blank[1]))
+		if (!line)
 			continue;
-		line->action = strndup(blank + 1, (size_t)(row.end - blank - 1));
-		if (!line->action)
+		if (!line->action && blank && blank + 1 < row.end && !parse_is_digit(blank[1])) {
+			line->action = strndup(blank + 1, (size_t)(row.end - blank - 1));
+			if (!line->action)
+				return -ENOMEM;
+		}
+		if (take_chip(line, &row) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -162,6 +223,37 @@ int irqline_read_action(unsigned number, char **ret)
 		return -ENOMEM;
 	*ret = action;
 	return 0;
+}
+
+/* "GICv3 30" of a line that the kernel describes in /sys/kernel/irq; false where it does not. */
+static bool read_chip(unsigned number, char *ret, size_t size)
+{
+	char path[64], chip[FILE_ATTR_SIZE], hwirq[FILE_ATTR_SIZE];
+
+	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/chip_name", number);
+	if (file_read_attr(AT_FDCWD, path, chip, sizeof(chip)) <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/hwirq", number);
+	if (file_read_attr(AT_FDCWD, path, hwirq, sizeof(hwirq)) < 0)
+		*hwirq = '\0';
+	snprintf(ret, size, "%.64s %.32s", chip, hwirq);
+	return true;
+}
+
+bool irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *line)
+{
+	_cleanup_free_ char *action = NULL;
+	char chip[128] = "";
+	bool told;
+
+	if (line->per_cpu)
+		return true;
+	told = read_chip(line->number, chip, sizeof(chip));
+	(void)irqline_read_action(line->number, &action);
+	if (told || action)
+		return is_per_cpu(chip, action ? action : "");
+	return lines->named && !line->listed &&
+		(lines->old_kernel > 0 || !irqline_is_movable(lines, line->number));
 }
 
 void irqline_affinity_path(unsigned number, char buf[static IRQLINE_PATH_SIZE])

@@ -17,6 +17,10 @@
 struct irqline {
 	unsigned number;
 	char *action; /* the names of the handlers' owners; NULL when unknown */
+	/* Set with the names of all lines: whether the line has a row in /proc/interrupts, and
+	 * whether this row tells that it belongs to a CPU. */
+	bool listed;
+	bool per_cpu;
 };
 
 /* All lines of /proc/irq, sorted by number, and the open directory. */
@@ -72,6 +76,22 @@ bool irqline_is_movable(const struct irqlines *lines, unsigned number);
  * drivers/block/virtio_blk.c: init_vq(), drivers/scsi/virtio_scsi.c: virtscsi_init()). Other
  * drivers do so too, but the names of their actions do not show it. */
 bool irqline_is_managed_queue(const char *action);
+/*
+ * Whether a line is a part of the CPUs: their timer, performance counters, messages between them.
+ * It cannot be moved, and is no device whose work another CPU could do. Its files look like those
+ * of all lines: from 6.12 on they are read-only, as those of managed lines are, and
+ * smp_affinity_list has all CPUs. The chip and the action tell:
+ * - GIC (arm64): hardware numbers below 32 are messages and private lines of the CPUs, and 1056 to
+ *   1119 extended ones (drivers/irqchip/irq-gic-v3.c). Messages have a line, "IPI", but no row in
+ *   /proc/interrupts. A counter of performance may be a line of its own per CPU, "arm-pmu"
+ *   (drivers/perf/arm_pmu.c);
+ * - "xen-percpu" (drivers/xen/events/events_base.c), "XIVE-IPI", "XICS" with "IPI" (POWER),
+ *   "RISC-V INTC" and "RISC-V IPI", "CPUINTC" (LoongArch);
+ * - actions of timers of a CPU on any chip: arch_timer, riscv-timer, twd, mct_tick.
+ * They are read from /sys/kernel/irq, else from the names of all lines. Where there is neither, a
+ * line without a row that cannot be moved, as far as the kernel tells, is a message of the CPUs.
+ */
+bool irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *line);
 /*
  * 1 when it is known, without an attempt, that the affinity of a line cannot be changed, else 0. On
  * an old kernel irqline_is_managed_queue() decides. -ENODATA where it cannot be decided: no line

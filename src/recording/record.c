@@ -93,6 +93,7 @@ static const struct rule rules[] = {
 	{ "sys/devices/virtual/workqueue/writeback", "cpumask nice numa affinity_scope "
 		"affinity_strict" },
 	{ "sys/kernel/irq/[0-9]*", "actions", scrub_actions },
+	{ "sys/kernel/irq/[0-9]*", "chip_name hwirq", NULL },
 	{ "proc/irq", "default_smp_affinity" },
 	{ "proc/irq/[0-9]*", "smp_affinity smp_affinity_list effective_affinity "
 		"effective_affinity_list affinity_hint node" },

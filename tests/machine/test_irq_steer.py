@@ -106,6 +106,15 @@ def test_cycle():
               f'wider than 80 columns:\n{out["apply"]}')
 
 
+def test_lines_of_cpus():
+    """What belongs to the CPUs is left alone, and no failure of --strict."""
+    with Setter(IRQ_STEER, 'arm-percpu-irqs', allowed='0-3') as setter:
+        (setter.box.root / 'proc/irq/11/smp_affinity_list').chmod(0o444)
+        knobs = json.loads(setter.succeed('apply', '--strict', '--json', '-c', '1'))['knobs']
+        equal([k['knob'] for k in knobs if k['path'].startswith('/proc/irq/') and 'default' not in k['path']],
+              ['irq 31 (fe00b880.mailbox)', 'irq 32 (eth0)'], 'lines')
+
+
 def test_several_cpus():
     with Irqs() as setter:
         setter.succeed('-c', '2-3,7')

@@ -582,6 +582,36 @@ def test_all_cpus():
         equal(look(box, '0-3')['cpus']['fix'], None, 'two of them offline')
 
 
+def test_lines_of_cpus():
+    """Timers, counters and messages of the CPUs are nobody's to move: before 6.12 their files look
+    like those of devices, later like those of queues that the kernel manages."""
+    with Machine('arm-percpu-irqs') as box:
+        rows = look(box, '2-3')
+        expect(rows['irq-affinity'], 'ok')
+        expect(rows['irq-managed'], 'ok')
+        # A line of a device, among the chip's shared ones.
+        box.write('proc/irq/32/effective_affinity_list', '2\n')
+        box.write('proc/irq/32/smp_affinity_list', '0-2\n')
+        expect(look(box, '2-3')['irq-affinity'], 'noise', '1 goes here: 32 (eth0)')
+    # The last words are those of 6.12, with chips in /sys/kernel/irq in place of rows.
+    for chip, hwirq, action, verdict in (('xen-percpu', '', 'timer2', 'ok'), ('GICv3', '27', 'vtimer', 'ok'),
+                                         ('XIVE-IPI', '0', 'IPI-0', 'ok'), ('AIC', '131073', 'arch_timer', 'ok'),
+                                         ('RISC-V INTC', '13', 'riscv-pmu', 'ok'), ('GICv3', '1057', 'x', 'ok'),
+                                         ('GICv3', '49', 'arm-pmu', 'ok'), ('GICv3', '33', 'eth0', 'risk'),
+                                         ('xen-dyn', '', 'eth0', 'risk'), ('XICS', '2', 'IPI', 'ok'),
+                                         ('XICS', '40', 'nvme0q1', 'risk')):
+        with Machine(QUIET) as box:
+            box.write('proc/irq/26/effective_affinity_list', '2\n')
+            box.write('proc/cmdline', BOOT + 'isolcpus=domain,2-3\n')
+            box.write('sys/kernel/irq/26/actions', action + '\n')
+            box.write('sys/kernel/irq/26/chip_name', chip + '\n')
+            box.write('sys/kernel/irq/26/hwirq', hwirq + '\n')
+            (box.root / 'proc/irq/26/smp_affinity_list').chmod(0o444)
+            expect(look(box, '2')['irq-managed'], verdict)
+            (box.root / 'proc/irq/26/smp_affinity_list').chmod(0o644)
+            expect(look(box, '2')['irq-affinity'], 'noise' if verdict == 'risk' else 'ok')
+
+
 def test_managed():
     """From 6.12 on the file of an interrupt that the kernel manages has no mode bit for writing."""
     with Machine(QUIET) as box:
@@ -590,8 +620,8 @@ def test_managed():
         row = look(box, '2')['irq-managed']
         expect(row, 'ok', '26 (nvme0q2)')
         check('managed_irq' in row['seen'], row)
-        # managed_irq holds no other lines that cannot be moved, such as those of one CPU each.
-        box.write('sys/kernel/irq/26/actions', 'arch_timer\n')
+        # managed_irq holds no other lines that cannot be moved.
+        box.write('sys/kernel/irq/26/actions', 'hpet2\n')
         expect(look(box, '2')['irq-managed'], 'unknown', '1 that cannot be moved; whether managed_irq')
         box.write('sys/kernel/irq/26/actions', 'nvme0q2\n')
         box.write('proc/cmdline', BOOT + 'isolcpus=domain,2-3\n')
@@ -1424,6 +1454,7 @@ if __name__ == '__main__':
          ('colors', test_colors)]
         + [(f'check {name}', lambda name=name: test_check(name)) for name in CASES]
         + [('all CPUs', test_all_cpus),
+           ('interrupts that belong to the CPUs', test_lines_of_cpus),
            ('interrupts that the kernel manages', test_managed),
            ('exit status', test_exit_status),
            ('wrong use', test_usage),
