@@ -18,6 +18,9 @@ enum {
 	WATCH_NS = 200 * 1000 * 1000,
 };
 
+/* A CPU that is busier is taken only for want of others. */
+#define BUSY_LIMIT 0.5
+
 /* The properties by which a CPU is judged. */
 struct candidate {
 	int cpu;
@@ -89,7 +92,7 @@ static int kind_order(enum topology_kind kind)
 /* CPU 0, or a CPU that is more than half busy: worse than any other. */
 static bool is_last_resort(const struct candidate *candidate)
 {
-	return candidate->cpu == 0 || candidate->busy > 0.5;
+	return candidate->cpu == 0 || candidate->busy > BUSY_LIMIT;
 }
 
 /* Negative when a is better by kind, load and core. */
@@ -532,7 +535,8 @@ static void reason_begin(struct reason *reason, const struct cpumask *mask)
 }
 
 /* Takes all isolated CPUs. */
-static int take_isolated(const struct cpumask *isolated, struct cpumask *ret, char **ret_reason)
+static int take_isolated(
+	const struct cpumask *isolated, unsigned n_busy, struct cpumask *ret, char **ret_reason)
 {
 	struct reason reason = { 0 };
 	char *text;
@@ -541,12 +545,28 @@ static int take_isolated(const struct cpumask *isolated, struct cpumask *ret, ch
 	reason_add(&reason,
 		cpumask_weight(isolated) > 1 ? "all isolated CPUs that are allowed here"
 					     : "the isolated CPU that is allowed here");
+	if (n_busy > 0)
+		reason_add(&reason, "but %u that %s busy", n_busy, n_busy > 1 ? "are" : "is");
 	text = text_steal(&reason.text);
 	if (!text)
 		return -ENOMEM;
 	cpumask_assign(ret, isolated);
 	*ret_reason = text;
 	return 0;
+}
+
+/* Removes CPUs that are busy with somebody's programs, which were isolated for these. */
+static unsigned remove_busy(const struct autochoice_input *input, struct cpumask *cpus)
+{
+	unsigned n = 0;
+
+	cpumask_for_each (cpu, cpus) {
+		if (busy_of(input, cpu) <= BUSY_LIMIT)
+			continue;
+		cpumask_clear(cpus, cpu);
+		n++;
+	}
+	return n;
 }
 
 int autochoice_choose(const struct topology *topology, const struct autochoice_input *input,
@@ -557,7 +577,7 @@ int autochoice_choose(const struct topology *topology, const struct autochoice_i
 	_cleanup_free_ bool *chosen = NULL;
 	struct choice choice = { .n = MAX(n, 1u) };
 	struct reason reason = { 0 };
-	unsigned n_isolated;
+	unsigned n_isolated, n_busy;
 	char *text;
 	int r;
 
@@ -570,9 +590,15 @@ int autochoice_choose(const struct topology *topology, const struct autochoice_i
 		return -ERANGE;
 	if (input->isolated)
 		cpumask_and(isolated, usable, input->isolated);
+	cpumask_assign(scratch, isolated);
+	n_busy = remove_busy(input, isolated);
 	n_isolated = cpumask_weight(isolated);
+	cpumask_andnot(scratch, scratch, isolated);
+	cpumask_andnot(scratch, usable, scratch);
+	if (cpumask_weight(scratch) >= choice.n)
+		cpumask_assign(usable, scratch);
 	if (n == 0 && n_isolated > 0)
-		return take_isolated(isolated, ret, ret_reason);
+		return take_isolated(isolated, n_busy, ret, ret_reason);
 	if (n_isolated >= choice.n)
 		cpumask_assign(usable, isolated);
 
@@ -605,6 +631,8 @@ int autochoice_choose(const struct topology *topology, const struct autochoice_i
 		reason_add(&reason, "isolated");
 	else if (n_isolated > 0)
 		reason_add(&reason, "%u isolated ones are too few", n_isolated);
+	if (n_busy > 0)
+		reason_add(&reason, "%u isolated one%s busy", n_busy, n_busy > 1 ? "s are" : " is");
 	if (choice.n == 1)
 		explain_one(&reason, topology, &choice, scratch);
 	else

@@ -38,7 +38,8 @@ struct autochoice_input {
  * Chooses n CPUs among those that are allowed and online.
  *
  * With n == 0: all isolated CPUs among them; if there are none, as with n == 1. With n > 0: among
- * the isolated ones if there are at least n, else among all.
+ * the isolated ones if there are at least n, else among all. Isolated CPUs that are more than half
+ * busy have been isolated for the programs that run there: they are left out if there are n others.
  *
  * The better of two CPUs is decided by the first of these criteria in which they differ:
  * 1. neither CPU 0, where the kernel does most of its own work, nor more than half busy;

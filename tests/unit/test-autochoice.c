@@ -437,11 +437,37 @@ static void test_spare_zero(void **state)
 	fill(f->allowed, "0-15");
 	/* Of isolated ones, too, if they are not all wanted. */
 	fill(f->isolated, "3,8");
+	f->busy[3] = 0.4;
 	expect_choice(f, 1, "3",
-		"CPU 3: isolated, not CPU 0, 80 % busy, its sibling CPU 11 up to 80 % busy");
+		"CPU 3: isolated, not CPU 0, 40 % busy, its sibling CPU 11 up to 80 % busy");
 	expect_choice(f, 0, "3,8", NULL);
 	f->input.spare_zero = false;
 	expect_choice(f, 1, "8", NULL);
+}
+
+/* Whoever isolated CPUs that are busy now did so for the programs that run there. */
+static void test_isolated_busy(void **state)
+{
+	struct fixture *f = *state;
+
+	f->input.busy = f->busy;
+	for (int cpu = 0; cpu < N_CPUS; cpu++)
+		f->busy[cpu] = 0;
+	fill(f->isolated, "2-5");
+	f->busy[4] = f->busy[5] = 0.9;
+	expect_choice(f, 0, "2-3",
+		"CPUs 2-3: all isolated CPUs that are allowed here, but 2 that are busy");
+	expect_choice(f, 2, "2-3", NULL);
+	f->busy[2] = f->busy[3] = 1;
+	for (int spare = 0; spare <= 1; spare++) {
+		f->input.spare_zero = spare;
+		expect_choice(f, 0, "15", NULL);
+		expect_choice(f, 12, "0-1,6-15", NULL);
+		/* For want of others. */
+		expect_choice(f, 16, "0-15", NULL);
+	}
+	fill(f->allowed, "2-3");
+	expect_choice(f, 1, "3", NULL);
 }
 
 static void test_housekeeping(void **state)
@@ -483,6 +509,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_several_performance, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_several_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_spare_zero, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_isolated_busy, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_housekeeping, setup, teardown),
 	};
 
