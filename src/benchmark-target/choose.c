@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/say.h"
 #include "basic/text.h"
@@ -9,6 +10,7 @@
 #include "choice/cpulist.h"
 #include "machine/isolation.h"
 #include "machine/topology.h"
+#include "state/running.h"
 
 /* Whether `cpu` is the first thread of its core, which stays online with smt/control=off
  * (topology_is_primary_thread() in kernel/cpu.c). */
@@ -17,17 +19,50 @@ static bool stays_without_smt(const struct topology *topology, int cpu)
 	return topology->cpus[cpu].core == cpu;
 }
 
+/* Sorts the CPUs of isolated partitions: ours is that of an earlier cpu-shield. Where CPUs are only
+ * known to be in some partition, it is somebody else's. */
+static int sort_partitions(
+	const struct isolation *isolation, struct cpumask *ret_ours, struct cpumask *ret_others)
+{
+	struct isolation_partitions partitions = { 0 };
+	int r;
+
+	r = isolation_read_partitions(&partitions);
+	if (r < 0)
+		return r;
+	cpumask_andnot(ret_others, isolation->partitions, isolation->boot);
+	for (size_t i = 0; i < partitions.n; i++) {
+		const struct isolation_partition *p = &partitions.items[i];
+
+		if (strcmp(p->state, "isolated") != 0)
+			continue;
+		if (strcmp(p->path, "/" TARGET_SLICE) == 0)
+			cpumask_or(ret_ours, ret_ours, p->cpus);
+		else
+			cpumask_or(ret_others, ret_others, p->cpus);
+	}
+	cpumask_andnot(ret_others, ret_others, ret_ours);
+	isolation_partitions_clear(&partitions);
+	return 0;
+}
+
 /* The CPUs that may be chosen: online CPUs that this service may run on, and those of a partition
- * of an earlier cpu-shield, which services may not run on. */
+ * of an earlier cpu-shield, which services may not run on; not those of other partitions. */
 static int read_candidates(const struct settings *settings, const struct topology *topology,
 	const struct isolation *isolation, struct cpumask *ret)
 {
+	_cleanup_(cpumask) struct cpumask *ours = NULL, *others = NULL;
 	int r;
 
+	if (cpumask_new(&ours) < 0 || cpumask_new(&others) < 0)
+		return -ENOMEM;
 	r = isolation_read_allowed(ret);
+	if (r == 0)
+		r = sort_partitions(isolation, ours, others);
 	if (r < 0)
 		return r;
-	cpumask_or(ret, ret, isolation->partitions);
+	cpumask_or(ret, ret, ours);
+	cpumask_andnot(ret, ret, others);
 	cpumask_and(ret, ret, topology->online);
 	if (settings->smt != SETTINGS_SMT_ALL)
 		return 0;

@@ -483,7 +483,7 @@ const struct check isolation_checks[] = {
 		"Source: kernel/sched/isolation.c: housekeeping_isolcpus_setup(),\n"
 		"housekeeping_setup()." },
 	{ "partitions", look_at_partitions,
-		"All cpusets that have CPUs to themselves, two levels deep. A partition that\n"
+		"All cpusets that have CPUs to themselves. A partition that\n"
 		"reads `invalid` isolates nothing, although the write succeeded; the reason\n"
 		"follows in parentheses. In v1, an exclusive cpuset keeps other cpusets out, but\n"
 		"not the tasks of the root while the root's cpuset.sched_load_balance is 1.\n"

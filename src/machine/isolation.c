@@ -18,9 +18,9 @@
 #define CGROUP_DIR "/sys/fs/cgroup"
 
 enum {
-	/* The parent of a partition must be a partition root itself (kernels with remote partitions
-	 * also have cpuset.cpus.isolated), and partitions are not nested deeply in practice. */
-	PARTITION_DEPTH = 2,
+	/* Remote partitions (6.7 and later) may be anywhere in the tree. Deeper trees are not
+	 * known; each level holds a descriptor. */
+	PARTITION_DEPTH = 16,
 	/* Enough for the services and sessions of a large host; bounds the time on a host with far
 	 * too many cgroups. */
 	PARTITION_DIRS_MAX = 8192,

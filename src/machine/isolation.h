@@ -18,7 +18,7 @@ struct isolation {
 	struct cpumask *nohz_full;
 	int nohz_full_error; /* the same; -ENOENT is a kernel without CONFIG_NO_HZ_FULL */
 	/* Isolated cgroup v2 partitions: cpuset.cpus.isolated of the root cgroup (in 6.12, not in
-	 * 6.1; it includes the boot set), else the cgroups at most two levels down whose
+	 * 6.1; it includes the boot set), else the cgroups whose
 	 * cpuset.cpus.partition is `isolated` and valid
 	 * (Documentation/admin-guide/cgroup-v2.rst). */
 	struct cpumask *partitions;
@@ -57,7 +57,7 @@ struct isolation_partitions {
 	size_t n_unread;
 };
 
-/* Reads the partitions at most two levels down. -ENOMEM is the only failure. */
+/* Reads the partitions, at most 16 levels down. -ENOMEM is the only failure. */
 int isolation_read_partitions(struct isolation_partitions *ret);
 void isolation_partitions_clear(struct isolation_partitions *partitions);
 

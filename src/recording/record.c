@@ -24,7 +24,7 @@
 enum {
 	/* /proc/interrupts with 512 CPUs and 4096 lines has 23 MiB. */
 	TABLE_MAX = 64 * 1024 * 1024,
-	CGROUP_DEPTH = 2,
+	CGROUP_DEPTH = 16,
 	NAMES_MAX = 4096,
 };
 

@@ -5,6 +5,7 @@ described machine, with the real setters."""
 
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -350,6 +351,31 @@ def test_wanted_in_vain():
             equal('nothing has been changed' in result.stderr, bool(what), result.stderr)
             equal((setter.run_directory / 'quiesce/target').exists(), not what, f'{text}: a target')
             setter.same(before, 'what was there before')
+
+
+def chosen(setter):
+    """The CPUs that `prepare` chooses by itself."""
+    result = setter.box.run(PROGRAM, 'prepare', allowed=setter.allowed, root=True)
+    equal(result.returncode, 0, result.stderr)
+    text = (setter.run_directory / 'quiesce/target').read_text(encoding='utf-8')
+    return re.search('^CPUS=(.*)$', text, re.MULTILINE)[1]
+
+
+def test_cpus_of_others():
+    """What others have isolated for their programs is not chosen"""
+    with Setter(PROGRAM, 'foreign-partition', allowed='0-5') as setter:
+        equal(chosen(setter), '5', 'beside a partition three levels down')
+    # The same before 6.7, without the list of the root.
+    with Setter(PROGRAM, 'foreign-partition', allowed='0-7') as setter:
+        setter.box.remove('sys/fs/cgroup/cpuset.cpus.isolated')
+        equal(chosen(setter), '5', 'beside a partition that the root does not list')
+    # Ours, of a cpu-shield, is.
+    with Setter(PROGRAM, 'foreign-partition', allowed='0-5') as setter:
+        slice_ = 'sys/fs/cgroup/benchmark.slice/cpuset.cpus'
+        setter.box.write(f'{slice_}.partition', 'isolated\n')
+        setter.box.write(f'{slice_}.effective', '4\n')
+        setter.box.write('sys/fs/cgroup/cpuset.cpus.isolated', '4,6-7\n')
+        equal(chosen(setter), '4', 'in the partition of ours')
 
 
 def test_unreadable_boot_id():
@@ -812,7 +838,7 @@ def test_put_back_fails():
 
 TESTS = (test_whole_life, test_auto, test_auto_under_load, test_isolated_beside_zero, test_isolated_siblings, test_all_cpus,
          test_signals, test_killed, test_programs_end_first, test_leaving_early, test_two,
-         test_left_by_another, test_refused, test_wanted_in_vain, test_unreadable_boot_id, test_machine_refuses,
+         test_left_by_another, test_refused, test_wanted_in_vain, test_cpus_of_others, test_unreadable_boot_id, test_machine_refuses,
          test_strict, test_setter_fails, test_setter_fails_twice, test_evict, test_not_root, test_units_leave_alone, test_left_alone, test_put_back,
          test_make_quiet, test_make_quiet_untouched, test_without_units, test_stopped_shield, test_just_being_stopped, test_not_started, test_not_put_back, test_put_back_signals, test_make_quiet_takes_over, test_make_quiet_fails,
          test_put_back_foreign, test_put_back_fails)

@@ -109,6 +109,7 @@ CASES = {
         (QUIET, '2', cgroups(a='isolated invalid (Cpu list in cpuset.cpus not exclusive) 2'),
          'risk', 'not exclusive'),
         (QUIET, '2', cgroups(a='isolated 2'), 'info', '/a.slice: isolated, CPUs 2'),
+        ('foreign-partition', '6', {}, 'info', '/ovs.slice/vswitchd.service/dpdk: isolated, CPUs 6-7'),
         (QUIET, '2', cgroups(a='member 2'), 'info', 'no cpuset'),
         (QUIET, '2', v1_cpusets('1'), 'risk', 'exclusive, balanced'),
         (QUIET, '2', v1_cpusets('0'), 'info', '/shield: exclusive, CPUs 3'),

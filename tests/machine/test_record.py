@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -55,6 +56,9 @@ def checks(path, *arguments, **options):
     return {finding['id']: finding for finding in json.loads(result.stdout)['checks']}
 
 
+CGROUPS = re.compile(r'/(ovs\.slice|vswitchd\.service|dpdk|group\d+)')
+
+
 def test_same(name):
     """A described machine and its recording are judged alike. What the description lacks, and the
     recording has of the machine that the test runs on, is unknown of the first."""
@@ -66,7 +70,8 @@ def test_same(name):
         same = 0
         for key, finding in described.items():
             if finding['verdict'] != 'unknown':
-                equal(recorded[key], finding, key)
+                # A cgroup whose name is not a common one has a number in the recording.
+                equal(CGROUPS.sub('/group', str(recorded[key])), CGROUPS.sub('/group', str(finding)), key)
                 same += 1
         check(same > 10, f'only {same} checks were compared')
         for path, content in contents(data).items():
