@@ -183,7 +183,8 @@ static void look_at_load(struct host *host, struct finding *f)
 /* Finds other programs that turn the same knobs. */
 static void look_at_tuners(struct host *host, struct finding *f)
 {
-	/* /proc/PID/comm has the first 15 bytes of a name. */
+	/* Those that benchmark-tuners.service stops, and a few that it cannot or need not stop. A
+	 * name has 15 bytes in /proc/PID/comm. */
 	static const struct {
 		const char *comm;
 		const char *unit;
@@ -198,9 +199,12 @@ static void look_at_tuners(struct host *host, struct finding *f)
 		{ "auto-cpufreq", "auto-cpufreq" },
 		{ "system76-power", "com.system76.PowerDaemon" },
 		{ "cpufreqd", "cpufreqd" },
+		{ "tlp-pd", "tlp-pd" },
+		{ "ksmtuned", "ksmtuned" },
+		{ "numad", "numad" },
 	};
 	/* Services without a process, which stay active: systemd has a link for each. */
-	static const char *const services[] = { "cpupower", "tlp" };
+	static const char *const services[] = { "cpupower", "tlp", "laptop-mode" };
 	bool any = false;
 
 	if (!host_tasks(host)) {

@@ -229,6 +229,14 @@ def test_tuners():
     unit = load()['benchmark-tuners.service']
     equal(words(unit, 'Unit.Conflicts'), words(unit, 'Unit.Before'), 'Conflicts= and Before=')
     check('tuned.service' in words(unit, 'Unit.Conflicts'), 'tuned.service')
+    # isol-check warns of the same ones, and of a user's unit and one that would turn its knobs anew
+    # when it is started again.
+    source = (MAN.parent / 'src/isol-check/system.c').read_text(encoding='utf-8')
+    daemons = re.search(r'daemons\[\] = \{(.*?)\};', source, re.DOTALL)[1]
+    services = re.search(r'services\[\] = \{(.*?)\};', source, re.DOTALL)[1]
+    known = re.findall(r'\{ "[^"]+", "([^"]+)"', daemons) + re.findall(r'"([^"]+)"', services)
+    equal({f'{name}.service' for name in known} - {'gamemoded.service', 'cpupower.service'},
+          set(words(unit, 'Unit.Conflicts')), 'tuners')
 
 
 def test_documentation():
