@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "basic/options.h"
 #include "basic/parse.h"
 #include "basic/say.h"
+#include "basic/survive.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
 #include "config.h"
@@ -564,6 +566,7 @@ int main(int argc, char *argv[])
 	struct file_list old = { 0 }, new = { 0 }, renames = { 0 };
 	int r;
 
+	survive_signal(SIGXFSZ);
 	setlocale(LC_CTYPE, "");
 	old_files = calloc((size_t)argc, sizeof(*old_files));
 	new_files = calloc((size_t)argc, sizeof(*new_files));

@@ -4,6 +4,7 @@
  * by these units and by runpinned --quiesce, not by people.
  */
 #include <getopt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "basic/macro.h"
 #include "basic/say.h"
+#include "basic/survive.h"
 #include "basic/tell.h"
 #include "benchmark-target/verbs.h"
 #include "config.h"
@@ -144,6 +146,7 @@ int main(int argc, char *argv[])
 	const char *cpus = NULL;
 	int option, status;
 
+	survive_signal(SIGXFSZ);
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":c:hV", options, NULL)) >= 0) {
 		switch (option) {

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "basic/guess.h"
@@ -13,6 +14,7 @@
 #include "basic/options.h"
 #include "basic/parse.h"
 #include "basic/say.h"
+#include "basic/survive.h"
 #include "config.h"
 #include "isol-check/cmdline.h"
 #include "isol-check/host.h"
@@ -352,6 +354,7 @@ int main(int argc, char *argv[])
 	struct arguments arguments;
 	int r;
 
+	survive_signal(SIGXFSZ);
 	r = parse_arguments(argc, argv, &arguments);
 	if (r < 0)
 		return EXIT_USAGE;

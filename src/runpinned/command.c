@@ -134,6 +134,9 @@ static void say_start_failure(int error, const struct launch_report *report,
 	else if (error == -ENOENT)
 		say("cannot start the launcher: runpinned-launcher and runpinned-floor are not "
 		    "installed");
+	else if (error == -EFBIG)
+		say("cannot start the launcher (runpinned-launcher): files may not be as large "
+		    "here as those in memory that it needs, of 1 MiB or more (ulimit -f)");
 	else if (error == -EPIPE)
 		say("cannot start the launcher (runpinned-launcher): it died");
 	else if (error == -EPROTO)

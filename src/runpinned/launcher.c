@@ -38,6 +38,7 @@
 #include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
+#include "basic/survive.h"
 #include "machine/schedstat.h"
 #include "runpinned/attach.h"
 #include "runpinned/launch.h"
@@ -818,6 +819,8 @@ static void setup_signals(struct launcher *l)
 	block_signals(true);
 	take_signal(LAUNCH_STOP, on_signal, &l->caller_stop);
 	take_signal(SIGALRM, on_signal, &l->caller_alarm);
+	/* The run log is a file in memory, for which the caller's RLIMIT_FSIZE holds as well. */
+	survive_signal(SIGXFSZ);
 	/* A process that ignores SIGCHLD cannot wait for its children (wait(2)). */
 	take_signal(SIGCHLD, SIG_DFL, &l->caller_chld);
 }

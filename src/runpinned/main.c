@@ -14,6 +14,7 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/stop.h"
+#include "basic/survive.h"
 #include "basic/text.h"
 #include "machine/counter.h"
 #include "runpinned/calibrate.h"
@@ -605,19 +606,13 @@ static bool have_standard_streams(void)
 	return true;
 }
 
-static void do_nothing(int signal)
+/* When the reader of our output has closed the pipe, as head(1) does, or a file may not become as
+ * large as it has to (`ulimit -f`), that must not kill us before the clean-up is done and the
+ * result is saved: the write fails instead, and is reported as an error. */
+static void survive_failed_writes(void)
 {
-	(void)signal;
-}
-
-/* When the reader of our output has closed the pipe, as head(1) does, that must not kill us before
- * the clean-up is done and the result is saved: the write fails instead, and is reported as an
- * error. The signal is caught and not ignored, because execve(2) resets caught signals: so the
- * programs and the hooks start with the caller's setting. */
-static void survive_closed_pipes(void)
-{
-	if (signal(SIGPIPE, do_nothing) == SIG_IGN)
-		signal(SIGPIPE, SIG_IGN);
+	survive_signal(SIGPIPE);
+	survive_signal(SIGXFSZ);
 }
 
 /* The exit status after options that could not be taken. What was wrong with them has been said. */
@@ -636,7 +631,7 @@ int main(int argc, char *argv[])
 
 	if (!have_standard_streams())
 		return EXIT_FAILED;
-	survive_closed_pipes();
+	survive_failed_writes();
 	/* For the width of characters in texts that the user typed. Numbers always use '.'. */
 	setlocale(LC_CTYPE, "");
 	r = options_parse(argc, argv, &options);

@@ -26,10 +26,20 @@ static void add_ending_signals(sigset_t *set)
 	}
 }
 
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
 int runner_open(struct runner *ret)
 {
 	struct runner runner = { 0 };
 
+	/* A file that would grow beyond RLIMIT_FSIZE (`ulimit -f`) is an error then (EFBIG), and
+	 * not the end of this process. The processes that measure have the caller's setting,
+	 * because execve(2) resets a signal that is caught. */
+	if (signal(SIGXFSZ, do_nothing) == SIG_IGN)
+		signal(SIGXFSZ, SIG_IGN);
 	runner.fd = values_fd_create();
 	if (runner.fd < 0)
 		return runner.fd;

@@ -11,6 +11,7 @@
 #include "basic/macro.h"
 #include "basic/options.h"
 #include "basic/say.h"
+#include "basic/survive.h"
 #include "basic/tell.h"
 #include "basic/text.h"
 #include "choice/cpulist.h"
@@ -1101,8 +1102,11 @@ static int run(const struct setter *setter, int argc, char *argv[], bool *ret_le
 int setter_main(const struct setter *setter, int argc, char *argv[])
 {
 	bool left = false;
-	int status = run(setter, argc, argv, &left);
+	int status;
 
+	/* A journal that may not be written (`ulimit -f`) is an error like others. */
+	survive_signal(SIGXFSZ);
+	status = run(setter, argc, argv, &left);
 	if (status == EXIT_DONE)
 		return status;
 	/* The verdict on benchmark.target shows the last message of a setter that failed. */

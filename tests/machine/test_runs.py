@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -638,7 +639,7 @@ def test_signals_are_the_callers():
                               capture_output=True, check=True).stdout
         return text
     equal(shown('grep', 'Sig[BI]', '/proc/self/status'), ignored(), 'masks')
-    trap = ('sh', '-c', 'trap "" INT TERM HUP ALRM PIPE; exec "$@"', 'sh')
+    trap = ('sh', '-c', 'trap "" INT TERM HUP ALRM PIPE XFSZ; exec "$@"', 'sh')
     equal(shown('grep', 'Sig[BI]', '/proc/self/status', prefix=trap), ignored(trap),
           'masks with ignored signals')
 
@@ -1457,6 +1458,49 @@ def test_full_disk():
         check(f'the result is in {kept[0]} instead' in result.stderr, result.stderr)
         equal(len(values(json.loads(kept[0].read_text())['benchmarks'][0])), 30, 'values')
         kept[0].unlink()
+
+
+def limited(size):
+    """Makes a process have files of at most this many bytes, as `ulimit -f` does."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_files_that_may_not_be_large():
+    """`ulimit -f` is an error with a message, which leaves what was there before. The program has the
+    limit, and the signal, as its caller has them."""
+    path, ran = scratch('limited.json'), scratch('limited-ran')
+    path.write_text('old', encoding='utf-8')
+    program = script('limited', f'touch {ran}\n')
+    for size in 0, 100 << 10, (1 << 20) - 1024:
+        one_line(run('-o', path, program, preexec_fn=limited(size)), 1, 'ulimit -f')
+    check(not ran.exists(), 'the program was run')
+    some = 17 << 16
+    result = run('--no-save', '-q', 'sh', '-c', 'head -c 3000000 /dev/zero >$0; kill -XFSZ $$', scratch('zeros'),
+                 preexec_fn=limited(some))
+    equal(result.returncode, 1, result.stderr)
+    check(f'signal {signal.SIGXFSZ.value} ' in result.stderr, result.stderr)
+    equal(scratch('zeros').stat().st_size, some, 'bytes that the program wrote')
+    # The result is larger, and the folder of the last resort has the same limit.
+    long = [word for i in range(12) for word in ('--metadata', f'long_{i}={"x" * 120000}')]
+    result = run('-q', '-n', 2, '-o', path, *long, program, preexec_fn=limited(some))
+    equal(result.returncode, 1, result.stderr)
+    check(f'cannot write {path}: File too large' in result.stderr, result.stderr)
+    check('to a temporary folder either: File too large' in result.stderr, result.stderr)
+    equal(path.read_text(encoding='utf-8'), 'old', 'file')
+    equal([entry.name for entry in path.parent.iterdir() if 'limited.json' in entry.name], ['limited.json'], 'files')
+
+
+def test_merged_file_that_may_not_be_large():
+    old, merged = scratch('small.json'), scratch('merged.json')
+    run('-q', '-n', 3, '-o', old, '/bin/true')
+    merged.write_text('old', encoding='utf-8')
+    for arguments in (['-o', merged], []):
+        with open(scratch('merged-output'), 'wb') as output:
+            result = subprocess.run([REPORT, 'merge', *arguments, old], stdout=output, stderr=subprocess.PIPE,
+                                    text=True, env=environment(), preexec_fn=limited(1024), check=False)
+        equal(result.returncode, 1, f'status of merge {arguments} ({result.stderr})')
+        check(re.fullmatch(r'bench-report: [^\n]*File too large\n', result.stderr), result.stderr)
+    equal(merged.read_text(encoding='utf-8'), 'old', 'file')
 
 
 def test_nowhere_to_write():

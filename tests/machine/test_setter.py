@@ -388,6 +388,17 @@ def started(setter, *arguments):
             setter.render_choices()
 
 
+def test_journal_that_may_not_be_written():
+    """`ulimit -f` is an error with a message, and nothing is changed without a journal."""
+    with mini() as setter:
+        before, journal = setter.snapshot(), setter.journal
+        result = setter.box.run('sh', '-c', 'ulimit -f 0; exec "$@"', 'sh', setter.tool, '-c', 1, root=True)
+        equal(result.returncode, 1, f'status ({result.stderr})')
+        check('mini-setter: ' in result.stderr and 'File too large' in result.stderr, result.stderr)
+        setter.same(before, 'changed')
+        equal(setter.journal, journal, 'journal')
+
+
 def test_signals():
     """Ctrl-C in the middle of apply or restore: the change is finished, and not left half done."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):

@@ -185,6 +185,18 @@ def test_reader_that_leaves():
     equal(len(json.loads(path.read_text(encoding='utf-8'))['benchmarks']), 1, 'saved')
 
 
+def test_files_that_may_not_be_large():
+    """`ulimit -f` is an error with a message, and what was in the file stays there."""
+    path = scratch('limited.json')
+    path.write_text('old', encoding='utf-8')
+    # The values of a process come in a file in memory of 1 MiB.
+    for size, says in (1000, 'File too large'), (1 << 20, None):
+        result = run(*QUICK, '-o', path, 'spin', status=0 if says is None else 1,
+                     preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+        check(says is None or says in result.stderr, result.stderr)
+        equal(path.read_text(encoding='utf-8') == 'old', says is not None, 'old')
+
+
 def few_descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 
