@@ -58,7 +58,7 @@ static void describe_holder(const struct cpuholder *holder, char *buf, size_t si
 }
 
 /* Waits until the CPUs are free, and locks them. Returns 1 after waiting, else 0; -ECANCELED when a
- * signal ended the waiting. */
+ * signal ended the waiting; -EAGAIN where it would wait for ever, or --no-wait was given. */
 static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
 	struct cpulock **ret)
 {
@@ -78,6 +78,12 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 			return r;
 		}
 		describe_holder(&holder, who, sizeof(who));
+		if (cpuholder_is_ancestor(&holder)) {
+			say("CPU %d is taken by %s, which waits for this runpinned to end: give this "
+			    "one another CPU (-c)",
+				holder.cpu, who);
+			return r;
+		}
 		if (options->no_wait) {
 			say("CPU %d is taken by %s", holder.cpu, who);
 			return r;

@@ -9,10 +9,12 @@
 
 #include "basic/file.h"
 #include "basic/parse.h"
+#include "machine/tasks.h"
 #include "state/cpuholder.h"
 
 enum {
 	LOCKS_MAX = 1 << 24,
+	ANCESTORS_MAX = 1 << 16,
 };
 
 /* The process in a line of /proc/locks about this file, 0 for a line about another file: "3: FLOCK
@@ -91,4 +93,23 @@ int cpuholder_find(int cpu, struct cpuholder *ret)
 	if (r == 0)
 		ret->cpu = cpu;
 	return r;
+}
+
+bool cpuholder_is_ancestor(const struct cpuholder *holder)
+{
+	/* The numbers in /proc/locks are those of the PID namespace that /proc belongs to, which
+	 * need not be ours: getppid(2) would not fit. */
+	char path[64] = "/proc/self/stat", text[FILE_ATTR_SIZE];
+
+	for (int i = 0; holder->pid > 0 && i < ANCESTORS_MAX; i++) {
+		struct task task = { 0 };
+
+		if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
+			tasks_parse_stat(text, &task) < 0 || task.parent <= 0)
+			return false;
+		if (task.parent == holder->pid)
+			return true;
+		snprintf(path, sizeof(path), "/proc/%d/stat", task.parent);
+	}
+	return false;
 }

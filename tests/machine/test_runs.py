@@ -1322,6 +1322,22 @@ def test_lock():
     first.communicate()
 
 
+def test_lock_of_an_ancestor():
+    """runpinned that runs itself on the same CPU would wait for itself for ever, with the message hidden:
+    as its program, or in a hook, and whatever stands between them."""
+    inner = f'{RUNPINNED} -c {CPU} -n 1 -w 0 --no-save'
+    for arguments in (inner.split() + ['true'], ['sh', '-c', f'{inner} true; exit $?'],
+                      ['--prepare', f'setsid -w {inner} true', 'true'], inner.split() + ['--no-wait', 'true']):
+        result = run('-n', 1, '-w', 0, '-q', '--no-save', *arguments)
+        equal(result.returncode, 1, f'{arguments}: {result.stderr}')
+        check(re.search(rf'\| runpinned: CPU {CPU} is taken by runpinned \(process \d+ of .*\), which waits for '
+                        r'this runpinned to end: .*-c', result.stderr), f'{arguments}: {result.stderr}')
+    # Somebody else than runpinned may keep the lock.
+    lock = f'/sys/devices/system/cpu/cpu{CPU}'
+    result = run('--no-save', '/bin/true', prefix=('flock', lock))
+    one_line(result, 1, 'taken by flock', 'which waits')
+
+
 def test_signal_while_waiting_for_the_lock():
     mark = f'20.{os.getpid()}'
     first = start('-n', 1, '-w', 0, 'sleep', mark)
