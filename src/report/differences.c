@@ -58,6 +58,7 @@ static const struct {
 	{ "quiesce_nice", true },
 	{ "quiesce_fifo", true },
 	{ "quiesce_environment", true },
+	{ "quiesce_env", true },
 	{ "quiesce_input", true },
 	{ "quiesce_output", true },
 	{ "quiesce_shell", true },

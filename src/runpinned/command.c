@@ -80,6 +80,7 @@ void commands_take(const struct options *options, struct commands *ret)
 	ret->empty_shell = (struct command){
 		.name = "the shell",
 		.argv = options->empty_script,
+		.variables = options->empty_variables,
 	};
 	for (size_t i = 0; i < ret->n; i++) {
 		const struct option_command *option = &options->commands[i];
@@ -93,6 +94,7 @@ void commands_take(const struct options *options, struct commands *ret)
 			.is_shipped = option->is_shipped,
 			.input = option->input,
 			.output_file = option->output_file,
+			.variables = option->variables,
 			.old = option->old,
 		};
 	}
@@ -171,18 +173,55 @@ void commands_attach(struct commands *commands, const struct options *options)
 		(void)tracepoints_begin(&commands->tracepoints);
 }
 
+/* Whether one of the variables has the name of this one. */
+static bool is_set_anew(const char *const variables[], const char *text)
+{
+	size_t length = options_variable_length(text);
+
+	for (; *variables; variables++) {
+		if (options_variable_length(*variables) == length &&
+			memcmp(*variables, text, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The environment of the command, but for what differs between sessions: PATH or all that we have,
+ * and the variables of --env. An array, malloc'd, of strings that are not; NULL without memory. */
+static char **make_environment(const struct command *command, const struct options *options)
+{
+	size_t n = 0, n_variables = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	while (command->variables[n_variables])
+		n_variables++;
+	env = calloc(n + n_variables + 1, sizeof(*env));
+	if (!env)
+		return NULL;
+	n = 0;
+	for (char **one = environ; *one; one++) {
+		if ((!options->clear_env || text_starts_with(*one, "PATH=")) &&
+			!is_set_anew(command->variables, *one))
+			env[n++] = *one;
+	}
+	for (size_t i = 0; i < n_variables; i++)
+		env[n++] = (char *)command->variables[i];
+	return env;
+}
+
 int command_start(struct command *command, const struct options *options, const struct place *place,
 	const struct counting *counting, const struct evidence_reader *evidence,
 	const struct tracepoints *tracepoints, struct stop *stop)
 {
-	_cleanup_free_ char *path = NULL;
-	char *cleared[] = { NULL, NULL };
+	_cleanup_free_ char **env = make_environment(command, options);
 	struct session_plan plan = {
 		.cpus = place->cpus,
 		.housekeeping = place->housekeeping,
 		.program = command->program,
 		.argv = command->argv,
-		.env = environ,
+		.env = env,
 		.flags = launch_flags(options),
 		.nice = options->nice,
 		.fifo_priority = options->fifo_priority,
@@ -200,24 +239,14 @@ int command_start(struct command *command, const struct options *options, const 
 		.output = command->streams.output,
 		.pipe = options->output_pipe,
 	};
-	struct launch_report report;
+	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
 	int r;
 
 	if (!tracepoints && (!options->stamper_given || options->stamper == STAMPER_CPU_EVENTS))
 		plan.flags |= LAUNCH_CPU_EVENTS;
 	if (evidence)
 		plan.files = evidence_files(evidence, &plan.n_files);
-	if (options->clear_env) {
-		const char *value = getenv("PATH");
-
-		if (value && asprintf(&path, "PATH=%s", value) < 0) {
-			path = NULL;
-			return -ENOMEM;
-		}
-		cleared[0] = path;
-		plan.env = cleared;
-	}
-	r = session_start(&plan, stop, &command->session, &report);
+	r = env ? session_start(&plan, stop, &command->session, &report) : -ENOMEM;
 	if (r < 0 && r != -ECANCELED)
 		say_start_failure(r, &report, counting, place);
 	return r;

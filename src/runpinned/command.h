@@ -29,6 +29,7 @@ struct command {
 	char *program;		   /* the file that is executed; NULL until it is resolved */
 	const char *input;	   /* the files that `streams` has open, or NULL */
 	const char *output_file;
+	const char *const *variables; /* "NAME=VALUE" of --env; NULL-terminated */
 	struct streams streams;
 	size_t old; /* the command that it is compared with; its own number if there is none */
 	struct session *session;

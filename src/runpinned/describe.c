@@ -107,6 +107,27 @@ static void describe_streams(
 					       : "/dev/null");
 }
 
+/* The variables of --env, quoted as env(1) would have to get them. */
+static int describe_variables(const struct command *command, struct facts *facts)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; command->variables[i]; i++) {
+		/* As the second word, since a first one with a "=" would be more than a word. */
+		char *const words[] = { (char *)"", (char *)command->variables[i], NULL };
+		_cleanup_free_ char *quoted = text_quote_argv(words);
+
+		if (!quoted)
+			return -ENOMEM;
+		text_append(&t, quoted + strlen(i > 0 ? "''" : "'' "));
+	}
+	if (t.failed)
+		return -ENOMEM;
+	if (t.length > 0)
+		facts_set_string(facts, "quiesce_env", t.data);
+	return 0;
+}
+
 static void describe_hooks(const struct command *command, struct facts *facts)
 {
 	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
@@ -241,6 +262,9 @@ int describe_setup(const struct options *options, const struct command *command,
 	describe_hooks(command, facts);
 	describe_parameters(options, command, facts);
 	describe_streams(options, command, facts);
+	r = describe_variables(command, facts);
+	if (r < 0)
+		return r;
 	r = describe_given(options, facts);
 	return facts->failed ? -ENOMEM : r;
 }

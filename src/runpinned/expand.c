@@ -125,6 +125,53 @@ static void assign_hooks(const struct options *o, size_t index, const char *ret[
 	}
 }
 
+/* Whether a variable of --env is for this program. The control has none, for the same reason. */
+static bool has_variable(
+	const struct option_program *program, const struct option_variable *variable)
+{
+	return !program->is_control &&
+		(!variable->program || strcmp(variable->program, program->name) == 0);
+}
+
+/* Whether one of the program's own variables takes the place of this one, which is for all. */
+static bool is_replaced(const struct options *o, const struct option_program *program,
+	const struct option_variable *variable)
+{
+	size_t length = options_variable_length(variable->text);
+
+	for (size_t i = 0; !variable->program && i < o->n_variables; i++) {
+		const struct option_variable *other = &o->variables[i];
+
+		if (other->program && has_variable(program, other) &&
+			options_variable_length(other->text) == length &&
+			memcmp(other->text, variable->text, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The variables of --env for this program, with the parameters' values in them. */
+static int assign_variables(struct options *o, const struct option_program *program,
+	const size_t choice[], const char *const **ret)
+{
+	const char **variables = options_own(o, calloc(o->n_variables + 1, sizeof(*variables)));
+	size_t n = 0;
+
+	if (!variables)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->n_variables; i++) {
+		const struct option_variable *variable = &o->variables[i];
+
+		if (!has_variable(program, variable) || is_replaced(o, program, variable))
+			continue;
+		variables[n] = fill_in(o, choice, variable->text);
+		if (!variables[n++])
+			return -ENOMEM;
+	}
+	*ret = variables;
+	return 0;
+}
+
 /* Whether the parameter stands anywhere in what is done for the program. */
 static bool has_parameter(const struct options *o, size_t index, const struct parameter *parameter)
 {
@@ -136,6 +183,13 @@ static bool has_parameter(const struct options *o, size_t index, const struct pa
 		return false;
 	if (parameter_is_in(parameter, o->input) || parameter_is_in(parameter, o->output_file))
 		return true;
+	for (size_t i = 0; i < o->n_variables; i++) {
+		const struct option_variable *variable = &o->variables[i];
+
+		if (has_variable(program, variable) && !is_replaced(o, program, variable) &&
+			parameter_is_in(parameter, variable->text))
+			return true;
+	}
 	assign_hooks(o, index, hooks);
 	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
 		if (parameter_is_in(parameter, hooks[kind]))
@@ -255,6 +309,8 @@ static int add_command(struct options *o, size_t index, const size_t choice[])
 	r = make_words(o, program, choice, &command.argv);
 	if (r == 0)
 		r = assign_streams(o, choice, &command);
+	if (r == 0)
+		r = assign_variables(o, program, choice, &command.variables);
 	if (r < 0)
 		return r;
 	o->commands[o->n_commands++] = command;
@@ -279,6 +335,23 @@ static int check_hooks(const struct options *o)
 	return 0;
 }
 
+/* Variables for one program name a program that there is. */
+static int check_variables(const struct options *o)
+{
+	for (size_t i = 0; i < o->n_variables; i++) {
+		const struct option_variable *variable = &o->variables[i];
+		bool known = !variable->program;
+
+		for (size_t k = 0; !known && k < o->n_programs; k++)
+			known = has_variable(&o->programs[k], variable);
+		if (known)
+			continue;
+		say("--env: no program that may have variables is called '%s'", variable->program);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int check_parameters(const struct options *o)
 {
 	const struct option_program *last = &o->programs[o->n_programs - 1];
@@ -297,8 +370,8 @@ static int check_parameters(const struct options *o)
 			used = has_parameter(o, k, parameter);
 		if (used)
 			continue;
-		say("{%s} stands in no command, no hook and no file name of --input or --stdout, "
-		    "where -L or -P could put a value",
+		say("{%s} stands in no command, no hook, no variable of --env and no file name of "
+		    "--input or --stdout, where -L or -P could put a value",
 			parameter->name);
 		return -EINVAL;
 	}
@@ -371,6 +444,8 @@ int expand_programs(struct options *o)
 
 	r = check_hooks(o);
 	if (r == 0)
+		r = check_variables(o);
+	if (r == 0)
 		r = check_parameters(o);
 	do {
 		for (size_t i = 0; r == 0 && i < o->n_programs; i++) {
@@ -383,5 +458,9 @@ int expand_programs(struct options *o)
 		r = add_command(o, o->n_programs - 1, choice);
 	if (r == 0 && o->shell)
 		r = make_shell_words(o, "", &o->empty_script);
+	/* The shell with nothing to do has what all programs have, with the first values. */
+	if (r == 0 && o->shell)
+		r = assign_variables(o, &(struct option_program){ .name = "" },
+			(const size_t[PARAMETERS_MAX]){ 0 }, &o->empty_variables);
 	return r < 0 ? r : check_commands(o);
 }

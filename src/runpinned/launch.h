@@ -56,6 +56,9 @@ enum {
  */
 #define LAUNCH_STOP SIGRTMIN
 
+/* The padding of LAUNCH_ENV_PAD. */
+#define LAUNCH_PAD_VARIABLE "QUIESCE_PAD"
+
 enum launch_flag {
 	LAUNCH_NO_ASLR = 1 << 0,
 	LAUNCH_SET_NICE = 1 << 1,

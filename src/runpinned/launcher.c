@@ -68,7 +68,7 @@ enum {
 	OFFSET_TRIES = 5,
 };
 
-static const char pad_variable[] = "QUIESCE_PAD=";
+static const char pad_variable[] = LAUNCH_PAD_VARIABLE "=";
 
 struct launcher;
 

@@ -121,6 +121,8 @@ static int print_command(const struct command *command, unsigned control_length)
 		print(stdout, "command: %s, as long as the first program\n", command->argv[0]);
 	else
 		print(stdout, "command: %s\n", words);
+	for (size_t i = 0; r == 0 && command->variables[i]; i++)
+		r = print_field("env", command->variables[i]);
 	for (enum hook_kind kind = 0; r == 0 && kind < HOOK_KINDS; kind++) {
 		if (command->hooks[kind])
 			r = print_field(options_hook_name(kind), command->hooks[kind]);

@@ -18,6 +18,7 @@
 #include "result/metadata.h"
 #include "runpinned/launch.h"
 #include "runpinned/options.h"
+#include "sampler/values.h"
 
 enum {
 	RUNS_DEFAULT = 25,
@@ -268,6 +269,70 @@ static int take_metadata(const char *value, void *into)
 		return -EINVAL;
 	}
 	o->metadata[o->n_metadata++] = value;
+	return 0;
+}
+
+size_t options_variable_length(const char *text)
+{
+	return strcspn(text, "=");
+}
+
+static bool is_same_variable(const struct option_variable *a, const struct option_variable *b)
+{
+	size_t length = options_variable_length(a->text);
+
+	return length == options_variable_length(b->text) &&
+		memcmp(a->text, b->text, length) == 0 && !a->program == !b->program &&
+		(!a->program || strcmp(a->program, b->program) == 0);
+}
+
+/* Whether runpinned sets this variable itself. */
+static bool is_own_variable(const char *text)
+{
+	static const char *const names[] = { VALUES_FD_VARIABLE, LAUNCH_PAD_VARIABLE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strlen(names[i]) == options_variable_length(text) &&
+			text_starts_with(text, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* NAME=VALUE, or PROGRAM:NAME=VALUE for one program. PROGRAM may have colons in it, NAME may not.
+ */
+static int take_env(const char *value, void *into)
+{
+	struct options *o = into;
+	size_t length = options_variable_length(value);
+	const char *colon = memrchr(value, ':', length);
+	struct option_variable variable = { .text = colon ? colon + 1 : value };
+
+	if (!value[length] || variable.text[0] == '=' || colon == value) {
+		say("--env: '%s' is neither NAME=VALUE nor PROGRAM:NAME=VALUE", value);
+		return -EINVAL;
+	}
+	if (is_own_variable(variable.text)) {
+		say("--env: %.*s is set by runpinned itself",
+			(int)options_variable_length(variable.text), variable.text);
+		return -EINVAL;
+	}
+	if (colon) {
+		variable.program = options_own(o, strndup(value, (size_t)(colon - value)));
+		if (!variable.program)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < o->n_variables; i++) {
+		if (is_same_variable(&o->variables[i], &variable)) {
+			say("--env: there are two values for '%.*s'", (int)length, value);
+			return -EINVAL;
+		}
+	}
+	if (o->n_variables == OPTIONS_MAX_VARIABLES) {
+		say("--env: more than %d of them", OPTIONS_MAX_VARIABLES);
+		return -EINVAL;
+	}
+	o->variables[o->n_variables++] = variable;
 	return 0;
 }
 
@@ -674,13 +739,17 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ .help = "\nWhat the program finds:" },
 		{ 0, "no-aslr", NULL, "the same address layout in every run", option_set,
 			&o->no_aslr, .rank = 1 },
+		{ 0, "env", "NAME=VALUE",
+			"this variable; PROGRAM:NAME=VALUE for one program\n"
+			"alone; may be given again",
+			take_env, o, .rank = 1 },
 		{ 0, "env-pad", "HOW",
 			"more environment: random[:SEED], a number of\n"
 			"bytes, or none (the default)",
 			take_env_pad, o,
 			"none, random, random:SEED or a number of bytes up to 65536", .rank = 1 },
-		{ 0, "clear-env", NULL, "an environment of PATH and our own variables", option_set,
-			&o->clear_env, .rank = 1 },
+		{ 0, "clear-env", NULL, "an environment of PATH, --env and our own variables",
+			option_set, &o->clear_env, .rank = 1 },
 		{ 0, "nice", "N", "run with niceness N", take_nice, o,
 			"a whole number from -20 to 19", .rank = 1 },
 		{ 0, "fifo", "[=PRIORITY]", "run with SCHED_FIFO (default 50)", take_fifo,

@@ -20,6 +20,7 @@ enum env_pad_mode {
 
 #define OPTIONS_MAX_COMMANDS 64 /* all combinations of parameters included */
 #define OPTIONS_MAX_METADATA 32
+#define OPTIONS_MAX_VARIABLES 64
 #define OPTIONS_MAX_RUNS (100 * 1000 * 1000) /* also written out in messages of options.c */
 
 /* Shell commands around the runs (hooks.h). */
@@ -35,6 +36,12 @@ enum hook_kind {
 struct option_hooks {
 	const char *texts[OPTIONS_MAX_COMMANDS];
 	size_t n;
+};
+
+/* A variable of --env. */
+struct option_variable {
+	const char *program; /* the name of the only program that has it; NULL: all have it */
+	const char *text;    /* "NAME=VALUE" */
 };
 
 /* A program as it was typed. */
@@ -59,7 +66,9 @@ struct option_command {
 	const char *values[PARAMETERS_MAX];
 	const char *input;	 /* NULL: /dev/null */
 	const char *output_file; /* NULL: not into a file */
-	size_t program;		 /* which one of the options' programs */
+	/* "NAME=VALUE" of --env, without those of others; NULL-terminated. */
+	const char *const *variables;
+	size_t program; /* which one of the options' programs */
 	/* The number of the command that it is compared with; its own number if others are compared
 	 * with it. */
 	size_t old;
@@ -100,6 +109,9 @@ struct options {
 	int64_t timeout_ns; /* 0: no limit */
 	bool no_aslr;
 	bool clear_env;
+	/* Each name is there once for all programs, and once for each of them. */
+	struct option_variable variables[OPTIONS_MAX_VARIABLES];
+	size_t n_variables;
 	enum env_pad_mode env_pad;
 	uint32_t env_pad_bytes; /* ENV_PAD_FIXED */
 	uint64_t env_pad_seed;	/* ENV_PAD_RANDOM */
@@ -133,9 +145,10 @@ struct options {
 	struct parameters parameters;
 	struct option_command commands[OPTIONS_MAX_COMMANDS];
 	size_t n_commands;
-	const char *shell;	   /* what runs the commands, as --shell has it, or NULL */
-	char *const *empty_script; /* what starts that shell with nothing to do, or NULL */
-	uint64_t seed;		   /* for the order in which several programs are run */
+	const char *shell;		    /* what runs the commands, as --shell has it, or NULL */
+	char *const *empty_script;	    /* what starts that shell with nothing to do, or NULL */
+	const char *const *empty_variables; /* of --env, for that */
+	uint64_t seed;			    /* for the order in which several programs are run */
 	bool seeded;
 	unsigned control_length; /* rounds; 0 when not given */
 	/* The control until all programs are known, then all zero. */
@@ -156,6 +169,8 @@ int options_parse(int argc, char *argv[], struct options *ret);
 const char *options_stamper_name(enum stamper stamper);
 /* Without --stamps, asks for this stamper, a name or NULL, if it is one that this user can have. */
 void options_follow_stamper(struct options *options, const char *name);
+/* The length of NAME in "NAME=VALUE". */
+size_t options_variable_length(const char *text);
 /* "setup", "prepare", "conclude" or "cleanup". */
 const char *options_hook_name(enum hook_kind kind);
 /* "full", "half-core", "no-core" or "none". */

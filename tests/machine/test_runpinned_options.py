@@ -51,6 +51,51 @@ def test_a_file_of_the_name_of_a_stream():
     equal([path.name for path in folder.iterdir()], ['-'], 'files')
 
 
+# --- Variables ---
+
+def test_variables_of_all_programs_and_of_one():
+    out = scratch('variables')
+    program = script('show-variables', f'echo "$1 ${{A-none}} ${{B-none}} ${{HOME-none}}" >>{out}\n')
+    options = ('-n', 1, '-w', 0)
+
+    def told(*arguments, **more):
+        out.unlink(missing_ok=True)
+        benchmarks = json.loads(run('--json', *options, *arguments, **more).stdout)['benchmarks']
+        return (sorted(out.read_text(encoding='utf-8').splitlines()),
+                {metadata(one)[0]['name']: metadata(one)[0].get('quiesce_env') for one in benchmarks})
+
+    env = environment(HOME='/home', A='of the caller')
+    equal(told(program, 'x', env=env), (['x of the caller none /home'], {program.name: None}), 'without')
+    equal(told('--env', 'A=', '--env', 'B=c d=e', program, 'x', env=env),
+          (['x  c d=e /home'], {program.name: "A= 'B=c d=e'"}), 'of all')
+    equal(told('--env', 'A=1', '--env', 'old:A=2', '--env', f'{program.name}:B=3', '--command', f'old={program} old',
+               program, 'new', env=env),
+          (['new 1 3 /home', 'old 2 none /home'], {'old': 'A=2', program.name: 'A=1 B=3'}), 'of one')
+    equal(told('--clear-env', '--env', 'A=1', program, 'x', env=env)[0], ['x 1 none none'], '--clear-env')
+    # Parameters stand there as well, and the control, which is always the same, has none of it.
+    equal(told('--env', 'A=n{n}', '-L', 'n=1,2', '--control=' + str(program) + ' control', program, 'x', env=env),
+          (['control of the caller none /home', 'x n1 none /home', 'x n2 none /home'],
+           {f'{program.name}/n=1': 'A=n1', f'{program.name}/n=2': 'A=n2', 'control': None}), 'parameters')
+    plan = run('--dry-run', '--env', 'A=a\tb', 'true')
+    check('\nenv: A=a\\x09b\n' in plan.stdout or '\nenv: A=a\\tb\n' in plan.stdout, plan.stdout)
+
+
+def test_variables_of_the_shell():
+    """The shell with nothing to do is started as those of the programs are."""
+    out = scratch('shell-variable')
+    shell = script('note-shell', f'echo "$A" >>{out}\nexec sh "$@"\n')
+    equal(run('-q', '--no-save', '-n', 1, '-w', 0, '--env', 'A=1', f'--shell={shell}', ':').returncode, 0, 'status')
+    equal(set(out.read_text(encoding='utf-8').split()), {'1'}, 'A')
+
+
+def test_variables_that_make_no_sense():
+    for words, says in ((['A'], "'A' is neither NAME=VALUE"), (['=1'], "'=1'"), ([':A=1'], "':A=1'"), (['x:=1'], "'x:=1'"),
+                        (['A=1', 'A=2'], "two values for 'A'"), (['true:A=1', 'true:A=2'], "two values for 'true:A'"),
+                        (['old:A=1'], "'old'"), (['control:A=1'], "'control'"), (['QUIESCE_PAD=x'], 'QUIESCE_PAD'),
+                        (['QUIESCE_VALUES_FD=3'], 'QUIESCE_VALUES_FD')):
+        one_line(run(*(word for each in words for word in ('--env', each)), '--control', 'true'), 2, '--env', says)
+
+
 # --- Streams ---
 
 def test_input_is_read_from_its_start_by_each_run():
