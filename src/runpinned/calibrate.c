@@ -81,12 +81,12 @@ static int make_trial(struct command *command, const struct options *options,
 
 	if (stop_check(stop) != 0)
 		return -ECANCELED;
-	r = hook_run(options, place, command, HOOK_PREPARE, stop, NULL);
+	r = hook_run(options, place, command, HOOK_PREPARE, 0, stop, NULL);
 	if (r < 0)
 		return r;
 	r = stop_check(stop) == 0 ? run_once(command, options, stop, ret) : -ECANCELED;
 	/* --conclude runs however the run ended, and even if there was none. */
-	concluded = hook_run(options, place, command, HOOK_CONCLUDE, stop, NULL);
+	concluded = hook_run(options, place, command, HOOK_CONCLUDE, 0, stop, NULL);
 	return r < 0 || concluded >= 0 ? r : concluded;
 }
 

@@ -35,6 +35,7 @@ struct outcome {
 /* What the watcher has to know. */
 struct watch {
 	const char *text;
+	uint32_t number; /* of the run */
 	const struct cpumask *housekeeping;
 	const struct stop *stop;
 	int64_t timeout_ns;
@@ -47,14 +48,19 @@ struct watch {
 __attribute__((noreturn)) static void become_shell(const struct watch *w)
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	char number[16];
 
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0)
 		_exit(127);
 	if (w->stderr_fd >= 0 &&
 		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(w->stderr_fd, STDERR_FILENO) < 0))
 		_exit(127);
-	/* If the variable is set, then by another runpinned, which runs this one. */
+	/* If these variables are set, then by another runpinned, which runs this one. */
 	unsetenv(VALUES_FD_VARIABLE);
+	unsetenv(LAUNCH_RUN_FILL_VARIABLE);
+	snprintf(number, sizeof(number), "%u", w->number);
+	if (setenv(LAUNCH_RUN_VARIABLE, number, 1) < 0)
+		_exit(127);
 	sigprocmask(SIG_SETMASK, &w->stop->caller, NULL);
 	execl("/bin/sh", "sh", "-c", w->text, NULL);
 	say_errno(errno, "cannot execute /bin/sh");
@@ -192,13 +198,15 @@ static const char *find_failure(
 }
 
 int hook_run(const struct options *options, const struct place *place,
-	const struct command *command, enum hook_kind kind, struct stop *stop, char **ret_why)
+	const struct command *command, enum hook_kind kind, uint32_t number, struct stop *stop,
+	char **ret_why)
 {
 	const char *option = options_hook_name(kind), *failure;
 	_cleanup_close_ int stderr_fd = -EBADF;
 	struct outcome outcome = { 0 };
 	struct watch watch = {
 		.text = command->hooks[kind],
+		.number = number,
 		.housekeeping = place->housekeeping,
 		.timeout_ns = options->hook_timeout_ns,
 	};
@@ -257,7 +265,7 @@ int hooks_set_up(const struct options *options, const struct place *place,
 
 		command->set_up = true;
 		if (!is_done(commands, i, HOOK_SETUP))
-			r = hook_run(options, place, command, HOOK_SETUP, stop, NULL);
+			r = hook_run(options, place, command, HOOK_SETUP, 0, stop, NULL);
 	}
 	return r;
 }
@@ -273,7 +281,7 @@ int hooks_clean_up(const struct options *options, const struct place *place,
 
 		if (!command->set_up || is_done(commands, i, HOOK_CLEANUP))
 			continue;
-		one = hook_run(options, place, command, HOOK_CLEANUP, stop, NULL);
+		one = hook_run(options, place, command, HOOK_CLEANUP, 0, stop, NULL);
 		if (r == 0)
 			r = one;
 	}

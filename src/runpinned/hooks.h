@@ -10,19 +10,23 @@
 #ifndef QUIESCE_RUNPINNED_HOOKS_H
 #define QUIESCE_RUNPINNED_HOOKS_H
 
+#include <stdint.h>
+
 #include "basic/stop.h"
 #include "runpinned/command.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
 
 /*
- * Runs the hook of the command, if it has one of this kind. Returns 0, -ECANCELED when a signal
+ * Runs the hook of the command, if it has one of this kind. It finds the number of the run in its
+ * environment, 0 where there is none (launch.h). Returns 0, -ECANCELED when a signal
  * asked to stop meanwhile, or another negative errno when the hook failed, after saying what, and
  * what the hook has written to standard error. *ret_why is then a phrase for the metadata, malloc'd
  * ("--prepare failed: exit status 3"), or NULL.
  */
 int hook_run(const struct options *options, const struct place *place,
-	const struct command *command, enum hook_kind kind, struct stop *stop, char **ret_why);
+	const struct command *command, enum hook_kind kind, uint32_t number, struct stop *stop,
+	char **ret_why);
 /* The hooks before all runs. Commands that have the same one share it: it is run once. Returns what
  * hook_run() returns. */
 int hooks_set_up(const struct options *options, const struct place *place,

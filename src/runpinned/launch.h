@@ -35,7 +35,7 @@
 #include "sampler/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x7175690b,
+	LAUNCH_MAGIC = 0x7175690c,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
@@ -56,6 +56,13 @@ enum {
  */
 #define LAUNCH_STOP SIGRTMIN
 
+/*
+ * The number of the run, for the program and for the hooks around the run. It has more and more
+ * digits, and the environment lies above the program's stack: so the other variable, a number of
+ * "x", has that many less, and the stack stays where it is.
+ */
+#define LAUNCH_RUN_VARIABLE "QUIESCE_RUN"
+#define LAUNCH_RUN_FILL_VARIABLE "QUIESCE_RUN_FILL"
 /* The padding of LAUNCH_ENV_PAD. */
 #define LAUNCH_PAD_VARIABLE "QUIESCE_PAD"
 
@@ -143,6 +150,9 @@ enum launch_attachment {
 struct launch_order {
 	uint32_t attachments; /* enum launch_attachment */
 	uint32_t env_pad;     /* bytes of padding; used only with LAUNCH_ENV_PAD */
+	/* The number of the run among those of the program that count, from 1 on; 0: it does not
+	 * count. */
+	uint32_t number;
 };
 
 struct launch_request {

@@ -62,6 +62,7 @@ enum {
 	/* The two looks at the core together take no more than a tenth of what a run takes, unless
 	 * the shortest possible ones do. */
 	CORE_PART_OF_RUN = 20,
+	RUN_DIGITS = 10, /* of the largest uint32_t */
 	/* Two readings of a clock that are further apart than this may have something between them.
 	 */
 	OFFSET_MAX_NS = 300,
@@ -69,6 +70,8 @@ enum {
 };
 
 static const char pad_variable[] = LAUNCH_PAD_VARIABLE "=";
+static const char run_variable[] = LAUNCH_RUN_VARIABLE "=";
+static const char fill_variable[] = LAUNCH_RUN_FILL_VARIABLE "=";
 
 struct launcher;
 
@@ -103,9 +106,11 @@ struct child {
 struct launcher {
 	const struct launch_plan *plan;
 	char **argv;
-	/* The caller's environment, with the padding as the first entry if there is any. */
+	/* The caller's environment behind our own variables. */
 	char **env;
-	char *pad;	   /* env[0], if there is padding */
+	char run[sizeof(run_variable) + RUN_DIGITS];
+	char run_fill[sizeof(fill_variable) + RUN_DIGITS];
+	char *pad;	   /* if there is padding */
 	void *child_stack; /* its lowest address */
 	timer_t timer;	   /* only with a timeout */
 	int socket;
@@ -604,6 +609,17 @@ static enum stamper find_stamper(const struct launcher *l, uint32_t attachments)
 						     : STAMPER_LAUNCHER;
 }
 
+/* Puts the number of the run into the environment of the next child. */
+static void set_number(struct launcher *l, uint32_t number)
+{
+	char *fill = l->run_fill + strlen(fill_variable);
+	int digits;
+
+	digits = snprintf(l->run + strlen(run_variable), RUN_DIGITS + 1, "%u", number);
+	memset(fill, 'x', RUN_DIGITS);
+	fill[RUN_DIGITS - digits] = '\0';
+}
+
 static void run_once(struct launcher *l, bool is_floor, const struct launch_order *order,
 	struct launch_report *report)
 {
@@ -621,6 +637,7 @@ static void run_once(struct launcher *l, bool is_floor, const struct launch_orde
 	/* The empty program after the runs must not take what the last run has written. */
 	if (!is_floor)
 		reset_streams(l);
+	set_number(l, order->number);
 	if (l->pad) {
 		char *end = l->pad + strlen(pad_variable);
 
@@ -696,9 +713,10 @@ static char **build_vector(
 static int launcher_setup(struct launcher *l)
 {
 	bool padded = l->plan->flags & LAUNCH_ENV_PAD;
+	uint32_t n = 0;
 
 	l->argv = build_vector(l->plan, l->plan->argv, l->plan->n_argv, 0);
-	l->env = build_vector(l->plan, l->plan->env, l->plan->n_env, padded ? 1 : 0);
+	l->env = build_vector(l->plan, l->plan->env, l->plan->n_env, padded ? 3 : 2);
 	if (!l->argv || !l->env)
 		return -ENOMEM;
 	if (padded) {
@@ -706,8 +724,12 @@ static int launcher_setup(struct launcher *l)
 		if (!l->pad)
 			return -ENOMEM;
 		memcpy(l->pad, pad_variable, sizeof(pad_variable));
-		l->env[0] = l->pad;
+		l->env[n++] = l->pad;
 	}
+	memcpy(l->run, run_variable, sizeof(run_variable));
+	memcpy(l->run_fill, fill_variable, sizeof(fill_variable));
+	l->env[n++] = l->run;
+	l->env[n] = l->run_fill;
 	l->child_stack = mmap(NULL, CHILD_STACK_SIZE, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_POPULATE, -1, 0);
 	if (l->child_stack == MAP_FAILED)

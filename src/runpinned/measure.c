@@ -629,8 +629,9 @@ static int record_run(struct work *work, const struct runlog_run *run, uint32_t 
 	return 0;
 }
 
-/* Runs a hook of the current command. Returns 1 when no more runs are to be made, 0 to go on. */
-static int run_hook(struct work *work, enum hook_kind kind)
+/* Runs a hook of the current command around the run of this number. Returns 1 when no more runs are
+ * to be made, 0 to go on. */
+static int run_hook(struct work *work, enum hook_kind kind, uint32_t number)
 {
 	struct measurement *m = work->m;
 	_cleanup_free_ char *why = NULL;
@@ -639,7 +640,7 @@ static int run_hook(struct work *work, enum hook_kind kind)
 	if (!work->command->hooks[kind])
 		return 0;
 	progress_clear(&work->progress);
-	r = hook_run(work->options, work->place, work->command, kind, work->stop, &why);
+	r = hook_run(work->options, work->place, work->command, kind, number, work->stop, &why);
 	if (r == -ECANCELED && !m->incomplete)
 		end_stopped(work);
 	if (r < 0 && !m->incomplete) {
@@ -734,25 +735,40 @@ static uint32_t inspection_attachments(const struct work *work)
 	return ret | LAUNCH_ATTACH_RECORDS;
 }
 
+/* Whether an inspection comes before the run that counts after `before` others from now on. `next`
+ * is as work->next_inspection. Several commands are inspected in a round (make_rounds()). */
+static bool is_inspection_due(
+	const struct work *work, enum purpose purpose, size_t before, size_t next)
+{
+	return purpose == FOR_VALUE && work->commands->n == 1 && wants_inspections(work) &&
+		rounds_done(work, FOR_VALUE) + before >= next;
+}
+
+/* What the next run of the current command finds as its number, after `before` others of its
+ * purpose from now on. */
+static uint32_t find_number(const struct work *work, enum purpose purpose, size_t before)
+{
+	return purpose == FOR_VALUE ? (uint32_t)(work->m->n_runs + before + 1) : 0;
+}
+
 /* Fills in the runs of a request, of which at most `at_most` have this purpose, and tells what each
- * is made for. Inspections that are due come between the runs of a single command; several commands
- * are inspected in a round (make_rounds()). */
+ * is made for. Inspections that are due come between the runs of a single command. */
 static void order_runs(const struct work *work, enum purpose purpose, bool inspect, size_t at_most,
 	struct launch_request *request, enum purpose purposes[])
 {
 	size_t limit = is_one_at_a_time(work) ? 1 : LAUNCH_MAX_RUNS;
 	size_t done = rounds_done(work, FOR_VALUE), next = work->next_inspection, n = 0;
-	bool alone = purpose == FOR_VALUE && work->commands->n == 1 && wants_inspections(work);
 
 	while (request->n_runs < limit && n < at_most) {
 		struct launch_order *order = &request->runs[request->n_runs];
-		bool due = alone && done + n >= next;
+		bool due = is_inspection_due(work, purpose, n, next);
 
 		purposes[request->n_runs++] = due ? FOR_INSPECTION : purpose;
 		*order = (struct launch_order){
 			.attachments =
 				due || inspect ? inspection_attachments(work) : attachments(work),
 			.env_pad = choose_env_pad(work, runs_made(work->m) + n),
+			.number = find_number(work, due ? FOR_INSPECTION : purpose, n),
 		};
 		if (due)
 			next = find_next_inspection(work, done + n);
@@ -807,13 +823,15 @@ static int make_runs(struct work *work, enum purpose purpose, bool inspect, size
 /* As make_runs(), with what is to be done before and after. */
 static int run_some(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
 {
+	bool due = is_inspection_due(work, purpose, 0, work->next_inspection);
+	uint32_t number = find_number(work, due ? FOR_INSPECTION : purpose, 0);
 	int r, concluded;
 
 	if (stop_check(work->stop) != 0) {
 		end_stopped(work);
 		return 1;
 	}
-	r = run_hook(work, HOOK_PREPARE);
+	r = run_hook(work, HOOK_PREPARE, number);
 	if (r != 0)
 		return r;
 	r = prepare_run(work);
@@ -821,7 +839,7 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 		r = make_runs(work, purpose, inspect, is_one_at_a_time(work) ? 1 : at_most);
 	/* Also after a run that failed, or was not made once it was prepared: something may be left
 	 * that is to be removed. */
-	concluded = run_hook(work, HOOK_CONCLUDE);
+	concluded = run_hook(work, HOOK_CONCLUDE, number);
 	return r != 0 ? r : concluded;
 }
 

@@ -289,7 +289,8 @@ static bool is_same_variable(const struct option_variable *a, const struct optio
 /* Whether runpinned sets this variable itself. */
 static bool is_own_variable(const char *text)
 {
-	static const char *const names[] = { VALUES_FD_VARIABLE, LAUNCH_PAD_VARIABLE };
+	static const char *const names[] = { VALUES_FD_VARIABLE, LAUNCH_RUN_VARIABLE,
+		LAUNCH_RUN_FILL_VARIABLE, LAUNCH_PAD_VARIABLE };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strlen(names[i]) == options_variable_length(text) &&

@@ -59,8 +59,11 @@ static uint32_t append_environment(struct text *t, char *const *env, int values_
 	uint32_t offset = (uint32_t)t->length, n = 0;
 
 	for (; *env; env++) {
-		/* This variable was set by another runpinned that runs this one. */
-		if (strncmp(*env, variable, strlen(variable)) == 0)
+		/* These variables were set by another runpinned that runs this one; the launcher
+		 * sets those of the run. */
+		if (text_starts_with(*env, variable) ||
+			text_starts_with(*env, LAUNCH_RUN_VARIABLE "=") ||
+			text_starts_with(*env, LAUNCH_RUN_FILL_VARIABLE "="))
 			continue;
 		append_string(t, *env);
 		n++;

@@ -92,8 +92,43 @@ def test_variables_that_make_no_sense():
     for words, says in ((['A'], "'A' is neither NAME=VALUE"), (['=1'], "'=1'"), ([':A=1'], "':A=1'"), (['x:=1'], "'x:=1'"),
                         (['A=1', 'A=2'], "two values for 'A'"), (['true:A=1', 'true:A=2'], "two values for 'true:A'"),
                         (['old:A=1'], "'old'"), (['control:A=1'], "'control'"), (['QUIESCE_PAD=x'], 'QUIESCE_PAD'),
-                        (['QUIESCE_VALUES_FD=3'], 'QUIESCE_VALUES_FD')):
+                        (['QUIESCE_VALUES_FD=3'], 'QUIESCE_VALUES_FD'), (['QUIESCE_RUN=3'], 'QUIESCE_RUN')):
         one_line(run(*(word for each in words for word in ('--env', each)), '--control', 'true'), 2, '--env', says)
+
+
+def test_number_of_the_run():
+    """The same for the program and for the hooks around the run. What does not count has 0: warm-ups,
+    inspections, the runs to find the length of the control, --setup, --cleanup. The environment is as large
+    in each run."""
+    out = scratch('numbers')
+    program = script('note-number', f'echo "run $QUIESCE_RUN $(env | wc -c)" >>{out}\n')
+
+    def told(*arguments, env=None):
+        out.unlink(missing_ok=True)
+        result = run('--no-save', '-q', *arguments, program, env=env)
+        equal(result.returncode, 0, result.stderr)
+        return [line.split() for line in out.read_text(encoding='utf-8').splitlines()]
+
+    lines = told('-n', 120, '-w', 2)
+    numbers = [int(line[1]) for line in lines]
+    equal([number for number in numbers if number], list(range(1, 121)), 'runs that count')
+    check(numbers[:2] == [0, 0] and numbers.count(0) >= 2, f'{numbers}')
+    equal(len({line[2] for line in lines}), 1, f'sizes of the environment: {lines}')
+    hooks = [word for hook in ('setup', 'prepare', 'conclude', 'cleanup')
+             for word in (f'--{hook}', f'echo {hook} $QUIESCE_RUN >>{out}')]
+    # Also inside of another runpinned's run.
+    lines = told('-n', 30, '-w', 1, *hooks, env=environment(QUIESCE_RUN='77', QUIESCE_RUN_FILL='xx'))
+    equal((lines[0], lines[-1]), (['setup', '0'], ['cleanup', '0']), 'around all')
+    rounds = [lines[i:i + 3] for i in range(1, len(lines) - 1, 3)]
+    for each in rounds:
+        equal([line[0] for line in each], ['prepare', 'run', 'conclude'], f'{each}')
+        equal(len({line[1] for line in each}), 1, f'{each}')
+    equal([int(each[0][1]) for each in rounds if each[0][1] != '0'], list(range(1, 31)), 'rounds')
+    # Several programs: each has numbers of its own.
+    lines = told('-n', 3, '-w', 0, '--control', '--baseline', f'sh -c "{program}"', '--prepare', 'true')
+    equal(sorted(int(line[1]) for line in lines if line[1] != '0'), [1, 1, 2, 2, 3, 3], f'{lines}')
+    shown = run('-n', 1, '-w', 0, '--no-save', '-q', '--show-output', '--clear-env', 'sh', '-c', 'echo $QUIESCE_RUN')
+    equal(shown.stdout.split()[-1], '1', '--clear-env')
 
 
 # --- Streams ---
