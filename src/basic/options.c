@@ -103,6 +103,7 @@ int option_rows_read(const char *mode, const struct option_row *rows, int argc, 
 {
 	struct option table[OPTION_ROWS_MAX] = { 0 };
 	char letters[3 * OPTION_ROWS_MAX] = "";
+	bool seen[OPTION_ROWS_MAX] = { 0 };
 	int value, index = -1;
 
 	/* With the ':' getopt_long(3) returns ':' for a missing argument and '?' for an unknown
@@ -122,6 +123,11 @@ int option_rows_read(const char *mode, const struct option_row *rows, int argc, 
 		row = find_row(rows, value);
 		if (!row->take)
 			return row->letter;
+		if (row->once && seen[row - rows]) {
+			say("--%s was given twice: there can be but one", row->name);
+			return -EINVAL;
+		}
+		seen[row - rows] = true;
 		r = take_value(row, optarg, index >= 0);
 		if (r < 0)
 			return r;

@@ -6,6 +6,7 @@
 #ifndef QUIESCE_BASIC_OPTIONS_H
 #define QUIESCE_BASIC_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Rows of a table, the terminating row included. */
@@ -28,6 +29,9 @@ struct option_row {
 	/* Up to OPTION_RANK_MAX. When an abbreviation matches several options, the message names
 	 * those of a lower rank first, and within a rank in the order of the table. */
 	unsigned rank;
+	/* The option may be given once: a second one is an error, where it would take the place of
+	 * the first one without a word. */
+	bool once;
 	/* Where the name of an option that was given is stored; NULL: nowhere. */
 	const char **given;
 };

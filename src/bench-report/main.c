@@ -330,11 +330,11 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 {
 	const struct option_row rows[] = {
 		{ 'b', "benchmark", "NAME", "of the benchmark NAME alone", option_text,
-			&request->benchmark },
+			&request->benchmark, .once = true },
 		{ 0, "metric", "NAME",
 			"judge NAME of each run: user_cpu, system_cpu,\n"
 			"max_rss, minor_faults, a counted event, ...",
-			option_text, &request->metric },
+			option_text, &request->metric, .once = true },
 		{ 0, "unit", "UNIT", "show all times in s, ms, us or ns", take_unit, &request->unit,
 			"s, ms, us or ns" },
 		{ 0, "sort", "HOW",
@@ -388,7 +388,7 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 		{ 'o', "output", "FILE",
 			"merge, plot: write to FILE; a picture is .svg, .png,\n"
 			"or an .html page",
-			option_filled, &request->output, "a file name" },
+			option_filled, &request->output, "a file name", .once = true },
 		{ 0, "size", "WIDTHxHEIGHT",
 			"plot: in points (default 1000x600; a PNG has two\n"
 			"pixels a point)",
@@ -397,7 +397,7 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			"plot: a curve over the parameter NAME of a scan, and\n"
 			"how it grows (default where all have such a number);\n"
 			"run: the samples in order",
-			option_text, &request->by },
+			option_text, &request->by, .once = true },
 		{ 'h', "help", .help = "this text" },
 		{ 'V', "version", .help = "the version" },
 		{ 0 },

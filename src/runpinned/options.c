@@ -765,14 +765,14 @@ static int read_options(int argc, char *argv[], struct options *o)
 
 		{ .help = "\nWhat is kept:" },
 		{ 'o', "output", "FILE", "write the result, as pyperf JSON, to FILE", option_filled,
-			&o->output, "a file name" },
+			&o->output, "a file name", .once = true },
 		{ 0, "append", NULL, "add to FILE instead of replacing it", option_set,
 			&o->append },
 		{ 0, "json", NULL, "write the result to standard output", option_set, &o->json },
 		{ 0, "csv", "FILE",
 			"write one line per run to FILE, and one per\n"
 			"value that the program measured itself",
-			option_filled, &o->csv, "a file name" },
+			option_filled, &o->csv, "a file name", .once = true },
 		{ 0, "no-save", NULL, "keep no result unless -o, --json or --csv says so",
 			option_set, &o->no_save, .rank = 2 },
 		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", option_filled,
@@ -782,7 +782,7 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"commit_id=1a2b3c; may be given again",
 			take_metadata, o },
 		{ 'e', "events", "EVENT,...", "count these hardware or software events, too",
-			option_filled, &o->events, "a list of events" },
+			option_filled, &o->events, "a list of events", .once = true },
 		{ 0, "evidence", "HOW",
 			"full (the default), no-core (without a look at\n"
 			"the core before and after each run), core=TIME\n"

@@ -1507,6 +1507,15 @@ def test_files_that_may_not_be_large():
     equal([entry.name for entry in path.parent.iterdir() if 'limited.json' in entry.name], ['limited.json'], 'files')
 
 
+def test_report_of_one():
+    """Of two that are asked for, the last one is not taken for both."""
+    for option in ('-b', '--metric', '-o', '--by'):
+        result = subprocess.run([REPORT, 'plot', option, 'a', option, 'b', 'x.json'], capture_output=True, text=True,
+                                check=False)
+        equal(result.returncode, 2, result.stderr)
+        check(re.fullmatch(r'bench-report: --\w+ was given twice: [^\n]*\n', result.stderr), result.stderr)
+
+
 def test_merged_file_that_may_not_be_large():
     old, merged = scratch('small.json'), scratch('merged.json')
     run('-q', '-n', 3, '-o', old, '/bin/true')
@@ -2230,6 +2239,9 @@ USAGE = (
      '--max-runs 10', '2 programs', 'at least 11 pairs'),
     (('--until-rel-error', '1', '--max-runs', '5', '/bin/true'), '--max-runs'),
     (('--append', '/bin/true'), '-o'),
+    (('-o', 'x', '--output', 'y', '/bin/true'), '--output', 'twice'),
+    (('--csv', 'x', '--csv', 'y', '/bin/true'), '--csv', 'twice'),
+    (('-e', 'cycles', '-e', 'faults', '/bin/true'), '--events', 'twice'),
     (('-o', '-', '/bin/true'), '-o', '--json', './-'),
     (('--csv', '-', '/bin/true'), '--csv', '/dev/stdout', '--json', './-'),
     (('-o', 'x', '--csv', 'x', '/bin/true'), '--csv'),
