@@ -21,6 +21,7 @@ enum {
 	TEMPORARY_ATTEMPTS = 100,
 	/* Replacing a file takes milliseconds, the largest results take a second. */
 	LOCK_SECONDS = 30,
+	LINKS_MAX = 40, /* as many as the kernel follows (path_resolution(7)) */
 	LOCK_FIRST_STEP_NS = 1000 * 1000,
 	LOCK_LAST_STEP_NS = 100 * 1000 * 1000,
 };
@@ -228,9 +229,51 @@ static bool is_same_inode(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+/* What a link says, seen from the folder that the link is in; malloc'd. */
+static int read_link(const char *path, char **ret)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+	int folder;
+
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	folder = target[0] == '/' ? 0 : (int)(basename(path) - path);
+	return asprintf(ret, "%.*s%s", folder, path, target) < 0 ? -ENOMEM : 0;
+}
+
+/* Where a path leads to at which no file is, malloc'd: the path itself unless it is a symbolic
+ * link. -ELOOP when a link on the way belongs to somebody else. */
+static int follow_dangling(const char *path, char **ret)
+{
+	_cleanup_free_ char *at = strdup(path);
+
+	for (int i = 0; at && i < LINKS_MAX; i++) {
+		struct stat st;
+		char *next;
+		int r = lstat(at, &st) < 0 ? -errno : 0;
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r < 0 || !S_ISLNK(st.st_mode)) {
+			*ret = TAKE_PTR(at);
+			return 0;
+		}
+		if (st.st_uid != geteuid())
+			return -ELOOP;
+		r = read_link(at, &next);
+		if (r < 0)
+			return r;
+		free(at);
+		at = next;
+	}
+	return at ? -ELOOP : -ENOMEM;
+}
+
 bool file_is_same(const char *a, const char *b)
 {
-	_cleanup_free_ char *folder_a = NULL, *folder_b = NULL;
+	_cleanup_free_ char *end_a = NULL, *end_b = NULL, *folder_a = NULL, *folder_b = NULL;
 	struct stat x, y;
 	bool is_there = stat(a, &x) == 0;
 
@@ -238,9 +281,11 @@ bool file_is_same(const char *a, const char *b)
 		return false;
 	if (is_there)
 		return is_same_inode(&x, &y);
-	folder_a = name_folder(a);
-	folder_b = name_folder(b);
-	return folder_a && folder_b && strcmp(basename(a), basename(b)) == 0 &&
+	if (follow_dangling(a, &end_a) < 0 || follow_dangling(b, &end_b) < 0)
+		return false;
+	folder_a = name_folder(end_a);
+	folder_b = name_folder(end_b);
+	return folder_a && folder_b && strcmp(basename(end_a), basename(end_b)) == 0 &&
 		stat(folder_a, &x) == 0 && stat(folder_b, &y) == 0 && is_same_inode(&x, &y);
 }
 
@@ -399,7 +444,8 @@ static int replace_open_temporary(struct file_replace *replace, const struct sta
 	return 0;
 }
 
-/* The path to write to: `path`, or the target of a symbolic link that this user owns. */
+/* The path to write to: `path`, or the target of a symbolic link that this user owns, which need
+ * not be there. */
 static int replace_resolve(const char *path, char **ret, struct stat *ret_st, bool *ret_exists)
 {
 	struct stat st;
@@ -422,6 +468,10 @@ static int replace_resolve(const char *path, char **ret, struct stat *ret_st, bo
 	} else {
 		bool ours = st.st_uid == geteuid();
 
+		if (stat(path, &st) < 0 && errno == ENOENT) {
+			*ret_exists = false;
+			return follow_dangling(path, ret);
+		}
 		if (stat(path, &st) < 0)
 			return -errno;
 		/* /dev/stdout is a link of root's, but harmless: its target is written to, not

@@ -78,9 +78,10 @@ void file_buffer_clear(struct file_buffer *buffer);
  * A file that is written whole or not at all: a temporary file beside it, fsync, rename. An
  * existing file's mode is kept, and its owner if this user may set it; a new file has mode 0666
  * less the umask. A symbolic link to a file is followed if this user owns the link, else refused
- * with -ELOOP: in a directory that others can write to, somebody else could choose the target. A
- * dangling link is -ENOENT. A device or FIFO is written to directly, because /dev/null must not be
- * replaced by a file; a FIFO that no process reads from is -EPIPE.
+ * with -ELOOP: in a directory that others can write to, somebody else could choose the target. So
+ * is a link that leads to no file yet: the file is made where it leads to. A device or FIFO is
+ * written to directly, because /dev/null must not be replaced by a file; a FIFO that no process
+ * reads from is -EPIPE.
  */
 struct file_replace;
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,10 @@
 
 #include "sampler/outcome.h"
 #include "sampler/values.h"
+
+enum {
+	LINKS_MAX = 40, /* as many as the kernel follows (path_resolution(7)) */
+};
 
 struct writer {
 	FILE *stream;
@@ -403,6 +408,35 @@ static mode_t usual_mode(void)
 	return 0666 & ~mask;
 }
 
+/* Where a path leads to at which no file is, malloc'd. */
+static int follow_links(const char *path, char **ret)
+{
+	char *at = strdup(path);
+
+	for (int i = 0; at && i < LINKS_MAX; i++) {
+		char target[PATH_MAX], *next;
+		const char *slash = strrchr(at, '/');
+		ssize_t n = readlink(at, target, sizeof(target) - 1);
+		int folder;
+
+		if (n < 0) {
+			*ret = at;
+			return 0;
+		}
+		target[n] = '\0';
+		/* A relative target is seen from the folder of the link. */
+		folder = target[0] == '/' || !slash ? 0 : (int)(slash + 1 - at);
+		if (asprintf(&next, "%.*s%s", folder, at, target) < 0)
+			next = NULL;
+		free(at);
+		at = next;
+	}
+	if (!at)
+		return -ENOMEM;
+	free(at);
+	return -ELOOP;
+}
+
 /* The path without symbolic links, malloc'd, of a file that can be replaced, or made. */
 static int resolve(const char *path, char **ret)
 {
@@ -413,8 +447,8 @@ static int resolve(const char *path, char **ret)
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP;
 	real = realpath(path, NULL);
-	if (!real && errno == ENOENT && lstat(path, &st) < 0)
-		real = strdup(path);
+	if (!real && errno == ENOENT)
+		return follow_links(path, ret);
 	if (!real)
 		return -errno;
 	*ret = real;

@@ -185,6 +185,16 @@ def test_reader_that_leaves():
     equal(len(json.loads(path.read_text(encoding='utf-8'))['benchmarks']), 1, 'saved')
 
 
+def test_link_to_no_file_yet():
+    path, folder = scratch('first.json'), scratch('links')
+    folder.mkdir()
+    path.symlink_to('links/second.json')
+    (folder / 'second.json').symlink_to('third.json')
+    run(*QUICK, '-o', path, 'spin')
+    check(path.is_symlink() and (folder / 'second.json').is_symlink(), 'the links')
+    equal(len(json.loads((folder / 'third.json').read_text(encoding='utf-8'))['benchmarks']), 1, 'saved')
+
+
 def test_files_that_may_not_be_large():
     """`ulimit -f` is an error with a message, and what was in the file stays there."""
     path = scratch('limited.json')

@@ -477,8 +477,19 @@ static void test_replace_own_link(void **state)
 	check_file("sub/real", "new");
 	assert_int_equal(count_files("sub"), 1);
 	assert_int_equal(unlink("sub/real"), 0);
-	/* Where it leads there is nothing. */
+	/* Where it leads there is nothing yet, by one link or by several. */
+	assert_int_equal(symlink("../link", "sub/again"), 0);
+	assert_true(file_is_same("sub/again", "sub/real"));
+	assert_true(file_is_same("link", "sub/../sub/real"));
+	assert_false(file_is_same("link", "real"));
+	assert_int_equal(replace("sub/again", "newer"), 0);
+	assert_true(S_ISLNK(mode_of("link")) && S_ISLNK(mode_of("sub/again")));
+	check_file("sub/real", "newer");
+	assert_int_equal(unlink("sub/real"), 0);
+	assert_int_equal(unlink("sub/again"), 0);
+	assert_int_equal(rmdir("sub"), 0);
 	assert_int_equal(file_replace_begin("link", &file), -ENOENT);
+	assert_int_equal(mkdir("sub", 0755), 0);
 	assert_int_equal(symlink("loop", "loop"), 0);
 	assert_int_equal(file_replace_begin("loop", &file), -ELOOP);
 	assert_int_equal(unlink("link"), 0);
@@ -501,6 +512,8 @@ static void test_replace_foreign_link(void **state)
 		assert_int_equal(lchown("link", NOBODY, NOBODY), 0);
 		assert_int_equal(file_replace_begin("link", &file), -ELOOP);
 		check_file("file", "old");
+		assert_int_equal(rename("file", "other"), 0);
+		assert_int_equal(file_replace_begin("link", &file), -ELOOP);
 		assert_int_equal(count_files("."), 2);
 		return;
 	}
