@@ -22,6 +22,7 @@
 #include "runpinned/hooks.h"
 #include "runpinned/judge.h"
 #include "runpinned/measure.h"
+#include "runpinned/program.h"
 #include "runpinned/progress.h"
 #include "stats/stats.h"
 
@@ -135,14 +136,16 @@ static const char *step_text(enum launch_step step)
 	}
 }
 
-/* Why a run did not take place, malloc'd. NULL without memory. */
-static char *explain_not_run(const char *program, int error, const struct launch_report *report)
+/* Why a run of the program, which is in the file, did not take place, malloc'd. NULL without
+ * memory. */
+static char *explain_not_run(
+	const char *program, const char *file, int error, const struct launch_report *report)
 {
 	const char *why = strerror(-error);
 	char *text = NULL;
 
 	if (report->step == LAUNCH_STEP_EXEC && error == -ENOEXEC)
-		why = "no program of this machine, and no #! line";
+		why = program_explain_noexec(file);
 	else if (report->step == LAUNCH_STEP_EXEC && error == -ENOENT)
 		why = "it, its interpreter or its loader is not there";
 	if (report->step == LAUNCH_STEP_EXEC)
@@ -162,10 +165,10 @@ static char *explain_not_run(const char *program, int error, const struct launch
 
 /* Says why a run of this program did not take place, and which one if there were runs before it.
  * Returns the error. */
-static int say_not_run(const char *program, int error, const char *run, size_t index,
-	const struct launch_report *report)
+static int say_not_run(const char *program, const char *file, int error, const char *run,
+	size_t index, const struct launch_report *report)
 {
-	_cleanup_free_ char *why = explain_not_run(program, error, report);
+	_cleanup_free_ char *why = explain_not_run(program, file, error, report);
 
 	if (!why)
 		say_errno(ENOMEM, "a run could not be made");
@@ -214,10 +217,12 @@ static int run_floor(struct work *work, struct session *session, enum launch_com
 			r = 0;
 		}
 		if (r < 0)
-			return say_not_run(command == LAUNCH_FLOOR
-					? "runpinned-floor"
-					: work->commands->empty_shell.argv[0],
-				r, "", 0, &run.report);
+			return command == LAUNCH_FLOOR
+				? say_not_run("runpinned-floor", "runpinned-floor", r, "", 0,
+					  &run.report)
+				: say_not_run(work->commands->empty_shell.argv[0],
+					  work->commands->empty_shell.program, r, "", 0,
+					  &run.report);
 	}
 	return 0;
 }
@@ -809,8 +814,9 @@ static int make_runs(struct work *work, enum purpose purpose, bool inspect, size
 		size_t index = purpose == FOR_WARMUP ? work->m->n_warmups : work->m->n_runs;
 
 		progress_clear(&work->progress);
-		return say_not_run(work->command->argv[0], r, purpose_name(purposes[n]),
-			runs_made(work->m) > 0 ? index + 1 : 0, &run.report);
+		return say_not_run(work->command->argv[0], work->command->program, r,
+			purpose_name(purposes[n]), runs_made(work->m) > 0 ? index + 1 : 0,
+			&run.report);
 	}
 	/* Only the last run can have handed over values: the launcher ends the request after such a
 	 * run. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/binfmts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,4 +107,19 @@ int program_hash(const char *path, uint64_t *ret)
 		return -errno;
 	*ret = hash;
 	return 0;
+}
+
+const char *program_explain_noexec(const char *path)
+{
+	/* A line that does not end within the first bytes of the file is taken if the interpreter's
+	 * path does (fs/binfmt_script.c). */
+	char line[BINPRM_BUF_SIZE];
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : pread(fd, line, sizeof(line), 0);
+
+	if (n < 2 || memcmp(line, "#!", 2) != 0)
+		return "no program of this machine, and no #! line";
+	if (n == sizeof(line) && !memchr(line, '\n', sizeof(line)))
+		return "the path in its #! line is too long for the kernel";
+	return "its #! line names no interpreter that is a program of this machine";
 }

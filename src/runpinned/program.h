@@ -25,4 +25,7 @@ const char *program_hides_from_perf(const char *path);
  */
 int program_hash(const char *path, uint64_t *ret);
 
+/* Why execve(2) has answered ENOEXEC for this file, a phrase without the name. */
+const char *program_explain_noexec(const char *path);
+
 #endif

@@ -1045,6 +1045,11 @@ def test_not_a_program():
     one_line(run(SCRATCH.name), 1, 'directory')
     one_line(run('no-such-program-anywhere'), 1, 'PATH')
     one_line(run('./no-such-program-anywhere'), 1, 'No such file')
+    for line, says in ((f'#!/{"x" * 298}\necho\n', 'the path in its #! line is too long'),
+                       ('#!  \necho\n', 'its #! line names no interpreter')):
+        text.chmod(0o755)
+        text.write_text(line, encoding='utf-8')
+        one_line(run(text), 1, 'text', says)
     broken = scratch('broken')
     broken.write_text('#!/no/such/interpreter\n', encoding='utf-8')
     broken.chmod(0o755)
