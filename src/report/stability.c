@@ -26,8 +26,7 @@ enum {
 /* So many steps of its clock make a measurement exact enough: one step is 0.1 %. */
 #define STEPS_ENOUGH 1000
 
-/* What the events that record the switches of a task take at each switch (bench/perturb, --tools
- * records). */
+/* What the events that runpinned attached to all tasks then took at each switch. */
 #define RECORDED_SWITCH_NS 2500
 
 /* Stolen time is counted in ticks, which are 10 ms with most kernels (CONFIG_HZ is 100 to 1000;
@@ -587,17 +586,15 @@ static int check_steal(struct stability *stability, const struct series *series)
 		units_format_percent(stolen / all, part));
 }
 
-/* Whether each task of the program had events that record its switches: runpinned did that always
- * before it wrote down who stamps the runs. */
-static bool had_records(const struct benchmark *benchmark, bool *ret_asked_for)
+/* Whether each task of the program had events that record its switches, and nobody had asked for
+ * that: runpinned did so before it wrote down who stamps the runs. */
+static bool had_records(const struct benchmark *benchmark)
 {
 	const char *evidence = facts_find_string(&benchmark->metadata, "quiesce_evidence");
 
-	*ret_asked_for = evidence && strcmp(evidence, "records") == 0;
-	return *ret_asked_for ||
-		(evidence && strcmp(evidence, "none") != 0 &&
-			benchmark->series->clock == WINDOW_KERNEL &&
-			!facts_find(&benchmark->metadata, METADATA_STAMPS));
+	return evidence && strcmp(evidence, "none") != 0 &&
+		benchmark->series->clock == WINDOW_KERNEL &&
+		!facts_find(&benchmark->metadata, METADATA_STAMPS);
 }
 
 /* What the events took, by the number of switches. Forks and threads are not counted, and took as
@@ -607,12 +604,10 @@ static int check_attached(struct stability *stability, const struct benchmark *b
 	const struct series *series = benchmark->series;
 	_cleanup_free_ double *parts = NULL;
 	char percent[UNITS_TEXT_SIZE];
-	bool asked_for;
 	size_t n = 0;
 	double part;
 
-	if (!series->with_evidence || benchmark_is_by_program(benchmark) ||
-		!had_records(benchmark, &asked_for))
+	if (!series->with_evidence || benchmark_is_by_program(benchmark) || !had_records(benchmark))
 		return 0;
 	parts = calloc(MAX(series->n_samples, (size_t)1), sizeof(*parts));
 	if (!parts)
@@ -632,11 +627,10 @@ static int check_attached(struct stability *stability, const struct benchmark *b
 	part = stats_median(parts, n);
 	if (part < WEIGHT_WORTH_SAYING)
 		return 0;
-	return add_findingf(stability, FINDING_ATTACHED, !asked_for,
+	return add_findingf(stability, FINDING_ATTACHED, true,
 		"the values are too long, by about %s, because perf events were attached to all tasks of "
-		"the program%s",
-		units_format_percent(part, percent),
-		asked_for ? " (--evidence records)" : ", as earlier versions of runpinned did");
+		"the program, as earlier versions of runpinned did",
+		units_format_percent(part, percent));
 }
 
 int stability_assess(const struct benchmark *benchmark, const struct stats *stats,

@@ -36,8 +36,8 @@ enum finding_code {
 	FINDING_STEAL,
 	/* nohz_full with intel_pstate: a hint, if there is no change of level. */
 	FINDING_NOHZ_FULL,
-	/* Perf events were attached to the tasks of the program, and took time at its switches: a
-	 * warning, or a hint where somebody has asked for it. */
+	/* Perf events were attached to the tasks of the program, and took time at its switches, as
+	 * runpinned always did before it wrote down who stamps the runs. */
 	FINDING_ATTACHED,
 };
 
