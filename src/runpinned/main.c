@@ -57,6 +57,14 @@ static void describe_holder(const struct cpuholder *holder, char *buf, size_t si
 			(unsigned)holder->uid);
 }
 
+/* Whether the holder of the lock keeps it until this process has ended. Another ancestor may give it
+ * up before. */
+static bool waits_for_us(const struct cpuholder *holder)
+{
+	return (strcmp(holder->comm, "runpinned") == 0 || strcmp(holder->comm, "flock") == 0) &&
+		cpuholder_is_ancestor(holder);
+}
+
 /* Waits until the CPUs are free, and locks them. Returns 1 after waiting, else 0; -ECANCELED when a
  * signal ended the waiting; -EAGAIN where it would wait for ever, or --no-wait was given. */
 static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
@@ -78,7 +86,7 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 			return r;
 		}
 		describe_holder(&holder, who, sizeof(who));
-		if (cpuholder_is_ancestor(&holder)) {
+		if (waits_for_us(&holder)) {
 			say("CPU %d is taken by %s, which waits for this runpinned to end: give this "
 			    "one another CPU (-c)",
 				holder.cpu, who);

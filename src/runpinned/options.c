@@ -765,14 +765,14 @@ static int read_options(int argc, char *argv[], struct options *o)
 
 		{ .help = "\nWhat is kept:" },
 		{ 'o', "output", "FILE", "write the result, as pyperf JSON, to FILE", option_filled,
-			&o->output, "a file name", .once = true },
+			&o->output, "a file name" },
 		{ 0, "append", NULL, "add to FILE instead of replacing it", option_set,
 			&o->append },
 		{ 0, "json", NULL, "write the result to standard output", option_set, &o->json },
 		{ 0, "csv", "FILE",
 			"write one line per run to FILE, and one per\n"
 			"value that the program measured itself",
-			option_filled, &o->csv, "a file name", .once = true },
+			option_filled, &o->csv, "a file name" },
 		{ 0, "no-save", NULL, "keep no result unless -o, --json or --csv says so",
 			option_set, &o->no_save, .rank = 2 },
 		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", option_filled,

@@ -24,8 +24,8 @@ int cpuholder_find(int cpu, struct cpuholder *ret);
 /* The same for such a lock on any other file; cpu is -1. */
 int cpuholder_find_file(const char *file, struct cpuholder *ret);
 
-/* Whether this process has been started by the holder, directly or by way of others: then the lock
- * is held at least until this process has ended. False where /proc does not tell. */
+/* Whether this process has been started by the holder, directly or by way of others. False where
+ * /proc does not tell. */
 bool cpuholder_is_ancestor(const struct cpuholder *holder);
 
 /* The process that holds a lock on the file, 0 for none, from the text of /proc/locks, which is

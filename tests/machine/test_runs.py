@@ -2244,8 +2244,6 @@ USAGE = (
      '--max-runs 10', '2 programs', 'at least 11 pairs'),
     (('--until-rel-error', '1', '--max-runs', '5', '/bin/true'), '--max-runs'),
     (('--append', '/bin/true'), '-o'),
-    (('-o', 'x', '--output', 'y', '/bin/true'), '--output', 'twice'),
-    (('--csv', 'x', '--csv', 'y', '/bin/true'), '--csv', 'twice'),
     (('-e', 'cycles', '-e', 'faults', '/bin/true'), '--events', 'twice'),
     (('-o', '-', '/bin/true'), '-o', '--json', './-'),
     (('--csv', '-', '/bin/true'), '--csv', '/dev/stdout', '--json', './-'),
