@@ -57,8 +57,8 @@ static void describe_holder(const struct cpuholder *holder, char *buf, size_t si
 			(unsigned)holder->uid);
 }
 
-/* Whether the holder of the lock keeps it until this process has ended. Another ancestor may give it
- * up before. */
+/* Whether the holder of the lock keeps it until this process has ended. Another ancestor may give
+ * it up before. */
 static bool waits_for_us(const struct cpuholder *holder)
 {
 	return (strcmp(holder->comm, "runpinned") == 0 || strcmp(holder->comm, "flock") == 0) &&
