@@ -353,6 +353,8 @@ static int measure_commands(const struct options *given, const struct place *pla
 		return failure_status(r, stop);
 	if (r > 0)
 		return HAS_WAITED;
+	/* Not earlier: those who are waited for would pay for it. */
+	commands_attach(commands, options);
 	counting_say_notes(counting);
 	if (!options->no_evidence) {
 		r = evidence_open(place->cpus, &evidence);
@@ -428,7 +430,6 @@ static int run_here(const struct options *options, const struct place *place,
 	}
 	if (options->dry_run)
 		return dry_run(options, place, commands, counting);
-	commands_attach(commands, options);
 	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
 	if (status == HAS_WAITED)
 		return status;
