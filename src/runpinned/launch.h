@@ -129,7 +129,8 @@ struct launch_plan {
 	/* The last ones of these are also counted in each run by the CPUs of the plan, whatever
 	 * runs on them, where the kernel allows this. */
 	uint32_t n_cpu_counters;
-	uint8_t cpus[LAUNCH_CPU_BYTES];
+	/* A mask of the kernel: it and CPU_ISSET() read it word by word. */
+	_Alignas(unsigned long) uint8_t cpus[LAUNCH_CPU_BYTES];
 	struct perf_event_attr counters[LAUNCH_MAX_COUNTERS];
 };
 
