@@ -283,6 +283,9 @@ bool file_is_same(const char *a, const char *b)
 		return is_same_inode(&x, &y);
 	if (follow_dangling(a, &end_a) < 0 || follow_dangling(b, &end_b) < 0)
 		return false;
+	/* Never; gcc 12's analyzer does not see what follow_dangling() stores. */
+	if (!end_a || !end_b)
+		return false;
 	folder_a = name_folder(end_a);
 	folder_b = name_folder(end_b);
 	return folder_a && folder_b && strcmp(basename(end_a), basename(end_b)) == 0 &&

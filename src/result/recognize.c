@@ -98,10 +98,11 @@ static bool is_found(const char *head, size_t size, const char *mark, bool at_a_
 
 const char *recognize(const char *head, size_t size)
 {
+	static const char blank[] = { ' ', '\t', '\r', '\n' };
 	size_t blanks = 0;
 	bool is_json;
 
-	while (blanks < size && memchr(" \t\r\n", head[blanks], 4))
+	while (blanks < size && memchr(blank, head[blanks], sizeof(blank)))
 		blanks++;
 	is_json = blanks < size && (head[blanks] == '{' || head[blanks] == '[');
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {

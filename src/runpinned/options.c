@@ -282,8 +282,9 @@ static bool is_same_variable(const struct option_variable *a, const struct optio
 	size_t length = options_variable_length(a->text);
 
 	return length == options_variable_length(b->text) &&
-		memcmp(a->text, b->text, length) == 0 && !a->program == !b->program &&
-		(!a->program || strcmp(a->program, b->program) == 0);
+		memcmp(a->text, b->text, length) == 0 &&
+		(a->program && b->program ? strcmp(a->program, b->program) == 0
+					  : a->program == b->program);
 }
 
 /* Whether runpinned sets this variable itself. */

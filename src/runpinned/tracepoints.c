@@ -39,13 +39,13 @@ struct tracepoints {
 /* --- The instructions, as in the kernel's include/linux/filter.h, which programs do not get. ---
  */
 
-#define CALL(helper)                                      \
-	{                                                 \
-		.code = BPF_JMP | BPF_CALL, .imm = helper \
+#define CALL(helper)                                        \
+	{                                                   \
+		.code = BPF_JMP | BPF_CALL, .imm = (helper) \
 	}
-#define MOVE(to, from)                                                                \
-	{                                                                             \
-		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = from \
+#define MOVE(to, from)                                                                  \
+	{                                                                               \
+		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) \
 	}
 #define SET(to, value)                                                               \
 	{                                                                            \
