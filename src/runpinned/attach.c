@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "basic/macro.h"
 #include "runpinned/attach.h"
 #include "runpinned/records.h"
@@ -114,7 +115,7 @@ static void tree_attach(struct attach *a, pid_t pid)
 	struct perf_event_attr attr;
 	int r;
 
-	tree_event_attr(a->plan->clockid, true, &attr);
+	tree_event_attr(a->plan->clockid, &attr);
 	do {
 		r = 0;
 		for (size_t i = 0; r == 0 && i < a->n_cpus; i++)
@@ -122,16 +123,24 @@ static void tree_attach(struct attach *a, pid_t pid)
 	} while (r < 0 && side_band_shrink(&a->tree, TREE_RING));
 }
 
-/* Opens a counter of the plan on a task, and on what it starts; it counts from execve(2) on. */
-static int counter_open(const struct attach *a, uint32_t index, pid_t pid)
+/* What a counter of the plan is opened with; it is read as a struct launch_counter. */
+static struct perf_event_attr counter_attr(const struct attach *a, uint32_t index)
 {
 	struct perf_event_attr attr = a->plan->counters[index];
 
 	attr.size = sizeof(attr);
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	return attr;
+}
+
+/* Opens a counter of the plan on a task, and on what it starts; it counts from execve(2) on. */
+static int counter_open(const struct attach *a, uint32_t index, pid_t pid)
+{
+	struct perf_event_attr attr = counter_attr(a, index);
+
 	attr.disabled = 1;
 	attr.inherit = 1;
 	attr.enable_on_exec = 1;
-	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	return event_open(&attr, pid, -1);
 }
 
@@ -277,9 +286,9 @@ static void cpu_events_close(struct attach *a)
 		close(a->cpu_fds[i]);
 	}
 	a->n_cpu_events = 0;
-	free(a->cpu_fds);
-	free(a->cpu_maps);
-	free(a->cpu_records);
+	free(TAKE_PTR(a->cpu_fds));
+	free(TAKE_PTR(a->cpu_maps));
+	free(TAKE_PTR(a->cpu_records));
 }
 
 /* On all CPUs and not only on those of the plan, because a program can leave these. */
@@ -301,12 +310,8 @@ static void cpu_events_open(struct attach *a)
 		if (r == -ENODEV) /* an offline CPU */
 			r = 0;
 	}
-	if (r < 0 || a->n_cpu_events == 0) {
+	if (r < 0 || a->n_cpu_events == 0)
 		cpu_events_close(a);
-		a->cpu_fds = NULL;
-		a->cpu_maps = NULL;
-		a->cpu_records = NULL;
-	}
 }
 
 bool attach_has_cpu_events(const struct attach *a)
@@ -341,11 +346,8 @@ static void cpu_counters_open(struct attach *a)
 	a->has_cpu_counters = a->plan->n_cpu_counters > 0 && a->n_cpus > 0;
 	for (size_t cpu = 0; cpu < a->n_cpus && a->has_cpu_counters; cpu++) {
 		for (uint32_t i = 0; i < a->plan->n_cpu_counters; i++) {
-			struct perf_event_attr attr = a->plan->counters[first + i];
+			struct perf_event_attr attr = counter_attr(a, first + i);
 
-			attr.size = sizeof(attr);
-			attr.read_format =
-				PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 			a->cpu_counters[cpu][i] = event_open(&attr, -1, a->cpus[cpu]);
 			a->has_cpu_counters = a->has_cpu_counters && a->cpu_counters[cpu][i] >= 0;
 		}

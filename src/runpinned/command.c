@@ -176,11 +176,8 @@ void commands_attach(struct commands *commands, const struct options *options)
 /* Whether one of the variables has the name of this one. */
 static bool is_set_anew(const char *const variables[], const char *text)
 {
-	size_t length = options_variable_length(text);
-
 	for (; *variables; variables++) {
-		if (options_variable_length(*variables) == length &&
-			memcmp(*variables, text, length) == 0)
+		if (options_is_same_variable(*variables, text))
 			return true;
 	}
 	return false;
@@ -259,11 +256,8 @@ int commands_start(struct commands *commands, const struct options *options,
 	struct command *shell = &commands->empty_shell;
 	int r;
 
-	/* The file that is appended to may want another way. */
-	if (options->stamper_given && options->stamper != STAMPER_TRACEPOINTS)
-		tracepoints_free(TAKE_PTR(commands->tracepoints));
 	r = commands->tracepoints ? tracepoints_await(commands->tracepoints) : -EPERM;
-	if (r < 0 && commands->tracepoints)
+	if (r < 0)
 		tracepoints_free(TAKE_PTR(commands->tracepoints));
 	if (r < 0 && options->stamper_given && options->stamper == STAMPER_TRACEPOINTS) {
 		say_errno(r, "cannot attach to the tracepoints (--stamps), which needs BPF");

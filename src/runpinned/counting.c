@@ -20,7 +20,6 @@ enum {
 	MISSING_PART = 100,
 	MISSING_TASK_NS = 250 * 1000,
 	MISSING_SWITCH_NS = 5 * 1000,
-	N_CPU_COUNTERS = 3,
 };
 
 /* Adds an event that is evidence, if this machine can count it. Returns its index in attrs,
@@ -40,17 +39,18 @@ static int add_own(struct counting *counting, int cpu, const char *name)
 
 static void add_evidence(struct counting *counting, int cpu)
 {
+	int mperf, tsc;
+
 	counting->task_clock = add_own(counting, cpu, "task-clock");
 	counting->migrations = add_own(counting, cpu, "cpu-migrations");
 	/* The frequency is computed from all three of them, so one without the others is of no
 	 * use. */
-	counting->aperf = add_own(counting, cpu, "msr/aperf/");
-	if (counting->aperf < 0)
+	if (add_own(counting, cpu, "msr/aperf/") < 0)
 		return;
-	counting->mperf = add_own(counting, cpu, "msr/mperf/");
-	counting->tsc = add_own(counting, cpu, "msr/tsc/");
-	if (counting->mperf >= 0 && counting->tsc >= 0)
-		counting->n_cpu_counters = N_CPU_COUNTERS;
+	mperf = add_own(counting, cpu, "msr/mperf/");
+	tsc = add_own(counting, cpu, "msr/tsc/");
+	if (mperf >= 0 && tsc >= 0)
+		counting->n_cpu_counters = LAUNCH_MAX_CPU_COUNTERS;
 }
 
 /* Adds one event of -e, or a note that it cannot be counted here. */
@@ -101,7 +101,6 @@ int counting_open(const char *events, int cpu, bool with_evidence, struct counti
 	if (!counting)
 		return -ENOMEM;
 	counting->task_clock = counting->migrations = -1;
-	counting->aperf = counting->mperf = counting->tsc = -1;
 	counting->event_names = calloc(LAUNCH_MAX_COUNTERS + 1, sizeof(*counting->event_names));
 	if (!counting->event_names)
 		return -ENOMEM;
@@ -190,7 +189,7 @@ static int32_t count_moves(const struct launch_report *report, int64_t task_cloc
  * is not idle (Intel SDM 14.2). The frequency of the TSC is its count divided by the time. The
  * counters are APERF, MPERF and TSC. NAN when they did not count.
  */
-static double find_khz(const struct launch_counter counters[N_CPU_COUNTERS])
+static double find_khz(const struct launch_counter counters[LAUNCH_MAX_CPU_COUNTERS])
 {
 	double aperf = scaled(&counters[0]), mperf = scaled(&counters[1]);
 	double tsc = scaled(&counters[2]);
@@ -216,7 +215,7 @@ void counting_fill_evidence(const struct counting *counting, const struct launch
 			MAX(evidence->migrations, count_moves(report, evidence->task_clock_ns));
 	/* What the program's tasks counted is of them alone. */
 	if (counting->n_cpu_counters > 0 && counting->first_event <= report->n_counters)
-		khz = find_khz(&report->counters[counting->aperf]);
+		khz = find_khz(&report->counters[counting->first_event - counting->n_cpu_counters]);
 	if (isnan(khz) && counting->n_cpu_counters > 0 &&
 		report->n_cpu_counters == counting->n_cpu_counters)
 		khz = find_khz(report->cpu_counters);

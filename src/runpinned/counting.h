@@ -22,10 +22,8 @@ struct counting {
 	 * counted. */
 	int task_clock;
 	int migrations;
-	int aperf;
-	int mperf;
-	int tsc;
-	/* These three, the last ones before first_event, or 0: the CPUs count them in all runs. */
+	/* APERF, MPERF and TSC, the last ones before first_event, which the CPUs count in all runs;
+	 * 0 where they cannot be counted. */
 	size_t n_cpu_counters;
 	/* The events that the user asked for: attrs[first_event + i] is event_names[i]. */
 	size_t first_event;

@@ -137,14 +137,11 @@ static bool has_variable(
 static bool is_replaced(const struct options *o, const struct option_program *program,
 	const struct option_variable *variable)
 {
-	size_t length = options_variable_length(variable->text);
-
 	for (size_t i = 0; !variable->program && i < o->n_variables; i++) {
 		const struct option_variable *other = &o->variables[i];
 
 		if (other->program && has_variable(program, other) &&
-			options_variable_length(other->text) == length &&
-			memcmp(other->text, variable->text, length) == 0)
+			options_is_same_variable(other->text, variable->text))
 			return true;
 	}
 	return false;

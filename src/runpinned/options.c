@@ -272,17 +272,22 @@ static int take_metadata(const char *value, void *into)
 	return 0;
 }
 
-size_t options_variable_length(const char *text)
+/* The length of NAME in "NAME=VALUE". */
+static size_t variable_length(const char *text)
 {
 	return strcspn(text, "=");
 }
 
+bool options_is_same_variable(const char *a, const char *b)
+{
+	size_t length = variable_length(a);
+
+	return length == variable_length(b) && memcmp(a, b, length) == 0;
+}
+
 static bool is_same_variable(const struct option_variable *a, const struct option_variable *b)
 {
-	size_t length = options_variable_length(a->text);
-
-	return length == options_variable_length(b->text) &&
-		memcmp(a->text, b->text, length) == 0 &&
+	return options_is_same_variable(a->text, b->text) &&
 		(a->program && b->program ? strcmp(a->program, b->program) == 0
 					  : a->program == b->program);
 }
@@ -294,8 +299,7 @@ static bool is_own_variable(const char *text)
 		LAUNCH_RUN_FILL_VARIABLE, LAUNCH_PAD_VARIABLE };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strlen(names[i]) == options_variable_length(text) &&
-			text_starts_with(text, names[i]))
+		if (options_is_same_variable(names[i], text))
 			return true;
 	}
 	return false;
@@ -306,7 +310,7 @@ static bool is_own_variable(const char *text)
 static int take_env(const char *value, void *into)
 {
 	struct options *o = into;
-	size_t length = options_variable_length(value);
+	size_t length = variable_length(value);
 	const char *colon = memrchr(value, ':', length);
 	struct option_variable variable = { .text = colon ? colon + 1 : value };
 
@@ -315,8 +319,8 @@ static int take_env(const char *value, void *into)
 		return -EINVAL;
 	}
 	if (is_own_variable(variable.text)) {
-		say("--env: %.*s is set by runpinned itself",
-			(int)options_variable_length(variable.text), variable.text);
+		say("--env: %.*s is set by runpinned itself", (int)variable_length(variable.text),
+			variable.text);
 		return -EINVAL;
 	}
 	if (colon) {

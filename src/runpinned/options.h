@@ -169,11 +169,11 @@ int options_parse(int argc, char *argv[], struct options *ret);
 const char *options_stamper_name(enum stamper stamper);
 /* Without --stamps, asks for this stamper, a name or NULL, if it is one that this user can have. */
 void options_follow_stamper(struct options *options, const char *name);
-/* The length of NAME in "NAME=VALUE". */
-size_t options_variable_length(const char *text);
+/* Whether two texts "NAME=VALUE", or NAME alone, have the same NAME. */
+bool options_is_same_variable(const char *a, const char *b);
 /* "setup", "prepare", "conclude" or "cleanup". */
 const char *options_hook_name(enum hook_kind kind);
-/* "full", "half-core", "no-core" or "none". */
+/* "full", "records", "half-core", "core", "no-core" or "none". */
 const char *options_evidence_name(const struct options *options);
 /* Frees the memory with the options; returns it, or NULL, after freeing it, when memory is short.
  * NULL for NULL. */

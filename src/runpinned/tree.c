@@ -45,14 +45,14 @@ struct sum {
 	struct tree tree;
 };
 
-void tree_event_attr(int clockid, bool switches, struct perf_event_attr *ret)
+void tree_event_attr(int clockid, struct perf_event_attr *ret)
 {
 	records_event_attr(clockid, ret);
 	ret->disabled = 1;
 	ret->enable_on_exec = 1;
 	ret->inherit = 1;
 	ret->task = 1;
-	ret->context_switch = switches;
+	ret->context_switch = 1;
 }
 
 static struct task *find_task(struct tasks *tasks, int32_t tid)

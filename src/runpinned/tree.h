@@ -38,8 +38,8 @@
 #include "runpinned/launch.h"
 #include "runpinned/records.h"
 
-/* The event. It is enabled by exec. The records of switches are left out without `switches`. */
-void tree_event_attr(int clockid, bool switches, struct perf_event_attr *ret);
+/* The event. It is enabled by exec. */
+void tree_event_attr(int clockid, struct perf_event_attr *ret);
 /*
  * Reads the records of n CPUs about the process `pid` and its descendants; `window` is what its own
  * records say. When records were lost, or there were too many tasks at once, the figures are those

@@ -20,9 +20,6 @@ static const struct counting counting = {
 	.n = N_OWN,
 	.task_clock = TASK_CLOCK,
 	.migrations = -1,
-	.aperf = APERF,
-	.mperf = MPERF,
-	.tsc = TSC,
 	.n_cpu_counters = 3,
 	.first_event = N_OWN,
 };
