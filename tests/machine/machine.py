@@ -533,6 +533,13 @@ class Setter:
               f'{arguments}: status {result.returncode}\n{result.stdout}{result.stderr}')
         return result.stdout
 
+    def restore_all(self, before, what='restore'):
+        """`restore`, which has nothing to say, and leaves nothing."""
+        result = self.run('restore')
+        equal((result.returncode, result.stderr), (0, ''), what)
+        self.same(before, f'{what} left')
+        equal(self.left_over(), [], f'{what}: left over')
+
     def cycle(self, *arguments, changes=None):
         """The whole life of a setting: status, --dry-run, apply, apply, status, restore, restore.
 

@@ -54,11 +54,7 @@ def write(path, text, _call='', writer=0):
         cpufreq.write(pathlib.Path(path), text)
         return
     if path.startswith('/proc/irq/') or name in ('online', 'control', 'xps_cpus'):
-        kernel = hotplug.Kernel(writer)
-        try:
-            kernel.write(pathlib.Path(path), text)
-        finally:
-            kernel.update_topology()
+        hotplug.write(pathlib.Path(path), text, '', writer)
         # What a policy shows that was away follows what was switched meanwhile.
         for policy in cpufreq.requests():
             if os.path.isdir(f'{CPUS}/cpufreq/{policy}'):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """freq-pin on described machines: what it sets, what it says, and that it puts all of it back."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -627,7 +628,6 @@ class Linux(Setter):
         return self.run_with_kernel('cpufreq.py', *arguments,
                                     env={'TEST_CPUFREQ': json.dumps(self.config)}, **options)
 
-
     def write(self, path, text):
         """A write by somebody else."""
         result = self.box.run(*machine.simulator('cpufreq.py'), f'/{path}', text, root=True,
@@ -670,10 +670,7 @@ def test_kernel_again():
         before = linux.snapshot()
         linux.succeed('-c', '0-3', 'max')
         linux.succeed('-c', '8', 'base')
-        result = linux.run('restore')
-        equal((result.returncode, result.stderr), (0, ''), 'restore')
-        linux.same(before, 'restore left')
-        equal(linux.left_over(), [], 'left over')
+        linux.restore_all(before)
 
 
 def test_kernel_other_cpus():
@@ -699,10 +696,20 @@ def test_kernel_other_cpus():
                 before = linux.snapshot()
                 for arguments in calls:
                     linux.succeed(*arguments)
-                result = linux.run('restore')
-                equal((result.returncode, result.stderr), (0, ''), f'{name}: restore after {calls}')
-                linux.same(before, f'{name}: restore after {calls} left')
-                equal(linux.left_over(), [], 'left over')
+                linux.restore_all(before, f'{name}: restore after {calls}')
+
+
+@contextlib.contextmanager
+def offline(box, cpu, left):
+    """Meanwhile the CPU, whose policy is its own, is offline, and `left` are online."""
+    policy, hidden = (box.root / f'{POLICY}{name}' for name in (cpu, '.hidden'))
+    online = box.root / 'sys/devices/system/cpu/online'
+    all_cpus = online.read_text()
+    policy.rename(hidden)
+    online.write_text(f'{left}\n')
+    yield
+    hidden.rename(policy)
+    online.write_text(all_cpus)
 
 
 def make_tunables(box, folders):
@@ -724,10 +731,7 @@ def test_kernel_tunables():
             for arguments in calls:
                 linux.succeed(*arguments)
             check('rate_limit_us' not in linux.succeed('status'), 'kept, and shown')
-            result = linux.run('restore')
-            equal((result.returncode, result.stderr), (0, ''), f'restore after {calls}')
-            linux.same(before, f'restore after {calls} left')
-            equal(linux.left_over(), [], 'left over')
+            linux.restore_all(before, f'restore after {calls}')
 
 
 def test_kernel_tunables_in_no_order():
@@ -737,9 +741,7 @@ def test_kernel_tunables_in_no_order():
         make_tunables(linux.box, {'conservative': {'down_threshold': 97, 'up_threshold': 99}})
         before = linux.snapshot()
         linux.succeed()
-        result = linux.run('restore')
-        equal((result.returncode, result.stderr), (0, ''), 'restore')
-        linux.same(before, 'restore left')
+        linux.restore_all(before)
 
 
 def test_tunables_that_wait():
@@ -748,19 +750,11 @@ def test_tunables_that_wait():
         make_tunables(linux.box, {'ondemand': {'up_threshold': 41}})
         before = linux.snapshot()
         linux.succeed()
-        policy, hidden = (linux.box.root / f'{POLICY.removesuffix("policy")}{name}' for name in ('policy2', 'hidden'))
-        online = linux.box.root / 'sys/devices/system/cpu/online'
-        policy.rename(hidden)
-        online.write_text('0-1\n')
-        result = linux.run('restore')
-        check(result.returncode == 0 and 'CPU 2 is offline' in result.stderr and
-              'gone' not in result.stderr, result.stderr)
-        hidden.rename(policy)
-        online.write_text('0-2\n')
-        result = linux.run('restore')
-        equal((result.returncode, result.stderr), (0, ''), 'restore')
-        linux.same(before, 'restore left')
-        equal(linux.left_over(), [], 'left over')
+        with offline(linux.box, 2, '0-1'):
+            result = linux.run('restore')
+            check(result.returncode == 0 and 'CPU 2 is offline' in result.stderr and
+                  'gone' not in result.stderr, result.stderr)
+        linux.restore_all(before)
 
 
 def test_journal_of_before():
@@ -775,10 +769,7 @@ def test_journal_of_before():
             linux.journal_path.write_bytes(machine.seal_journal(journal))
             if again is not None:
                 linux.succeed(*again)
-            result = linux.run('restore')
-            equal((result.returncode, result.stderr), (0, ''), f'restore after {again}')
-            linux.same(before, f'restore after {again} left')
-            equal(linux.left_over(), [], 'left over')
+            linux.restore_all(before, f'restore after {again}')
 
 
 def test_kernel_no_limit():
@@ -790,9 +781,7 @@ def test_kernel_no_limit():
             before = linux.snapshot()
             for arguments in calls:
                 linux.succeed(*arguments)
-            result = linux.run('restore')
-            equal((result.returncode, result.stderr), (0, ''), f'restore after {calls}')
-            linux.same(before, f'restore after {calls} left')
+            linux.restore_all(before, f'restore after {calls}')
             linux.write(INTEL + 'no_turbo', '0')
             limits = {(linux.box.root / f'{POLICY}{cpu}/scaling_{limit}_freq').read_text()
                       for cpu in range(4) for limit in ('min', 'max')}
@@ -811,9 +800,7 @@ def test_kernel_killed_when_it_wrote_again():
         equal(found, 1, 'the maximum of CPU 1 in the journal')
         linux.journal_path.write_bytes(machine.seal_journal(journal))
         linux.succeed('-c', '3', '2GHz')
-        result = linux.run('restore')
-        equal((result.returncode, result.stderr), (0, ''), 'restore')
-        linux.same(before, 'restore left')
+        linux.restore_all(before)
         linux.write(INTEL + 'no_turbo', '0')
         equal((linux.box.root / f'{POLICY}1/scaling_max_freq').read_text(), '5000000\n', 'maximum with boost')
 
@@ -821,21 +808,14 @@ def test_kernel_killed_when_it_wrote_again():
 def test_kernel_first_seen_without_boost():
     """A CPU that was offline when boost was switched off: what it allows then is no limit either."""
     with hybrid() as linux:
-        policy, hidden = (linux.box.root / f'{POLICY}{name}' for name in ('5', '.hidden'))
-        online = linux.box.root / 'sys/devices/system/cpu/online'
         before = linux.snapshot()
-        policy.rename(hidden)
-        online.write_text('0-4,6-11\n')
-        linux.succeed('-c', '3')
-        hidden.rename(policy)
-        online.write_text('0-11\n')
+        with offline(linux.box, 5, '0-4,6-11'):
+            linux.succeed('-c', '3')
         # What the kernel makes of it meanwhile.
         for name in ('scaling_max_freq', 'cpuinfo_max_freq'):
-            (policy / name).write_text('2500000\n')
+            linux.box.write(f'{POLICY}5/{name}', '2500000\n')
         linux.succeed('-c', '5')
-        result = linux.run('restore')
-        equal((result.returncode, result.stderr), (0, ''), 'restore')
-        linux.same(before, 'restore left')
+        linux.restore_all(before)
 
 
 def cooled(kind, **limits):
@@ -859,9 +839,7 @@ def test_kernel_throttled():
             said = linux.run('-c', '3', '1.2GHz').stderr
             check('CPU 3: something else limits' in said, said)
             linux.write(state, '0')
-            result = linux.run('restore')
-            equal((result.returncode, result.stderr), (0, ''), 'restore')
-            linux.same(before, 'restore left')
+            linux.restore_all(before)
 
 
 def test_kernel_throttled_at_last():
@@ -876,10 +854,7 @@ def test_kernel_throttled_at_last():
               'somebody' not in result.stderr, result.stderr)
         equal(linux.run('restore', '--once').stderr, '', 'said again')
         linux.write(state, '0')
-        result = linux.run('restore')
-        equal((result.returncode, result.stderr), (0, ''), 'restore')
-        linux.same(before, 'restore left')
-        equal(linux.left_over(), [], 'left over')
+        linux.restore_all(before)
     # Another CPU's cooling device does not count.
     linux, state = cooled('cpufreq-cpu4')
     with linux:
@@ -894,26 +869,18 @@ def test_kernel_offline_meanwhile():
     for calls in ([['-c', '3,5', 'max'], ['max', '-c', '3'], []], [[], ['-c', '1', 'max'], []],
                   [['-c', '3'], [], ['-c', '5']]):
         with Linux('amd-smt', {'0-15': 5450000}, {'0-15': 4201000}) as linux:
-            online = linux.box.root / 'sys/devices/system/cpu/online'
             is_new = calls[-1] == ['-c', '5']  # what was asked for has never been seen
             linux.box.write(f'{POLICY}5/scaling_max_freq', f'{5450000 if is_new else 4900000}\n')
             before = linux.snapshot()
             for number, arguments in enumerate(calls):
                 # CPU 5 is offline during the second call.
-                policy, hidden = (linux.box.root / f'{POLICY}{name}' for name in ('5', '.hidden'))
-                if number == 1:
-                    policy.rename(hidden)
-                    online.write_text('0-4,6-15\n')
-                said = linux.run(*arguments).stderr
+                away = number == 1
+                with offline(linux.box, 5, '0-4,6-15') if away else contextlib.nullcontext():
+                    said = linux.run(*arguments).stderr
                 equal('CPU 5: something else limits' in said, is_new and number == 2, said)
-                if number == 1:
-                    hidden.rename(policy)
-                    online.write_text('0-15\n')
+                if away:
                     linux.write(BOOST, (linux.box.root / BOOST).read_text().strip())
-            result = linux.run('restore')
-            equal((result.returncode, result.stderr), (0, ''), f'restore after {calls}')
-            linux.same(before, f'restore after {calls} left')
-            equal(linux.left_over(), [], 'left over')
+            linux.restore_all(before, f'restore after {calls}')
 
 
 def test_kernel_overwrites():
@@ -922,9 +889,7 @@ def test_kernel_overwrites():
         linux.box.write(f'{POLICY}4/scaling_max_freq', '3200000\n')
         before = linux.snapshot()
         linux.succeed('-c', '3')
-        result = linux.run('restore')
-        equal((result.returncode, result.stderr), (0, ''), 'restore')
-        linux.same(before, 'restore left')
+        linux.restore_all(before)
         linux.succeed('-c', '3')
         linux.write(f'{POLICY}5/scaling_max_freq', '1700000')
         result = linux.run('restore')
@@ -958,10 +923,7 @@ def test_kernel_without_base():
             if again:
                 linux.succeed(*again)
                 linux.succeed()
-            result = linux.run('restore')
-            equal((result.returncode, result.stderr), (0, ''), f'restore after {again}')
-            linux.same(before, f'restore after {again} left')
-            equal(linux.left_over(), [], 'left over')
+            linux.restore_all(before, f'restore after {again}')
 
 
 def test_kernel_amd():
