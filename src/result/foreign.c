@@ -159,7 +159,8 @@ static int keep_figure(struct reader *reader, struct facts *figures, const char 
 }
 
 /* The figure of this name; a new figure is unknown for the values before. */
-static int find_figure(struct benchmark *b, const char *name, struct benchmark_figure **ret)
+static int find_figure(
+	struct reader *reader, struct benchmark *b, const char *name, struct benchmark_figure **ret)
 {
 	struct benchmark_figure *figures;
 
@@ -168,6 +169,8 @@ static int find_figure(struct benchmark *b, const char *name, struct benchmark_f
 		if (strcmp(b->figures[i].name, name) == 0)
 			return 0;
 	}
+	if (b->n_figures == FIGURES_MAX)
+		return refuse_figures(reader);
 	figures = reallocarray(b->figures, b->n_figures + 1, sizeof(*figures));
 	if (!figures)
 		return -ENOMEM;
@@ -183,40 +186,50 @@ static int find_figure(struct benchmark *b, const char *name, struct benchmark_f
 	return 0;
 }
 
+/* Makes room for n values, which are more than none. */
+static int extend_figure(struct benchmark_figure *figure, size_t n)
+{
+	double *values = reallocarray(figure->values, n, sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	figure->values = values;
+	for (; figure->n < n; figure->n++)
+		values[figure->n] = NAN;
+	return 0;
+}
+
 int reader_extend_figures(struct benchmark *b)
 {
-	for (size_t i = 0; i < b->n_figures; i++) {
-		struct benchmark_figure *figure = &b->figures[i];
-		double *values = reallocarray(figure->values, b->n_values, sizeof(*values));
+	int r = 0;
 
-		if (!values)
-			return -ENOMEM;
-		figure->values = values;
-		for (; figure->n < b->n_values; figure->n++)
-			values[figure->n] = NAN;
-	}
-	return 0;
+	for (size_t i = 0; r >= 0 && i < b->n_figures; i++)
+		r = extend_figure(&b->figures[i], b->n_values);
+	return r;
+}
+
+/* Sets the figure of the benchmark's values from `first` on. */
+static int set_figure(struct reader *reader, struct benchmark *b, const char *name, size_t first,
+	const double *numbers)
+{
+	struct benchmark_figure *figure;
+	int r = find_figure(reader, b, name, &figure);
+
+	if (r >= 0)
+		r = extend_figure(figure, b->n_values);
+	if (r >= 0)
+		memcpy(figure->values + first, numbers, (b->n_values - first) * sizeof(*numbers));
+	return r;
 }
 
 /* Adds the figures of the value that was added last, by name. */
 static int add_figures(struct reader *reader, struct benchmark *b, const struct facts *figures)
 {
-	struct benchmark_figure *figure;
-	int r;
+	int r = 0;
 
-	for (size_t i = 0; i < figures->n; i++) {
-		r = find_figure(b, figures->items[i].name, &figure);
-		if (r < 0)
-			return r;
-		if (b->n_figures > FIGURES_MAX)
-			return refuse_figures(reader);
-	}
-	r = reader_extend_figures(b);
-	for (size_t i = 0; r >= 0 && i < figures->n; i++) {
-		r = find_figure(b, figures->items[i].name, &figure);
-		if (r >= 0)
-			figure->values[b->n_values - 1] = figures->items[i].real;
-	}
+	for (size_t i = 0; r >= 0 && i < figures->n; i++)
+		r = set_figure(reader, b, figures->items[i].name, b->n_values - 1,
+			&figures->items[i].real);
 	return r;
 }
 
@@ -225,20 +238,12 @@ static int read_figure(struct reader *reader, struct benchmark *b, const char *n
 {
 	_cleanup_free_ char *plain = text_escape_control(name);
 	_cleanup_free_ double *numbers = NULL;
-	struct benchmark_figure *figure;
 	size_t n = 0;
 	int r = plain ? read_numbers(reader, "a list of figures", &numbers, &n) : -ENOMEM;
 
-	if (r < 0 || n != b->n_values - first)
+	if (r < 0 || n == 0 || n != b->n_values - first)
 		return r;
-	r = find_figure(b, plain, &figure);
-	if (r >= 0 && b->n_figures > FIGURES_MAX)
-		return refuse_figures(reader);
-	if (r >= 0)
-		r = reader_extend_figures(b);
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		figure->values[first + i] = numbers[i];
-	return r;
+	return set_figure(reader, b, plain, first, numbers);
 }
 
 int reader_read_figures(struct reader *reader, struct pending *pending)
@@ -1020,24 +1025,19 @@ static int add_old_entry(
 
 static int add_entry(struct reader *reader, struct google *google, struct entry *entry)
 {
-	_cleanup_free_ char *name = NULL;
 	const char *type = facts_find_string(&entry->texts, "run_type");
 	const char *aggregate = facts_find_string(&entry->texts, "aggregate_name");
-	const char *named = facts_find_string(&entry->texts, "run_name");
+	const char *name = facts_find_string(&entry->texts, "run_name");
 	double per_second = parse_unit(facts_find_string(&entry->texts, "time_unit"));
 
 	entry->time /= per_second;
 	for (size_t i = 0; i < entry->figures.n; i++)
 		if (is_time(entry->figures.items[i].name))
 			entry->figures.items[i].real /= per_second;
-	if (!named)
-		named = facts_find_string(&entry->texts, "name");
-	if (!named)
-		return reader_refuse(reader, "no result of google-benchmark: one without a name");
-	/* The entry may be moved. */
-	name = strdup(named);
 	if (!name)
-		return -ENOMEM;
+		name = facts_find_string(&entry->texts, "name");
+	if (!name)
+		return reader_refuse(reader, "no result of google-benchmark: one without a name");
 	if (entry->failed || entry->skipped)
 		return leave_out(reader, entry, name);
 	if (!type)

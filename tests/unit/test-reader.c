@@ -490,6 +490,31 @@ static void test_new_pyperf(void **state)
 	suite_free(suite);
 }
 
+/* Figures of no value: there is nothing to keep, before values or without any. */
+static void test_empty_figures(void **state)
+{
+	static const struct {
+		const char *run;
+		size_t n_values;
+	} cases[] = {
+		{ "{\"quiesce_figures\": {\"a\": [], \"b\": []}, \"values\": [1]}", 1 },
+		{ "{\"quiesce_figures\": {\"a\": []}, \"warmups\": [[1, 1]]}", 0 },
+		{ "{\"values\": [1], \"quiesce_figures\": {\"a\": []}}", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[512];
+		struct suite *suite;
+
+		snprintf(text, sizeof(text), HEAD "%s" TAIL, cases[i].run);
+		suite = read_good(text);
+		assert_int_equal(suite->benchmarks[0]->n_values, cases[i].n_values);
+		assert_int_equal(suite->benchmarks[0]->n_figures, 0);
+		suite_free(suite);
+	}
+}
+
 /* Runs of who writes evidence and no flags get those that runpinned would have set. */
 static void test_derived_flags(void **state)
 {
@@ -692,6 +717,7 @@ int main(void)
 		cmocka_unit_test(test_zones),
 		cmocka_unit_test(test_old_pyperf),
 		cmocka_unit_test(test_new_pyperf),
+		cmocka_unit_test(test_empty_figures),
 		cmocka_unit_test(test_derived_flags),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_gzip),
