@@ -29,7 +29,7 @@ static bool is_by_name(const void *state)
 
 static int is_moved(const char *path, const char *set, const char *now)
 {
-	return plan_is_throttled(path) || plan_is_clamped(path, set, now);
+	return plan_is_clamped(path, set, now) || plan_is_throttled(path);
 }
 
 static bool may_stay(const char *path, int error)

@@ -82,14 +82,17 @@ bool plan_is_at_limit(const char *path, const char *value)
 			cooling_limits_policy(policy));
 }
 
+static bool is_limit(const char *path)
+{
+	return text_ends_with(path, "/scaling_max_freq") ||
+		text_ends_with(path, "/scaling_min_freq");
+}
+
 bool plan_is_throttled(const char *path)
 {
 	int policy = knob_find_policy(path);
 
-	return policy >= 0 &&
-		(text_ends_with(path, "/scaling_max_freq") ||
-			text_ends_with(path, "/scaling_min_freq")) &&
-		cooling_limits_policy(policy);
+	return policy >= 0 && is_limit(path) && cooling_limits_policy(policy);
 }
 
 bool plan_is_clamped(const char *path, const char *set, const char *now)
@@ -101,9 +104,7 @@ bool plan_is_clamped(const char *path, const char *set, const char *now)
 		return false;
 	if (text_ends_with(path, "/boost") || text_ends_with(path, "/cpb"))
 		return file_read_attr_u64(AT_FDCWD, GLOBAL_BOOST, &on) == 0 && on == 0;
-	return (text_ends_with(path, "/scaling_max_freq") ||
-		       text_ends_with(path, "/scaling_min_freq")) &&
-		is == read_beside(path, "cpuinfo_max_freq");
+	return is_limit(path) && is == read_beside(path, "cpuinfo_max_freq");
 }
 
 /* True also if that cannot be found out: then the engine says why the file cannot be read. */
@@ -264,7 +265,7 @@ static bool has_entry(struct journal *journal, const struct policy *policy, cons
 {
 	char path[POLICY_PATH_SIZE];
 
-	return journal_find(journal, policy_path(policy, file, path)) != NULL;
+	return journal && journal_find(journal, policy_path(policy, file, path));
 }
 
 /* Adds the policy's own switch. Where the global switch sets it as a side effect, it is only kept
@@ -506,12 +507,9 @@ static bool moves_limits(const struct knob_plan *plan)
 static int keep(struct knob_plan *plan, const struct policy *policy,
 	const struct setter_target *target, bool moved, const char *file, const char *name)
 {
-	char path[POLICY_PATH_SIZE];
 	struct knob *knob;
 
-	if (!moved &&
-		(!target->journal ||
-			!journal_find(target->journal, policy_path(policy, file, path))))
+	if (!moved && !has_entry(target->journal, policy, file))
 		return 0;
 	return add_policy_knob(plan, policy, KNOB_FREQUENCY, file, name, NULL, &knob);
 }
@@ -702,11 +700,10 @@ static bool hides_maximum(struct journal *journal, const struct policy *policy)
 {
 	char path[POLICY_PATH_SIZE];
 
-	policy_path(policy, "scaling_max_freq", path);
-	if (journal && journal_find(journal, path))
+	if (has_entry(journal, policy, "scaling_max_freq"))
 		return false;
 	if (policy->info.max_khz < policy->info.hardware_max_khz)
-		return plan_is_throttled(path);
+		return plan_is_throttled(policy_path(policy, "scaling_max_freq", path));
 	return journal && policy->info.boost == CPUFREQ_BOOST_OFF &&
 		(journal_find(journal, NO_TURBO) || journal_find(journal, GLOBAL_BOOST));
 }

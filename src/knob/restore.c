@@ -487,13 +487,13 @@ static void restore_entry(struct restoring *restoring, size_t index)
 			fail_entry(state, r);
 		return;
 	}
-	r = matches_old(restoring, index, state->now);
+	r = shows_less(entry) ? 0 : matches_old(restoring, index, state->now);
 	if (r < 0)
 		fail_entry(state, r);
 	/* A change that shows late may still be on its way: then the old value that was read does
 	 * not prove that the knob keeps it. This is so if the apply did not get to read the knob
 	 * back. */
-	else if (r > 0 && !shows_less(entry) &&
+	else if (r > 0 &&
 		(state->outcome_known ||
 			!knob_comes_late(restoring->engine->backends, entry->kind, entry->path)))
 		state->word = RESTORE_UNCHANGED;

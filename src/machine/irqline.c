@@ -101,13 +101,6 @@ struct irqline *irqlines_find(const struct irqlines *lines, const struct cputabl
 	return bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
 }
 
-static const char *skip_blanks(const char *at)
-{
-	while (parse_is_blank(*at))
-		at++;
-	return at;
-}
-
 static bool is_one_of(const char *text, const char *const prefixes[])
 {
 	for (size_t i = 0; prefixes[i]; i++)
@@ -116,7 +109,8 @@ static bool is_one_of(const char *text, const char *const prefixes[])
 	return false;
 }
 
-/* `chip` is a chip's name, followed by the line's number there if it has one. */
+/* `chip` is a chip's name, followed by the line's number there if it has one, and by more of the
+ * text. */
 static bool is_per_cpu(const char *chip, const char *action)
 {
 	static const char *const chips[] = { "xen-percpu", "XIVE-IPI", "RISC-V INTC", "RISC-V IPI",
@@ -130,28 +124,23 @@ static bool is_per_cpu(const char *chip, const char *action)
 		return true;
 	if (!text_starts_with(chip, "GIC"))
 		return false;
-	while (*chip && !parse_is_blank(*chip))
-		chip++;
+	chip += strcspn(chip, " \t\n");
 	return parse_next_u64(&chip, &number) == 0 &&
 		(number < GIC_FIRST_SHARED ||
 			(number >= GIC_FIRST_EXTENDED && number <= GIC_LAST_EXTENDED));
 }
 
 /* The chip in a row of /proc/interrupts: behind the counts. */
-static int take_chip(struct irqline *line, const struct cputable_row *row)
+static void take_chip(struct irqline *line, const struct cputable_row *row)
 {
-	_cleanup_free_ char *text = strndup(row->columns, (size_t)(row->end - row->columns));
-	const char *at = text;
+	const char *at = row->columns;
 	uint64_t count;
 
-	if (!text)
-		return -ENOMEM;
-	do
-		at = skip_blanks(at);
-	while (parse_is_digit(*at) && parse_next_u64(&at, &count) == 0);
+	while (parse_next_u64(&at, &count) == 0)
+		;
+	at += strspn(at, " \t");
 	line->listed = true;
 	line->per_cpu = is_per_cpu(at, line->action ? line->action : "");
-	return 0;
 }
 
 int irqlines_take_names(struct irqlines *lines, const char *text)
@@ -179,8 +168,7 @@ int irqlines_take_names(struct irqlines *lines, const char *text)
 			if (!line->action)
 				return -ENOMEM;
 		}
-		if (take_chip(line, &row) < 0)
-			return -ENOMEM;
+		take_chip(line, &row);
 	}
 	return 0;
 }

@@ -15,81 +15,53 @@
 struct name {
 	const char *text;
 	const char *name;
+	bool proves; /* no real machine has this text in what it calls itself */
 };
 
-static const char *find_name(const struct name *names, size_t n, const char *text)
+static const char *find_name(const struct name *names, size_t n, const char *text, bool proven)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strstr(text, names[i].text))
+		if ((names[i].proves || !proven) && strstr(text, names[i].text))
 			return names[i].name;
 	return NULL;
 }
 
-/* What x86 machines call themselves that run under a hypervisor, also where it hides the CPU flag
- * (VirtualBox's paravirtualization "none", VMware's hypervisor.cpuid.v0, `hypervisor=off` of QEMU).
- * No real machine has such a name. Amazon and Google give theirs to real machines as well. */
-static const char *read_dmi_of_guest(void)
+/* The hypervisor, or its vendor, from what the machine calls itself. `proven` asks for names that
+ * no real machine has: they tell of a hypervisor where it hides the CPU flag (VirtualBox's
+ * paravirtualization "none", VMware's hypervisor.cpuid.v0, `hypervisor=off` of QEMU). */
+static const char *read_dmi(bool proven)
 {
-	/* Not the vendors of board and firmware: a real machine may have a firmware that was
-	 * written for QEMU. */
-	static const char *const files[] = {
-		"/sys/class/dmi/id/product_name",
-		"/sys/class/dmi/id/sys_vendor",
-	};
-	static const struct name guests[] = {
-		{ "VirtualBox", "oracle" },
-		{ "innotek GmbH", "oracle" },
-		{ "VMware", "vmware" },
-		{ "Parallels", "parallels" },
-		{ "BHYVE", "bhyve" },
-		{ "HVM domU", "xen" },
-		{ "QEMU", "qemu" },
-		{ "Bochs", "bochs" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		char text[FILE_ATTR_SIZE];
-		const char *name;
-
-		if (file_read_attr(AT_FDCWD, files[i], text, sizeof(text)) < 0)
-			continue;
-		name = find_name(guests, ARRAY_SIZE(guests), text);
-		if (name)
-			return name;
-	}
-	return NULL;
-}
-
-static const char *read_dmi(void)
-{
+	/* The vendors of board and firmware prove nothing: a real machine may have a firmware that
+	 * was written for QEMU. */
 	static const char *const files[] = {
 		"/sys/class/dmi/id/product_name",
 		"/sys/class/dmi/id/sys_vendor",
 		"/sys/class/dmi/id/board_vendor",
 		"/sys/class/dmi/id/bios_vendor",
 	};
-	/* The specific names first: many of these hypervisors are built on QEMU. */
+	/* The specific names first: many of these hypervisors are built on QEMU. Amazon and Google
+	 * give their names to real machines as well. */
 	static const struct name vendors[] = {
 		{ "Amazon EC2", "amazon" },
 		{ "Google Compute Engine", "google" },
 		{ "KubeVirt", "kvm" },
 		{ "OpenStack", "kvm" },
 		{ "KVM", "kvm" },
-		{ "QEMU", "qemu" },
-		{ "VMware", "vmware" },
-		{ "VirtualBox", "oracle" },
-		{ "innotek GmbH", "oracle" },
+		{ "QEMU", "qemu", .proves = true },
+		{ "VMware", "vmware", .proves = true },
+		{ "VirtualBox", "oracle", .proves = true },
+		{ "innotek GmbH", "oracle", .proves = true },
 		{ "Xen", "xen" },
-		{ "HVM domU", "xen" },
-		{ "Bochs", "bochs" },
-		{ "Parallels", "parallels" },
-		{ "BHYVE", "bhyve" },
+		{ "HVM domU", "xen", .proves = true },
+		{ "Bochs", "bochs", .proves = true },
+		{ "Parallels", "parallels", .proves = true },
+		{ "BHYVE", "bhyve", .proves = true },
 		{ "Virtual Machine", "microsoft" },
 		{ "Hyper-V", "microsoft" },
 		{ "Apple Virtualization", "apple" },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+	for (size_t i = 0; i < (proven ? 2 : ARRAY_SIZE(files)); i++) {
 		char text[FILE_ATTR_SIZE];
 		const char *name;
 
@@ -98,7 +70,7 @@ static const char *read_dmi(void)
 		/* Amazon's instances without a hypervisor ("m7g.metal") have the same vendor. */
 		if (strstr(text, ".metal"))
 			return NULL;
-		name = find_name(vendors, ARRAY_SIZE(vendors), text);
+		name = find_name(vendors, ARRAY_SIZE(vendors), text, proven);
 		if (name)
 			return name;
 	}
@@ -120,7 +92,7 @@ static const char *read_clocksources(void)
 		    "/sys/devices/system/clocksource/clocksource0/available_clocksource", text,
 		    sizeof(text)) < 0)
 		return NULL;
-	return find_name(clocks, ARRAY_SIZE(clocks), text);
+	return find_name(clocks, ARRAY_SIZE(clocks), text, false);
 }
 
 static const char *read_device_tree(void)
@@ -135,7 +107,7 @@ static const char *read_device_tree(void)
 	const char *name;
 
 	if (file_read_attr(AT_FDCWD, compatible, text, sizeof(text)) > 0) {
-		name = find_name(hypervisors, ARRAY_SIZE(hypervisors), text);
+		name = find_name(hypervisors, ARRAY_SIZE(hypervisors), text, false);
 		return name ? name : "vm";
 	}
 	/* QEMU's `virt` machine. */
@@ -206,8 +178,8 @@ static const char *find_hypervisor(bool *ret_told)
 	*ret_told = x86 || has_source();
 	/* On x86 without the CPU flag only a few names prove a hypervisor. */
 	if (x86 && !flagged)
-		return read_dmi_of_guest();
-	name = read_dmi();
+		return read_dmi(true);
+	name = read_dmi(false);
 	if (!name)
 		name = read_device_tree();
 	if (!name)
