@@ -42,6 +42,8 @@ BOOST, BASE, LOWEST = 5000000, 3000000, 400000
 NO_LIMIT = 2147483647
 QUICK_WORDS = re.compile(rb'(?:[\w+-]+ )*\[([\w+-]+)\](?: [\w+-]+)*\n?')
 TOOLS = ('freq-pin', 'smt-off', 'irq-steer', 'noise-off')
+# A policy that came back while boost was off does not show a maximum above what that allows.
+HIDDEN_MAXIMUM = re.compile(r'CPUs? ([\d,-]+): something else limits the frequency .* restore will leave none')
 SAID = ('foreign', 'gone', 'waiting', 'refused', 'failed')
 STATES = ('cpufreq.json', 'governors.json')  # of the kernel, in /run
 
@@ -263,6 +265,8 @@ class Sequence:
                         f': {status} {said.strip()}')
         if status >= 128 and not killed:
             raise AssertionError(f'{tool} crashed')
+        for cpus in HIDDEN_MAXIMUM.findall(said):
+            self.noted |= {f'{POLICY}{self.policy_of(cpu)}/scaling_max_freq' for cpu in hotplug.parse_list(cpus)}
         if killed:
             self.killed.add(tool)
             self.noted |= {path for path, _ in self.theirs}  # it has had no time to say so
@@ -279,6 +283,9 @@ class Sequence:
                 self.left.add((tool, row['path']))
             if row['result'] in SAID:
                 self.said[tool, row['path']] = row['result']
+
+    def policy_of(self, cpu):
+        return cpu % 3 if self.kind == 'acpi' else cpu
 
     def some_cpus(self, least=1):
         return hotplug.format_list(self.draw.sample(range(N), self.draw.randrange(least, 4)))
