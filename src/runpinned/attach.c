@@ -375,7 +375,7 @@ static void take_cpus(struct attach *a)
 
 static int try_counters(struct attach *a, int *ret_index)
 {
-	for (uint32_t i = 0; i < a->plan->n_counters; i++) {
+	for (uint32_t i = a->plan->n_evidence_counters; i < a->plan->n_counters; i++) {
 		int fd = counter_open(a, i, 0);
 
 		if (fd < 0) {

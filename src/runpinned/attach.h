@@ -45,9 +45,9 @@ struct attach {
 };
 
 /*
- * Tries whether the counters of the plan can be opened, which is not known of those that -e asks
- * for; *ret_index is the one that cannot. Opens the counters of the CPUs, and with
- * LAUNCH_CPU_EVENTS their events; a kernel that does not allow them is no failure.
+ * Tries whether the counters that -e asks for can be opened; *ret_index is the one that cannot.
+ * Opens the counters of the CPUs, and with LAUNCH_CPU_EVENTS their events; a kernel that does not
+ * allow them is no failure.
  */
 int attach_open(const struct launch_plan *plan, struct attach *ret, int *ret_index);
 void attach_close(struct attach *attach);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "basic/install.h"
 #include "basic/say.h"
 #include "basic/text.h"
@@ -167,10 +171,35 @@ static uint32_t launch_flags(const struct options *options)
 	return flags;
 }
 
+/*
+ * The first event of the machine that is opened on a task waits for a grace period of the kernel,
+ * some 10 ms (kernel/events/core.c: account_event()). So this thread opens one on itself, which
+ * counts nothing; the events of runs that are opened later find the preparations made, as long as
+ * it is open.
+ */
+static void *wake_events(void *arg)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
+	struct commands *commands = arg;
+
+	commands->event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return NULL;
+}
+
 void commands_attach(struct commands *commands, const struct options *options)
 {
-	if (!options->stamper_given || options->stamper == STAMPER_TRACEPOINTS)
-		(void)tracepoints_begin(&commands->tracepoints);
+	bool with_stamps = !options->stamper_given || options->stamper == STAMPER_TRACEPOINTS;
+	int r = with_stamps ? tracepoints_begin(&commands->tracepoints) : -ENODATA;
+
+	if (r < 0 || !options->no_evidence || options->events)
+		commands->is_waking =
+			pthread_create(&commands->waking, NULL, wake_events, commands) == 0;
 }
 
 /* Whether one of the variables has the name of this one. */
@@ -360,5 +389,9 @@ void commands_clear(struct commands *commands)
 		command_clear(&commands->items[i]);
 	command_clear(&commands->empty_shell);
 	tracepoints_free(commands->tracepoints);
+	if (commands->is_waking) {
+		pthread_join(commands->waking, NULL);
+		cleanup_close(&commands->event);
+	}
 	*commands = (struct commands){ 0 };
 }

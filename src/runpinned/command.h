@@ -6,6 +6,8 @@
 #ifndef QUIESCE_RUNPINNED_COMMAND_H
 #define QUIESCE_RUNPINNED_COMMAND_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "basic/facts.h"
@@ -46,13 +48,18 @@ struct commands {
 	struct command empty_shell; /* with --shell: a shell that has nothing to do */
 	/* Attached, or about to be; NULL where they are not allowed or not wanted. */
 	struct tracepoints *tracepoints;
+	/* Waits for what the first event of the machine that is opened on a task waits for. */
+	pthread_t waking;
+	bool is_waking;
+	int event; /* the one that the thread has opened, or the negative errno */
 };
 
 /* Takes the commands of the options. */
 void commands_take(const struct options *options, struct commands *ret);
 /* Finds the program file of each command. Says what is wrong and returns a negative errno. */
 int commands_resolve(struct commands *commands);
-/* Begins to attach the tracepoints if --stamps allows it, which takes a moment (tracepoints.h). */
+/* Begins what takes a moment: to attach the tracepoints if --stamps allows it (tracepoints.h), and
+ * to wait for the kernel's preparations for events on tasks, unless no run needs one. */
 void commands_attach(struct commands *commands, const struct options *options);
 /* Starts the launcher of one command, which reads the files that `evidence` needs; `evidence` and
  * `tracepoints` may be NULL. Says what is wrong and returns a negative errno. */
