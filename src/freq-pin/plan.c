@@ -514,7 +514,32 @@ static int keep(struct knob_plan *plan, const struct policy *policy,
 	return add_policy_knob(plan, policy, KNOB_FREQUENCY, file, name, NULL, &knob);
 }
 
-/* Keeps the limits of policies that were not asked for, or whose base frequency is not known. */
+static bool has_turned(struct journal *journal, const char *path, uint64_t value)
+{
+	uint64_t now;
+
+	return journal && journal_find(journal, path) &&
+		file_read_attr_u64(AT_FDCWD, path, &now) == 0 && now == value;
+}
+
+/* Whether the maximum that a policy shows, and that no journal has, may be less than what somebody
+ * has asked for: a cooling device is at work, or boost was switched off by an earlier apply, when
+ * the CPUs of the policy were offline. */
+static bool hides_maximum(struct journal *journal, const struct policy *policy)
+{
+	char path[POLICY_PATH_SIZE];
+
+	if (has_entry(journal, policy, "scaling_max_freq"))
+		return false;
+	policy_path(policy, "scaling_max_freq", path);
+	if (read_beside(path, "scaling_max_freq") < read_beside(path, "cpuinfo_max_freq"))
+		return plan_is_throttled(path);
+	return has_turned(journal, NO_TURBO, 1) || has_turned(journal, GLOBAL_BOOST, 0);
+}
+
+/* Keeps the limits of policies that were not asked for, or whose base frequency is not known. A
+ * maximum that is hidden shows by itself when boost has its original again: to put back what shows
+ * now would overwrite it. */
 static int keep_limits(struct knob_plan *plan, const struct policies *policies,
 	const struct setter_target *target, bool moved)
 {
@@ -527,7 +552,9 @@ static int keep_limits(struct knob_plan *plan, const struct policies *policies,
 			continue;
 		r = keep(plan, policy, target, moved, "scaling_min_freq", "minimum");
 		if (r == 0)
-			r = keep(plan, policy, target, moved, "scaling_max_freq", "maximum");
+			r = keep(plan, policy, target,
+				moved && !hides_maximum(target->journal, policy),
+				"scaling_max_freq", "maximum");
 	}
 	return r;
 }
@@ -691,21 +718,6 @@ static int say_scope(const struct setter_target *target, const struct knob_plan 
 	if (changes_others(plan, policies))
 		say("boost has one switch for all CPUs: it also changes for CPUs outside of -c");
 	return 0;
-}
-
-/* Whether the maximum of a policy, which is about to be written down, may be less than what
- * somebody has asked for: a cooling device is at work, or boost was switched off by an earlier
- * apply, when the CPUs of the policy were offline. */
-static bool hides_maximum(struct journal *journal, const struct policy *policy)
-{
-	char path[POLICY_PATH_SIZE];
-
-	if (has_entry(journal, policy, "scaling_max_freq"))
-		return false;
-	if (policy->info.max_khz < policy->info.hardware_max_khz)
-		return plan_is_throttled(policy_path(policy, "scaling_max_freq", path));
-	return journal && policy->info.boost == CPUFREQ_BOOST_OFF &&
-		(journal_find(journal, NO_TURBO) || journal_find(journal, GLOBAL_BOOST));
 }
 
 static int say_firmware(const struct setter_target *target, const struct policies *policies)
