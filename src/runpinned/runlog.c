@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
-#include "basic/hash.h"
 #include "basic/macro.h"
 #include "runpinned/runlog.h"
 
@@ -33,13 +34,19 @@ enum {
 	 * and reading them takes a small part of such a run. */
 	DEVICES_HOLD_NS = 5 * 1000 * 1000,
 	TOTAL_MAX_LENGTH = 24,
+	/* So many devices that interrupt often are watched one by one. */
+	MAX_DEVICES = 8,
+	/* The size of an attribute of sysfs, at most. */
+	ATTR_SIZE = 4 * 1024,
 };
 
-/* The total of all interrupts, as the kernel writes it, "" when unknown; and a hash of the numbers
- * of each device. */
-struct total {
-	char text[TOTAL_MAX_LENGTH];
-	uint64_t devices;
+#define POSSIBLE_CPUS "/sys/devices/system/cpu/possible"
+
+/* A numbered interrupt that came between two readings. */
+struct device {
+	size_t number;
+	int fd;		/* its counts for each CPU, or the negative errno of opening the file */
+	uint64_t count; /* what the CPUs of the plan had taken */
 };
 
 struct runlog_writer {
@@ -51,9 +58,20 @@ struct runlog_writer {
 	/* Descriptors of the first OPEN_FILES_MAX files, or the negative errno of opening them. */
 	int *fds;
 	int32_t *sizes;
-	struct total total;    /* as it was last read */
-	struct total counted;  /* the total when the interrupts were last read one by one */
-	int64_t counted_at_ns; /* the time of that reading; 0: never */
+	/* The total of all interrupts as the kernel writes it, "" when unknown, as it was last
+	 * read, and when the interrupts were last read one by one; and the time of that reading. */
+	size_t total_size; /* of the text that it stands in */
+	char total[TOTAL_MAX_LENGTH];
+	char counted[TOTAL_MAX_LENGTH];
+	int64_t counted_at_ns;
+	/* What stands behind the total: how often each numbered interrupt came on all CPUs. */
+	char numbers[BUFFER_SIZE];
+	/* One of them may have come on a CPU of the plan since the interrupts were read one by
+	 * one. */
+	bool any_device;
+	bool columns_are_cpus; /* in the files of the devices */
+	struct device devices[MAX_DEVICES];
+	size_t n_devices; /* that have ever been there: a new one takes the place of the oldest */
 	char buffer[BUFFER_SIZE];
 };
 
@@ -68,6 +86,22 @@ static int open_file(const struct runlog_writer *w, size_t index)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/* The file of a device has a column for each CPU that is possible (kernel/irq/irqdesc.c:
+ * per_cpu_count_show()). Returns whether these are CPUs 0 to n. */
+static bool are_columns_cpus(void)
+{
+	char text[64];
+	int fd = open(POSSIBLE_CPUS, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : RETRY_INTERRUPTED(read(fd, text, sizeof(text) - 1));
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return text[0] == '0' && text[1 + strspn(text + 1, "-0123456789")] == '\n';
 }
 
 int runlog_writer_new(const struct launch_plan *plan, int fd, struct runlog_writer **ret)
@@ -89,6 +123,7 @@ int runlog_writer_new(const struct launch_plan *plan, int fd, struct runlog_writ
 	}
 	for (size_t i = 0; i < n_open_files(plan); i++)
 		w->fds[i] = open_file(w, i);
+	w->columns_are_cpus = are_columns_cpus();
 	*ret = w;
 	return 0;
 }
@@ -100,6 +135,10 @@ void runlog_writer_free(struct runlog_writer *w)
 	for (size_t i = 0; i < n_open_files(w->plan); i++) {
 		if (w->fds[i] >= 0)
 			close(w->fds[i]);
+	}
+	for (size_t i = 0; i < w->n_devices && i < MAX_DEVICES; i++) {
+		if (w->devices[i].fd >= 0)
+			close(w->devices[i].fd);
 	}
 	free(w->fds);
 	free(w->sizes);
@@ -113,7 +152,7 @@ void runlog_rewind(struct runlog_writer *w)
 
 void runlog_forget(struct runlog_writer *w)
 {
-	w->counted = (struct total){ 0 };
+	w->counted[0] = '\0';
 }
 
 size_t runlog_size(const struct runlog_writer *w)
@@ -148,7 +187,7 @@ int runlog_flush(struct runlog_writer *w)
 	return r;
 }
 
-/* Makes room in the buffer for `size` bytes (at most READ_MIN) at the offset w->at. */
+/* Makes room in the buffer for `size` bytes (at most BUFFER_SIZE) at the offset w->at. */
 static int make_room(struct runlog_writer *w, size_t size)
 {
 	return BUFFER_SIZE - (w->at - w->buffer_at) < size ? runlog_flush(w) : 0;
@@ -205,7 +244,8 @@ static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
 		ssize_t n;
 		int r;
 
-		r = make_room(w, READ_MIN);
+		/* What follows a first read is most often nothing, which needs no room. */
+		r = make_room(w, w->at == begin ? READ_MIN : 1);
 		if (r < 0)
 			return r;
 		room = BUFFER_SIZE - (w->at - w->buffer_at);
@@ -228,7 +268,104 @@ static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
 	return append(w, "", 1);
 }
 
-/* Finds the number behind "intr" in the text that was appended last, if all of it is in the
+/* Adds up what the CPUs of the plan have taken of an interrupt: "12,0,3". */
+static int count_device(const struct runlog_writer *w, int fd, uint64_t *ret)
+{
+	const size_t size = sizeof(w->plan->cpus);
+	const cpu_set_t *cpus = (const cpu_set_t *)w->plan->cpus;
+	int left = CPU_COUNT_S(size, cpus);
+	char text[ATTR_SIZE], *at = text;
+	uint64_t count = 0;
+	ssize_t n;
+
+	n = fd < 0 ? -1 : RETRY_INTERRUPTED(pread(fd, text, sizeof(text) - 1, 0));
+	if (n <= 0 || left == 0)
+		return -ENODATA;
+	text[n] = '\0';
+	for (size_t cpu = 0; left > 0; cpu++) {
+		char *end;
+		unsigned long value = strtoul(at, &end, 10);
+
+		/* The kernel cuts the text of thousands of CPUs. */
+		if (end == at || (*end != ',' && *end != '\n'))
+			return -ENODATA;
+		if (CPU_ISSET_S(cpu, size, cpus)) {
+			count += value;
+			left--;
+		}
+		at = end + (*end == ',');
+	}
+	*ret = count;
+	return 0;
+}
+
+static struct device *find_device(struct runlog_writer *w, size_t number)
+{
+	for (size_t i = 0; i < w->n_devices && i < MAX_DEVICES; i++) {
+		if (w->devices[i].number == number)
+			return &w->devices[i];
+	}
+	return NULL;
+}
+
+/* Returns whether a numbered interrupt, which has come, may have come on a CPU of the plan: when it
+ * is seen for the first time, nobody knows. */
+static bool has_come_here(struct runlog_writer *w, size_t number)
+{
+	struct device *device = find_device(w, number);
+	bool is_new = !device;
+	uint64_t count;
+
+	if (!w->columns_are_cpus)
+		return true;
+	if (is_new) {
+		char path[64];
+		int fd;
+
+		snprintf(path, sizeof(path), "/sys/kernel/irq/%zu/per_cpu_count", number);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		device = &w->devices[w->n_devices % MAX_DEVICES];
+		if (w->n_devices++ >= MAX_DEVICES && device->fd >= 0)
+			close(device->fd);
+		*device = (struct device){ .number = number, .fd = fd < 0 ? -errno : fd };
+	}
+	if (count_device(w, device->fd, &count) < 0)
+		return true;
+	if (!is_new && count == device->count)
+		return false;
+	device->count = count;
+	return true;
+}
+
+/*
+ * Notes which numbered interrupts have come since the last reading. They stand in the order of
+ * their numbers, with a 0 for each number that there is not (fs/proc/stat.c: show_all_irqs()).
+ */
+static void take_numbers(struct runlog_writer *w, const char *numbers, size_t length)
+{
+	const char *now = numbers, *before = w->numbers;
+
+	if (strncmp(before, numbers, length) == 0 && before[length] == '\0')
+		return;
+	for (size_t number = 0; !w->any_device; number++) {
+		size_t n = strspn(now, " "), m = strspn(before, " ");
+
+		n += strcspn(now + n, " \n");
+		m += strcspn(before + m, " ");
+		if (n == 0 || m == 0) {
+			w->any_device = n != m; /* there are more of them than before, or fewer */
+			break;
+		}
+		if (n != m || memcmp(now, before, n) != 0)
+			w->any_device = has_come_here(w, number);
+		now += n;
+		before += m;
+	}
+	memcpy(w->numbers, numbers, length);
+	w->numbers[length] = '\0';
+}
+
+/* Finds the numbers behind "intr" in the text that was appended last, if all of it is in the
  * buffer. */
 static void take_total(struct runlog_writer *w, int32_t size)
 {
@@ -236,7 +373,8 @@ static void take_total(struct runlog_writer *w, int32_t size)
 	const char *at;
 	size_t length;
 
-	w->total = (struct total){ 0 };
+	w->total[0] = '\0';
+	w->total_size = size < 0 ? 0 : (size_t)size;
 	/* On a machine that is so large that the text does not fit into the buffer, there are
 	 * always new interrupts, so the total is of no use. */
 	if (size < 0 || w->at - w->buffer_at <= (size_t)size)
@@ -248,21 +386,22 @@ static void take_total(struct runlog_writer *w, int32_t size)
 	length = strspn(at, "0123456789");
 	if (length == 0 || length >= TOTAL_MAX_LENGTH)
 		return;
-	memcpy(w->total.text, at, length);
-	w->total.devices = hash_bytes(HASH_START, at + length, strcspn(at + length, "\n"));
+	memcpy(w->total, at, length);
+	w->total[length] = '\0';
+	take_numbers(w, at + length, strcspn(at + length, "\n"));
 }
 
 /* What there was since the interrupts were last read one by one: RUNLOG_UNCHANGED for no interrupt,
- * RUNLOG_NO_DEVICE for none of a device, or 0 when they have to be read. */
+ * RUNLOG_NO_DEVICE for none of a device on the CPUs of the plan, or 0 when they have to be read. */
 static int find_unread(const struct runlog_writer *w)
 {
 	int64_t age_ns = clock_now_ns(CLOCK_MONOTONIC) - w->counted_at_ns;
 
-	if (!w->total.text[0] || !w->counted.text[0])
+	if (!w->total[0] || !w->counted[0])
 		return 0;
-	if (strcmp(w->total.text, w->counted.text) == 0 && age_ns < TOTAL_HOLDS_NS)
+	if (strcmp(w->total, w->counted) == 0 && age_ns < TOTAL_HOLDS_NS)
 		return RUNLOG_UNCHANGED;
-	if (w->total.devices == w->counted.devices && age_ns < DEVICES_HOLD_NS)
+	if (!w->any_device && age_ns < DEVICES_HOLD_NS)
 		return RUNLOG_NO_DEVICE;
 	return 0;
 }
@@ -299,7 +438,10 @@ static int append_by_kind(struct runlog_writer *w, size_t index)
 
 	switch (w->files[index].kind) {
 	case LAUNCH_FILE_TOTAL:
-		r = append_file(w, index, size);
+		/* The text has to be in the buffer as a whole. */
+		r = make_room(w, MIN(w->total_size + READ_MIN, (size_t)BUFFER_SIZE));
+		if (r == 0)
+			r = append_file(w, index, size);
 		if (r == 0)
 			take_total(w, *size);
 		return r;
@@ -307,12 +449,13 @@ static int append_by_kind(struct runlog_writer *w, size_t index)
 		*size = find_unread(w);
 		if (*size < 0)
 			return 0;
-		w->counted = w->total;
+		memcpy(w->counted, w->total, sizeof(w->counted));
+		w->any_device = false;
 		w->counted_at_ns = clock_now_ns(CLOCK_MONOTONIC);
 		r = append_file(w, index, size);
 		/* The file was not read, so it has to be read the next time. */
 		if (*size < 0)
-			w->counted = (struct total){ 0 };
+			w->counted[0] = '\0';
 		return r;
 	default:
 		return append_file(w, index, size);

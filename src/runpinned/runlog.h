@@ -56,7 +56,7 @@ int runlog_flush(struct runlog_writer *writer);
 
 /* Why there is no text of a file: it was not to be read; it has not changed since the previous
  * reading of the same launcher that was not forgotten; or, of LAUNCH_FILE_INTERRUPTS, no device has
- * interrupted any CPU since that reading, while other interrupts may have come. */
+ * interrupted a CPU of the plan since that reading, while other interrupts may have come. */
 #define RUNLOG_NOT_READ (-ENODATA)
 #define RUNLOG_UNCHANGED (-EALREADY)
 #define RUNLOG_NO_DEVICE (-ENOMSG)

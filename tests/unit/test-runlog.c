@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "basic/macro.h"
+#include "fake-machine.h"
 #include "runpinned/runlog.h"
 
 enum {
@@ -305,6 +307,120 @@ static void test_devices_that_stand_still(_unused_ void **state)
 	fixture_close(&fixture);
 }
 
+/* --- A device that interrupts other CPUs, which its own file tells. --- */
+
+#define POSSIBLE "/sys/devices/system/cpu/possible"
+#define COUNTS(irq) "/sys/kernel/irq/" #irq "/per_cpu_count"
+
+/* The plan has CPUs 1 and 3 of those that are possible. */
+static void devices_open(struct fixture *fixture, const char *possible)
+{
+	cpu_set_t *cpus;
+
+	fixture_open(fixture, counted_files, ARRAY_SIZE(counted_files));
+	cpus = (cpu_set_t *)fixture->memory->plan.cpus;
+	CPU_SET_S(1, LAUNCH_CPU_BYTES, cpus);
+	CPU_SET_S(3, LAUNCH_CPU_BYTES, cpus);
+	assert_true(fake_machine_write(POSSIBLE, possible));
+	fixture_begin(fixture);
+}
+
+/* Whether the interrupts are read one by one when number 2 has come, and its file says this. NULL:
+ * there is none. */
+static bool is_read(struct fixture *fixture, const char *counts)
+{
+	static unsigned n;
+	char total[64];
+	ssize_t size;
+
+	runlog_forget(fixture->writer);
+	assert_int_equal(read_interrupts(fixture, "cpu 1\nintr 10 3 0 0 0\n", "one"), 3);
+	if (counts)
+		assert_true(fake_machine_write(COUNTS(2), counts));
+	else
+		unlink(COUNTS(2));
+	n++;
+	snprintf(total, sizeof(total), "cpu 1\nintr %u 3 0 %u 0\n", 100 + n, 10 + n);
+	size = read_interrupts(fixture, total, "four");
+	assert_true(size == 4 || size == RUNLOG_NO_DEVICE);
+	return size == 4;
+}
+
+/* A busy machine may take longer than a reading is believed, so that what need not be read is read:
+ * it is tried again. */
+static void assert_not_read(struct fixture *fixture, const char *counts)
+{
+	for (int i = 0; i < 100; i++) {
+		if (!is_read(fixture, counts))
+			return;
+	}
+	fail_msg("'%s' is read", counts);
+}
+
+static void test_devices_of_other_cpus(_unused_ void **state)
+{
+	struct fixture fixture;
+
+	assert_true(fake_machine_write(COUNTS(2), "5,6,7,8\n"));
+	devices_open(&fixture, "0-3\n");
+	assert_not_read(&fixture, "9,6,9,8\n");
+	assert_not_read(&fixture, "9,6,9999,8\n");
+	/* CPU 1, then CPU 3. */
+	assert_true(is_read(&fixture, "9,7,9999,8\n"));
+	assert_true(is_read(&fixture, "9,7,9999,9\n"));
+	assert_not_read(&fixture, "10,7,10000,9\n");
+	/* What cannot be understood says nothing. */
+	assert_true(is_read(&fixture, "11,7,10000\n"));
+	assert_true(is_read(&fixture, "11,7,10000,9"));
+	assert_true(is_read(&fixture, ""));
+	assert_true(is_read(&fixture, NULL));
+	fixture_close(&fixture);
+}
+
+static void test_columns_that_are_no_cpus(_unused_ void **state)
+{
+	static const char *const texts[] = { "0,2-4\n", "1-4\n", "", "0-3" };
+
+	assert_true(fake_machine_write(COUNTS(2), "5,6,7,8\n"));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct fixture fixture;
+
+		devices_open(&fixture, texts[i]);
+		for (int j = 0; j < 3; j++)
+			assert_true(is_read(&fixture, "5,6,7,8\n"));
+		fixture_close(&fixture);
+	}
+}
+
+/* More devices than are watched at once. */
+static void test_many_devices(_unused_ void **state)
+{
+	char numbers[256], path[64];
+	bool left_out = false;
+	struct fixture fixture;
+	size_t n;
+
+	for (int irq = 0; irq < 20; irq++) {
+		snprintf(path, sizeof(path), "/sys/kernel/irq/%d/per_cpu_count", irq);
+		assert_true(fake_machine_write(path, "1,2,3,4\n"));
+	}
+	devices_open(&fixture, "0-3\n");
+	for (int i = 0; i < 300; i++) {
+		ssize_t size;
+
+		n = (size_t)snprintf(numbers, sizeof(numbers), "cpu 1\nintr %d", 1000 + i);
+		for (int irq = 0; irq < 20; irq++)
+			n += (size_t)snprintf(numbers + n, sizeof(numbers) - n, " %d",
+				irq == (i / 5) % 20 ? i + 1 : 0);
+		snprintf(numbers + n, sizeof(numbers) - n, "\n");
+		size = read_interrupts(&fixture, numbers, "four");
+		assert_true(size == 4 || size == RUNLOG_NO_DEVICE);
+		left_out = left_out || size < 0;
+	}
+	assert_true(left_out);
+	fixture_close(&fixture);
+}
+
 static void test_total_that_stands_still(_unused_ void **state)
 {
 	struct timespec longer = { .tv_nsec = 12 * NSEC_PER_MSEC };
@@ -442,9 +558,14 @@ int main(void)
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_total_that_stands_still),
 		cmocka_unit_test(test_devices_that_stand_still),
+		cmocka_unit_test_setup(test_devices_of_other_cpus, fake_machine_setup),
+		cmocka_unit_test_setup(test_columns_that_are_no_cpus, fake_machine_setup),
+		cmocka_unit_test_setup(test_many_devices, fake_machine_setup),
 		cmocka_unit_test(test_no_total),
 		cmocka_unit_test(test_damaged),
 	};
 
+	if (!fake_machine_enter())
+		return 0;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
