@@ -342,8 +342,19 @@ static int measure_commands(const struct options *given, const struct place *pla
 	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
 	const struct measurement *first;
 	enum exit_status prepared;
+	struct cpuholder holder;
+	bool attached = false;
 	int r, cleaned;
 
+	/* Attaching takes as long as the preparations, and goes on beside them if the CPUs are
+	 * free. Else those who are waited for would pay for it; and whether tracepoints may stamp
+	 * can depend on the file that is appended to. */
+	if (!*lock)
+		(void)cpulock_try(place->cpus, lock, &holder);
+	if (*lock && !options->append) {
+		commands_attach(commands, options);
+		attached = true;
+	}
 	prepared = prepare_result(options, place, commands, &save);
 	if (prepared != EXIT_DONE)
 		return prepared;
@@ -353,8 +364,8 @@ static int measure_commands(const struct options *given, const struct place *pla
 		return failure_status(r, stop);
 	if (r > 0)
 		return HAS_WAITED;
-	/* Not earlier: those who are waited for would pay for it. */
-	commands_attach(commands, options);
+	if (!attached)
+		commands_attach(commands, options);
 	counting_say_notes(counting);
 	if (!options->no_evidence) {
 		r = evidence_open(place->cpus, &evidence);
