@@ -13,6 +13,7 @@
 
 #include "basic/clock.h"
 #include "basic/macro.h"
+#include "basic/parse.h"
 #include "runpinned/runlog.h"
 
 enum {
@@ -274,8 +275,9 @@ static int count_device(const struct runlog_writer *w, int fd, uint64_t *ret)
 	const size_t size = sizeof(w->plan->cpus);
 	const cpu_set_t *cpus = (const cpu_set_t *)w->plan->cpus;
 	int left = CPU_COUNT_S(size, cpus);
-	char text[ATTR_SIZE], *at = text;
-	uint64_t count = 0;
+	char text[ATTR_SIZE];
+	const char *at = text;
+	uint64_t count = 0, value;
 	ssize_t n;
 
 	n = fd < 0 ? -1 : RETRY_INTERRUPTED(pread(fd, text, sizeof(text) - 1, 0));
@@ -283,17 +285,14 @@ static int count_device(const struct runlog_writer *w, int fd, uint64_t *ret)
 		return -ENODATA;
 	text[n] = '\0';
 	for (size_t cpu = 0; left > 0; cpu++) {
-		char *end;
-		unsigned long value = strtoul(at, &end, 10);
-
 		/* The kernel cuts the text of thousands of CPUs. */
-		if (end == at || (*end != ',' && *end != '\n'))
+		if (parse_next_u64(&at, &value) < 0 || (*at != ',' && *at != '\n'))
 			return -ENODATA;
+		at += *at == ',';
 		if (CPU_ISSET_S(cpu, size, cpus)) {
 			count += value;
 			left--;
 		}
-		at = end + (*end == ',');
 	}
 	*ret = count;
 	return 0;
