@@ -16,6 +16,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "recording/copy.h"
 #include "recording/mounts.h"
 #include "recording/sysroot.h"
 #include "recording/tarball.h"
@@ -24,6 +25,8 @@
 #define ROOT "/proc"
 #define EMPTY ROOT "/empty"
 #define RECORDING ROOT "/recording"
+/* A copy of the machine in it, where one is needed. */
+#define COPY ROOT "/copy"
 
 static int build_failed(const char *what, char **ret_why)
 {
@@ -140,7 +143,7 @@ enum {
 	REMOVED_SHOWN = 3,
 };
 
-/* Links that were removed from an archive. */
+/* Links that were removed. */
 struct removed {
 	struct text names; /* of the first ones */
 	size_t n;
@@ -153,8 +156,10 @@ struct inspection {
 	char path[PATH_MAX]; /* of the present entry, relative to top */
 	size_t n_entries;
 	unsigned depth;
-	/* Where links that lead out are removed and listed; NULL where they are refused. */
+	/* Where links that lead out are removed and listed; NULL where they only set leads_out,
+	 * because the files are somebody else's. */
 	struct removed *removed;
+	bool leads_out;
 };
 
 static int remove_link(const struct inspection *i, char **ret_why)
@@ -174,12 +179,12 @@ static int refuse_entry(const struct inspection *i, const char *what, char **ret
 }
 
 /*
- * Refuses or removes a link that leads out of its tree, even through other links, each of which may
+ * Finds or removes a link that leads out of its tree, even through other links, each of which may
  * look harmless by its text: so the kernel has to resolve it. A link that leads nowhere does no
  * harm. RESOLVE_BENEATH exists from Linux 5.6 on (openat2(2)); a seccomp filter may refuse the
  * call.
  */
-static int inspect_link(const struct inspection *i, char **ret_why)
+static int inspect_link(struct inspection *i, char **ret_why)
 {
 	const struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -196,9 +201,10 @@ static int inspect_link(const struct inspection *i, char **ret_why)
 	}
 	if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES)
 		return 0;
-	if (errno == EXDEV)
-		return i->removed ? remove_link(i, ret_why)
-				  : refuse_entry(i, "is a link that leads out", ret_why);
+	if (errno == EXDEV) {
+		i->leads_out = true;
+		return i->removed ? remove_link(i, ret_why) : 0;
+	}
 	if (errno == ENOSYS || errno == EPERM)
 		return text_refuse(ret_why, -EPERM,
 			"this system cannot tell where its links lead: openat2: %s",
@@ -269,15 +275,17 @@ static int inspect_directory(int parent, const char *name, struct inspection *i,
 	return r;
 }
 
+static const char *const tops[] = { "sys", "proc" };
+
 /*
- * Refuses anything but files, directories, and links that stay in their tree. sys and proc are two
- * trees, and not one, because each may have entries of this machine beside those of the recording,
- * such as /proc/self. The check is not atomic: somebody who can write to the recording can change
- * it later.
+ * Refuses anything but files, directories and links, and removes links that do not stay in their
+ * tree; or returns 1 where there are such links and `removed` is NULL. sys and proc are two trees,
+ * and not one, because each may have entries of this machine beside those of the recording, such as
+ * /proc/self. The check is not atomic: somebody who can write to the recording can change it later.
  */
 static int inspect_machine(const char *machine, struct removed *removed, char **ret_why)
 {
-	static const char *const tops[] = { "sys", "proc" };
+	bool leads_out = false;
 
 	for (size_t k = 0; k < ARRAY_SIZE(tops); k++) {
 		struct inspection inspection = { .top_name = tops[k], .removed = removed };
@@ -296,7 +304,47 @@ static int inspect_machine(const char *machine, struct removed *removed, char **
 		close(inspection.top);
 		if (r < 0)
 			return r;
+		leads_out = leads_out || inspection.leads_out;
 	}
+	return leads_out && !removed;
+}
+
+static int copy_top(const char *machine, const char *top, char **ret_why)
+{
+	_cleanup_close_ int from = -EBADF, to = -EBADF;
+	char path[PATH_MAX], copy[PATH_MAX];
+	int r;
+
+	r = mounts_join_path(path, machine, top, ret_why);
+	if (r == 0)
+		r = mounts_join_path(copy, COPY, top, ret_why);
+	if (r < 0)
+		return r;
+	from = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (from < 0 && errno == ENOENT)
+		return 0;
+	if (from < 0)
+		return text_refuse(ret_why, -EINVAL, "%s: %s", top, strerror(errno));
+	if (mkdir(copy, 0755) < 0)
+		return build_failed(copy, ret_why);
+	to = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Beginning below the recording's top, whose path ends with the slash that is left out. */
+	return to < 0 ? build_failed(copy, ret_why)
+		      : copy_tree(from, to, path + strlen(RECORDING) + 1, ret_why);
+}
+
+/* Copies the machine into memory, and goes on with the copy. */
+static int copy_machine(struct machine *machine, char **ret_why)
+{
+	if (mkdir(COPY, 0755) < 0)
+		return build_failed(COPY, ret_why);
+	for (size_t k = 0; k < ARRAY_SIZE(tops); k++) {
+		int r = copy_top(machine->path, tops[k], ret_why);
+
+		if (r < 0)
+			return r;
+	}
+	snprintf(machine->path, sizeof(machine->path), COPY);
 	return 0;
 }
 
@@ -357,8 +405,8 @@ static int link_proc(const char *name, void *data, char **ret_why)
 	return 0;
 }
 
-/* removed: as of struct inspection. */
-static int show_machine(struct removed *removed, char **ret_missing, char **ret_why)
+/* is_ours: the recording was unpacked, and nobody else has it. */
+static int show_machine(bool is_ours, struct removed *removed, char **ret_missing, char **ret_why)
 {
 	struct machine machine;
 	struct hiding hiding = { .machine = machine.path };
@@ -367,7 +415,12 @@ static int show_machine(struct removed *removed, char **ret_missing, char **ret_
 
 	r = find_machine(&machine, ret_why);
 	if (r == 0)
-		r = inspect_machine(machine.path, removed, ret_why);
+		r = inspect_machine(machine.path, is_ours ? removed : NULL, ret_why);
+	if (r > 0) {
+		r = copy_machine(&machine, ret_why);
+		if (r == 0)
+			r = inspect_machine(machine.path, removed, ret_why);
+	}
 	if (r == 0)
 		r = mounts_for_each_name(ROOT "/sys", show_or_hide, &hiding, ret_why);
 	if (r == 0)
@@ -420,7 +473,7 @@ int sysroot_enter(const char *recording, char **ret_missing, char **ret_removed,
 	else if (mount(path, RECORDING, NULL, MS_BIND | MS_REC, NULL) < 0)
 		r = build_failed(path, ret_why);
 	if (r == 0)
-		r = show_machine(S_ISREG(st.st_mode) ? &removed : NULL, ret_missing, ret_why);
+		r = show_machine(S_ISREG(st.st_mode), &removed, ret_missing, ret_why);
 	text_append_rest(&removed.names, removed.n, REMOVED_SHOWN);
 	if (r == 0 && removed.names.failed)
 		r = -ENOMEM;

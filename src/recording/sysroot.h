@@ -16,11 +16,11 @@
  * `recording` is a directory with sys/ and proc/, of which either may be missing, or a .tar or
  * .tar.gz with one (tarball.h), which is unpacked into memory. sys/ and proc/ may be one directory
  * further down, as tar(1) packs them. The recording may be malicious: so anything but files,
- * directories and links is refused, and so is a link of a directory that leads out of sys/ or
- * proc/, even through other links. Such a link of an archive is removed from what was unpacked:
+ * directories and links is refused, and so is a link that by its text leads out of the recording.
+ * One that leads out of sys/ or proc/, even through other links, is removed from what was unpacked:
  * other programs that record machines, such as hwloc-gather-topology(1), leave such links behind
- * where they copy the target of a link. A directory is not copied: nobody else should be able to
- * write to it meanwhile.
+ * where they copy the target of a link. A directory that has one is copied into memory for that;
+ * any other is not copied, and nobody else should be able to write to it meanwhile.
  *
  * *ret_missing (malloc'd) lists entries of the recording that cannot be shown, since this kernel's
  * /sys does not have them: "/sys/hypervisor"; *ret_removed the links that were removed:

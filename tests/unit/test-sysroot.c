@@ -203,18 +203,40 @@ static void make_link(const char *target, const char *name)
 	assert_int_equal(symlink(target, path), 0);
 }
 
+/* Removed from what is shown, and only there. */
+static void expect_removed(
+	bool (*look)(const char *missing), const char *recording, const char *links)
+{
+	wanted_removed = links;
+	run_child(look, recording, 0, NULL);
+	wanted_removed = NULL;
+}
+
+static bool look_without_way(const char *missing)
+{
+	return look_alone(missing) && is_hidden("/sys/devices/way") && is_hidden("/proc/way");
+}
+
 /* Each of them looks as if it stayed inside, by its letters; what it leads to is this machine's. */
 static void test_links_out(void **state)
 {
+	char path[256], target[64];
+
 	(void)state;
 	write_machine("");
 	make_link("../..", "a/b/up");
 	make_link("../../a/b/up/../proc/self/environ", "sys/devices/way");
-	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
+	expect_removed(look_without_way, top, "sys/devices/way");
 	/* Inside of the recording, but beside it is another /proc/self here. */
 	make_link("../../proc/self/environ", "sys/devices/way");
-	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
+	expect_removed(look_without_way, top, "sys/devices/way");
+	/* The recording still has it. */
+	snprintf(path, sizeof(path), "%s/sys/devices/way", top);
+	assert_int_equal(readlink(path, target, sizeof(target)), 23);
+	/* As of an archive, one whose letters say that it leads out of the whole is refused. */
 	make_link("/proc/self/environ", "sys/devices/way");
+	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
+	make_link("../../../x", "sys/devices/way");
 	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
 	make_link("y", "sys/devices/way");
 	make_link("way", "sys/devices/y");
@@ -222,12 +244,39 @@ static void test_links_out(void **state)
 	/* Through another one in the same tree. */
 	make_link("..", "sys/devices/y");
 	make_link("y/../../proc/self", "sys/devices/way");
-	run_child(NULL, top, -EINVAL, "sys/devices/way is a link that leads out");
+	expect_removed(look_without_way, top, "sys/devices/way");
 	/* And one that stays. */
 	make_link("y/class/y", "sys/devices/way");
 	run_child(NULL, top, 0, NULL);
 	make_link("../sys/class/y", "proc/way");
-	run_child(NULL, top, -EINVAL, "proc/way is a link that leads out");
+	expect_removed(look_alone, top, "proc/way");
+}
+
+/* The same tree as a directory further down, whose copy is as it is: what may not be written there,
+ * and what makes no sense. */
+static bool look_at_copy(const char *missing)
+{
+	struct stat st;
+
+	return look_alone(missing) && is_hidden("/sys/devices/way") &&
+		stat("/sys/class/y", &st) == 0 && !(st.st_mode & S_IWUSR) &&
+		stat("/sys/devices/x", &st) == 0 && st.st_mode & S_IWUSR;
+}
+
+static void test_link_out_further_down(void **state)
+{
+	char path[256];
+
+	(void)state;
+	write_machine("host/");
+	make_link("../../outside", "host/sys/devices/way");
+	snprintf(path, sizeof(path), "%s/host/sys/class/y", top);
+	assert_int_equal(chmod(path, 0444), 0);
+	expect_removed(look_at_copy, top, "sys/devices/way");
+	make_link("../../../outside", "host/sys/devices/way");
+	expect_removed(look_at_copy, top, "sys/devices/way");
+	make_link("../../../../outside", "host/sys/devices/way");
+	run_child(NULL, top, -EINVAL, "host/sys/devices/way is a link that leads out");
 }
 
 static bool look_without_links(const char *missing)
@@ -236,7 +285,7 @@ static bool look_without_links(const char *missing)
 		holds("/sys/devices/inside", "1");
 }
 
-/* Links of an archive that lead out are removed: it was unpacked for this alone. */
+/* An archive and a directory of the same files are one recording. */
 static void test_links_out_of_archive(void **state)
 {
 	char out[] = "../../outside", inside[] = "x", one[] = "1";
@@ -253,6 +302,11 @@ static void test_links_out_of_archive(void **state)
 
 	(void)state;
 	write_file("outside", "of it");
+	write_file("machine/sys/devices/x", "1\n");
+	make_link("x", "machine/sys/devices/inside");
+	make_link("../../outside", "machine/sys/devices/out");
+	snprintf(path, sizeof(path), "%s/machine", top);
+	expect_removed(look_without_links, path, "sys/devices/out");
 	snprintf(path, sizeof(path), "%s/linked.tar.gz", top);
 	stream = fopen(path, "we");
 	assert_non_null(stream);
@@ -261,9 +315,7 @@ static void test_links_out_of_archive(void **state)
 	if (r == -EOPNOTSUPP)
 		skip();
 	assert_int_equal(r, 0);
-	wanted_removed = "sys/devices/out";
-	run_child(look_without_links, path, 0, NULL);
-	wanted_removed = NULL;
+	expect_removed(look_without_links, path, "sys/devices/out");
 }
 
 /* The trees themselves, in whose place this machine's would be shown. */
@@ -311,6 +363,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_further_down, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_links_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_link_out_further_down, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_links_out_of_archive, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_top_is_link, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_odd_files, setup, teardown),
