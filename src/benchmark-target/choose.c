@@ -285,7 +285,7 @@ int choose_cpus(const struct settings *settings, struct choice **ret)
 		return -ENOMEM;
 	if (cpumask_new(&choice->cpus) < 0)
 		return -ENOMEM;
-	r = topology_read(&topology);
+	r = topology_read(false, &topology);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");
 		return r;

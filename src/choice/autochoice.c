@@ -359,7 +359,9 @@ static void explain_load(struct reason *reason, const struct topology *topology,
 	else if (best->busy >= 0)
 		reason_add(reason, "%d %% busy", percent(best->busy));
 	if (best->n_siblings == 0)
-		reason_add(reason, "no sibling beside it");
+		reason_add(reason,
+			best->facts->core_told ? "no sibling beside it"
+					       : "what shares its core is not known");
 	if (best->n_siblings == 0 || best->sibling_busy < 0)
 		return;
 	topology_get_siblings(topology, best->cpu, scratch);

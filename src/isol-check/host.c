@@ -181,6 +181,8 @@ static int read_times(const struct host *host, struct procstat_times **ret)
 
 	if (!times)
 		return -ENOMEM;
+	if (host->topology->renumbered)
+		return -ENODATA;
 	r = file_read_all(PROCSTAT_STAT, TABLE_MAX, &text, &length);
 	if (r < 0)
 		return r;
@@ -252,7 +254,7 @@ int host_new(const struct host_options *options, struct host **ret)
 		host->options.watch_ns = 0;
 	if (cpumask_new(&host->cpus) < 0)
 		return -ENOMEM;
-	r = topology_read(&host->topology);
+	r = topology_read(options->recorded, &host->topology);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");
 		return r;

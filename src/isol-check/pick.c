@@ -39,7 +39,7 @@ int pick_run(unsigned n, bool recorded, bool verbose)
 	_cleanup_free_ char *list = NULL, *reason = NULL;
 	int r;
 
-	r = topology_read(&topology);
+	r = topology_read(recorded, &topology);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");
 		return r;

@@ -211,7 +211,7 @@ int cpuload_watch(const struct topology *topology, int64_t ns, struct cpuload **
 		return -ENOMEM;
 	for (size_t i = 0; i < load->n_cpus; i++)
 		load->busy[i] = -1;
-	r = watch_busy(topology->online, ns, load);
+	r = topology->renumbered ? 0 : watch_busy(topology->online, ns, load);
 	if (r == 0)
 		r = count_interrupts(topology, load);
 	if (r < 0)

@@ -15,8 +15,10 @@
 #include "machine/topology.h"
 
 struct cpuload {
-	size_t n_cpus;	      /* entries in all arrays, indexed by CPU number */
-	double *busy;	      /* share of the interval in which the CPU was not idle; -1 unknown */
+	size_t n_cpus; /* entries in all arrays, indexed by CPU number */
+	/* The share of the interval in which the CPU was not idle; -1 where unknown, as on a
+	 * machine that is `renumbered` (topology.h). */
+	double *busy;
 	uint64_t *interrupts; /* of devices, from /proc/interrupts; 0 where unknown */
 	/* Those of them that nobody can keep away: see cpuload_add_fixed(). 0 where unknown. */
 	uint64_t *fixed;

@@ -231,16 +231,47 @@ static void guess_online(const struct cpumask *present, struct cpumask *ret)
 	}
 }
 
+/* Adds the CPUs of this thread's affinity to the online ones; *ret_added: there were some to add.
+ * lxcfs lets the list of possible CPUs and the CPUs' own files through: what these do not know is
+ * no CPU of the machine that is shown. `possible` is empty where there is no such list. */
+static int add_own(const struct cpumask *possible, struct cpumask *online, bool *ret_added)
+{
+	_cleanup_(cpumask) struct cpumask *own = NULL;
+	char path[sizeof(CPU_DIR) + 32];
+
+	if (cpumask_new(&own) < 0)
+		return -ENOMEM;
+	if (cpumask_get_self(own) < 0)
+		return 0;
+	cpumask_andnot(own, own, online);
+	if (!cpumask_is_empty(possible))
+		cpumask_and(own, own, possible);
+	cpumask_for_each (cpu, own) {
+		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/online", cpu);
+		if (read_number(AT_FDCWD, path) == 0)
+			cpumask_clear(own, cpu);
+	}
+	*ret_added = !cpumask_is_empty(own);
+	cpumask_or(online, online, own);
+	return 0;
+}
+
 /* Makes possible include present, and present include online, even where files are missing or
  * contradict each other. */
-static int read_masks(struct cpumask *possible, struct cpumask *present, struct cpumask *online)
+static int read_masks(bool recorded, struct cpumask *possible, struct cpumask *present,
+	struct cpumask *online, bool *ret_renumbered)
 {
+	int r;
+
 	if (read_mask(AT_FDCWD, CPU_DIR "/present", NULL, present) < 0 &&
 		read_directories(present) < 0)
 		(void)read_proc_stat(present);
 	if (read_mask(AT_FDCWD, CPU_DIR "/online", NULL, online) < 0)
 		guess_online(present, online);
 	(void)read_mask(AT_FDCWD, CPU_DIR "/possible", NULL, possible);
+	r = recorded ? 0 : add_own(possible, online, ret_renumbered);
+	if (r < 0)
+		return r;
 	cpumask_or(present, present, online);
 	cpumask_or(possible, possible, present);
 	return cpumask_is_empty(possible) ? -ENODATA : 0;
@@ -424,15 +455,16 @@ static bool has_number(const struct topology *topology, const char *name)
 	return read_number(AT_FDCWD, path) >= 0;
 }
 
-int topology_read_masks(struct topology **ret)
+static int read_topology_masks(bool recorded, struct topology **ret)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(cpumask) struct cpumask *possible = NULL, *present = NULL, *online = NULL;
+	bool renumbered = false;
 	int r;
 
 	if (cpumask_new(&possible) < 0 || cpumask_new(&present) < 0 || cpumask_new(&online) < 0)
 		return -ENOMEM;
-	r = read_masks(possible, present, online);
+	r = read_masks(recorded, possible, present, online, &renumbered);
 	if (r < 0)
 		return r;
 	r = topology_new((unsigned)cpumask_last(possible) + 1, &topology);
@@ -441,8 +473,14 @@ int topology_read_masks(struct topology **ret)
 	cpumask_assign(topology->possible, possible);
 	cpumask_assign(topology->present, present);
 	cpumask_assign(topology->online, online);
+	topology->renumbered = renumbered;
 	*ret = TAKE_PTR(topology);
 	return 0;
+}
+
+int topology_read_masks(struct topology **ret)
+{
+	return read_topology_masks(false, ret);
 }
 
 /* The files that are read for each CPU besides core and cache. */
@@ -475,7 +513,7 @@ static int choose_sources(struct topology *topology, struct sources *ret)
 	return 0;
 }
 
-int topology_read(struct topology **ret)
+int topology_read(bool recorded, struct topology **ret)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(cpumask) struct cpumask *sharing = NULL, *scratch = NULL;
@@ -483,7 +521,7 @@ int topology_read(struct topology **ret)
 	struct sources sources;
 	int r;
 
-	r = topology_read_masks(&topology);
+	r = read_topology_masks(recorded, &topology);
 	if (r < 0)
 		return r;
 	speeds = calloc(topology->n_cpus, sizeof(*speeds));

@@ -77,15 +77,24 @@ struct topology {
 	 * so a CPU may have siblings that are missing here. 0 where all were read, and where the
 	 * machine has none. */
 	int cores_error;
+	/* This process may run on CPUs that /sys does not list as online. So some container manager
+	 * has put files of its own over the kernel's (lxcfs does that to `online` and /proc/stat),
+	 * in which CPUs may have other numbers. */
+	bool renumbered;
 };
 
 /* A topology of n_cpus CPUs about which nothing is known, with empty masks. -EINVAL for 0 or more
  * than CPUMASK_CAPACITY, -ENOMEM. */
 int topology_new(unsigned n_cpus, struct topology **ret);
-/* Reads this machine. -ENODATA when neither /sys nor /proc/stat lists a CPU. */
-int topology_read(struct topology **ret);
-/* Reads only the masks and n_cpus; the rest is as topology_new() leaves it. It reads three files
- * instead of several for each CPU. Errors as above. */
+/*
+ * Reads this machine. CPUs that the calling thread may run on are online, whatever /sys says:
+ * sched_getaffinity(2) leaves out those that are not, and nothing stands between it and the kernel.
+ * `recorded`: /sys is that of a recorded machine, about which the scheduler of this one says
+ * nothing. -ENODATA when /sys, /proc/stat and the scheduler list no CPU.
+ */
+int topology_read(bool recorded, struct topology **ret);
+/* Reads only the masks, n_cpus and `renumbered`, of this machine; the rest is as topology_new()
+ * leaves it. It reads three files instead of several for each CPU. Errors as above. */
 int topology_read_masks(struct topology **ret);
 /* The CPUs that have a line in the text of /proc/stat. */
 void topology_parse_stat(const char *text, struct cpumask *ret);

@@ -11,6 +11,8 @@
 struct cpulock {
 	size_t n;
 	int *fds;
+	int missing; /* a CPU that cannot be locked; valid where `error` is not 0 */
+	int error;
 };
 
 int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuholder *ret_holder)
@@ -30,8 +32,14 @@ int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuhold
 
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0)
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
 			return -errno;
+		if (fd < 0 && lock->error == 0) {
+			lock->error = -errno;
+			lock->missing = cpu;
+		}
+		if (fd < 0)
+			continue;
 		lock->fds[lock->n++] = fd;
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 			continue;
@@ -44,6 +52,13 @@ int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuhold
 	}
 	*ret = TAKE_PTR(lock);
 	return 0;
+}
+
+int cpulock_get_missing(const struct cpulock *lock, int *ret_cpu)
+{
+	if (lock->error < 0)
+		*ret_cpu = lock->missing;
+	return lock->error;
 }
 
 void cpulock_free(struct cpulock *lock)

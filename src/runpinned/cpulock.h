@@ -19,9 +19,13 @@ struct cpulock;
 
 /*
  * Locks all CPUs of the set, or none. -EAGAIN when another process has locked one of them;
- * *ret_holder then says which CPU and which process.
+ * *ret_holder then says which CPU and which process. CPUs whose directory a sandbox does not show
+ * cannot be locked by anybody who is in there: 0, and cpulock_get_missing() says so.
  */
 int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuholder *ret_holder);
+/* 0; else the errno of the first CPU that is not locked because its directory cannot be opened, and
+ * this CPU. */
+int cpulock_get_missing(const struct cpulock *lock, int *ret_cpu);
 void cpulock_free(struct cpulock *lock);
 
 DEFINE_CLEANUP(cpulock, cpulock_free);

@@ -59,6 +59,7 @@ enum {
 struct evidence_reader {
 	struct interrupts *interrupts;
 	struct procstat *procstat;
+	bool renumbered;	   /* the numbers of CPUs in /proc/stat are not the kernel's */
 	struct throttle *throttle; /* NULL when there are no such counters */
 	struct thermal *thermal;
 	char *sensor; /* chip and label of the temperature sensor */
@@ -167,7 +168,7 @@ static int add_frequencies(struct evidence_reader *reader, const struct cpumask 
 	return 0;
 }
 
-int evidence_open(const struct cpumask *cpus, struct evidence_reader **ret)
+int evidence_open(const struct cpumask *cpus, bool renumbered, struct evidence_reader **ret)
 {
 	_cleanup_(evidence_reader) struct evidence_reader *reader = NULL;
 	int r;
@@ -177,6 +178,7 @@ int evidence_open(const struct cpumask *cpus, struct evidence_reader **ret)
 		return -ENOMEM;
 	reader->first_cpu = cpumask_first(cpus);
 	reader->n_cpus = cpumask_weight(cpus);
+	reader->renumbered = renumbered;
 	reader->hot = HOT_DEFAULT;
 	reader->temperature = NAN;
 	r = interrupts_new(cpus, &reader->interrupts);
@@ -239,7 +241,7 @@ static void take_reading(
 
 	r->only_devices = reading->texts[FILE_INTERRUPTS].size == RUNLOG_NO_DEVICE;
 	r->interrupts_valid = take_interrupts(reader, &reading->texts[FILE_INTERRUPTS]);
-	r->times_valid = stat->size > 0 &&
+	r->times_valid = !reader->renumbered && stat->size > 0 &&
 		procstat_take_times(reader->procstat, stat->data, (size_t)stat->size, &r->times) ==
 			0;
 	r->softirqs_valid = softirqs->size > 0 &&

@@ -65,6 +65,18 @@ static bool waits_for_us(const struct cpuholder *holder)
 		cpuholder_is_ancestor(holder);
 }
 
+/* In a sandbox the files by which CPUs are locked may be missing. */
+static void warn_if_not_locked(const struct cpulock *lock)
+{
+	int cpu, error = cpulock_get_missing(lock, &cpu);
+
+	if (error < 0)
+		say_errno(error,
+			"warning: another benchmark may run on the same CPU: "
+			"cannot lock /sys/devices/system/cpu/cpu%d",
+			cpu);
+}
+
 /* Waits until the CPUs are free, and locks them. Returns 1 after waiting, else 0; -ECANCELED when a
  * signal ended the waiting; -EAGAIN where it would wait for ever, or --no-wait was given. */
 static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
@@ -78,8 +90,10 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 
 	for (;;) {
 		r = cpulock_try(cpus, ret, &holder);
-		if (r == 0)
+		if (r == 0) {
+			warn_if_not_locked(*ret);
 			return said >= 0;
+		}
 		if (r != -EAGAIN) {
 			list = cpumask_format_list(cpus);
 			say_errno(r, "cannot lock CPU %s", list ? list : "?");
@@ -368,7 +382,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 		commands_attach(commands, options);
 	counting_say_notes(counting);
 	if (!options->no_evidence) {
-		r = evidence_open(place->cpus, &evidence);
+		r = evidence_open(place->cpus, place->renumbered, &evidence);
 		if (r < 0) {
 			say_errno(r, "cannot read the machine's counters");
 			return EXIT_FAILED;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/say.h"
 #include "choice/autochoice.h"
@@ -156,9 +157,20 @@ static int choose(const char *list, const struct topology *topology, struct plac
 	return r == -ENODATA ? 0 : r;
 }
 
+/* What the machine's files do not tell in a sandbox. */
+static void say_unknown(const struct topology *topology)
+{
+	if (access("/sys/devices/system/cpu", F_OK) < 0)
+		say("note: there is no /sys here: which CPUs share a core, how fast they are, and "
+		    "what throttles them is not known");
+	if (topology->renumbered)
+		say("note: /sys and /proc/stat show other CPUs than this process may use: how busy "
+		    "these are, and what a hypervisor takes from them, is not known");
+}
+
 static int read_topology(struct topology **ret)
 {
-	int r = topology_read(ret);
+	int r = topology_read(false, ret);
 
 	if (r < 0)
 		say_errno(r, "cannot read which CPUs this machine has");
@@ -179,6 +191,10 @@ int place_choose(const char *list, struct place **ret)
 	r = read_topology(&topology);
 	if (r == 0)
 		r = choose(list, topology, place);
+	if (r == 0) {
+		say_unknown(topology);
+		place->renumbered = topology->renumbered;
+	}
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(place);

@@ -16,6 +16,8 @@ struct place {
 	char *reason;	 /* why these CPUs were chosen; NULL when the user gave them */
 	/* benchmark.target reserves these CPUs, so a process has to join them first (join.h). */
 	bool join;
+	/* Files of the kernel's that are about CPUs are those of somebody else (topology.h). */
+	bool renumbered;
 	/* The CPUs for runpinned itself: not those of the benchmark, and if possible not their SMT
 	 * siblings. Empty when the benchmark has all CPUs. */
 	struct cpumask *housekeeping;

@@ -18,7 +18,7 @@ static int find_kind(const struct cpumask *cpus, enum topology_kind *ret)
 	bool is_first = true;
 
 	/* If the machine does not tell the kinds of its CPUs, they count as CPUs of one kind. */
-	if (topology_read(&topology) == 0) {
+	if (topology_read(false, &topology) == 0) {
 		cpumask_for_each (cpu, cpus) {
 			const struct topology_cpu *one = topology_get_cpu(topology, cpu);
 

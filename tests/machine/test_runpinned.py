@@ -32,6 +32,10 @@ CHOICES = (
     # A machine on which interrupts of devices have no numbers.
     ('s390-gaps', '1-5,8-19', '9', 'fewest interrupts (10400)'),
     ('old-kernel', '0,1,3-4,6-7', '1', 'fewest interrupts'),
+    # Its list of CPUs that are online is not the kernel's.
+    ('lxcfs', '9', '9', 'the only CPU allowed here'),
+    ('lxcfs', '1,9', '1', 'not CPU 0'),
+    ('lxcfs', '9-10', '10', 'fewest interrupts'),
 )
 
 # The argument of -c, and what the error message must contain.
@@ -47,6 +51,8 @@ REFUSALS = (
     ('amd-smt', '0-15', 'x', "x"),
     ('amd-smt', '0-15', '', ''),
     ('amd-smt', '0-15', '3-1', '3-1'),
+    ('lxcfs', '9-10', '12', 'offline'),
+    ('lxcfs', '9-10', '1', 'allowed'),
 )
 
 
@@ -205,6 +211,40 @@ def test_enters_the_shield():
         check('benchmark.slice/cgroup.procs' in result.stderr, result.stderr)
 
 
+def test_lxcfs():
+    """What lxcfs says of a CPU by its own number is not taken for what the kernel's CPU of that number did."""
+    note = 'runpinned: note: /sys and /proc/stat show other CPUs than this process may use'
+    with Machine('lxcfs') as box:
+        for allowed, shown in (('0-1', False), ('1,9', True), ('9-10', True)):
+            result = box.run(RUNPINNED, '-v', '--dry-run', '/bin/true', allowed=allowed)
+            equal(note in result.stderr, shown, f'{allowed}: {result.stderr!r}')
+            equal('idle' in result.stdout, not shown, f'{allowed}: {result.stdout!r}')
+        # The row of CPU 1 is there, and would be taken.
+        result = box.run(RUNPINNED, '-c', '1', '-n', '1', '-w', '0', '-q', '--json', 'true', allowed='1,9')
+        equal(result.returncode, 0, result.stderr)
+        for metadata in (run['metadata'] for run in json.loads(result.stdout)['benchmarks'][0]['runs']):
+            check('quiesce_steal' not in metadata, f'steal: {metadata}')
+
+
+def test_no_sys():
+    """It measures without /sys, says what it cannot know, and claims nothing of it."""
+    def run(*words):
+        result = subprocess.run(
+            [*machine.words_alone(as_root=True), 'unshare', '--mount', 'sh', '-c',
+             'mount -t tmpfs none /sys && exec "$@"', 'sh', RUNPINNED, '-v', '-n', '2', '-w', '0', '--no-save', *words,
+             'true'], capture_output=True, text=True, check=False)
+        if result.stderr.startswith(('unshare: ', 'mount: ')):
+            raise machine.Skip(result.stderr.strip())
+        equal(result.returncode, 0, result.stderr)
+        check('runpinned: note: there is no /sys here' in result.stderr, result.stderr)
+        check('no sibling' not in result.stdout, result.stdout)
+        return result.stderr
+
+    cpu = max(os.sched_getaffinity(0))
+    check(f'cannot lock /sys/devices/system/cpu/cpu{cpu}: No such file' in run('-c', str(cpu)), 'the lock')
+    run()
+
+
 TESTS = [
     *((f'{name}: chooses {cpus} of {allowed}', lambda name=name, allowed=allowed, cpus=cpus, word=word:
        test_choice(name, allowed, cpus, word)) for name, allowed, cpus, word in CHOICES),
@@ -218,6 +258,8 @@ TESTS = [
     ('amd-smt: no job of Slurm\'s', test_no_step),
     ('the metadata of a job', test_metadata),
     ('vm-plain: enters a shield without systemd', test_enters_the_shield),
+    ('lxcfs: its numbers of CPUs are not believed', test_lxcfs),
+    ('without /sys', test_no_sys),
     ('s390-gaps: takes -c 5,8', lambda: test_given('s390-gaps', '1-5,8-19', '5,8')),
 ]
 

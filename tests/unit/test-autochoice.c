@@ -280,6 +280,10 @@ static void test_full_reason(void **state)
 	f->topology->kind_source = TOPOLOGY_KIND_FROM_FREQUENCY;
 	fill(f->topology->online, "0-12,14-15");
 	expect_choice(f, 0, "5",
+		"CPU 5: not CPU 0, a performance core by its maximum frequency, idle, what shares its "
+		"core is not known, fewest interrupts (12)");
+	f->topology->cpus[5].core_told = true;
+	expect_choice(f, 0, "5",
 		"CPU 5: not CPU 0, a performance core by its maximum frequency, idle, no sibling "
 		"beside it, fewest interrupts (12)");
 }

@@ -146,7 +146,7 @@ static void test_this_machine(void **state)
 	assert_int_equal(cpumask_last(t->possible) + 1, t->n_cpus);
 	assert_int_equal(topology_get_cpu(t, (int)t->n_cpus - 1)->package, -1);
 	topology_free(t);
-	assert_int_equal(topology_read(&t), 0);
+	assert_int_equal(topology_read(false, &t), 0);
 	assert_true(cpumask_subset(t->present, t->possible));
 	assert_true(cpumask_subset(t->online, t->present));
 	assert_int_equal(cpumask_last(t->possible) + 1, t->n_cpus);
