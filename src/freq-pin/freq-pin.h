@@ -40,8 +40,9 @@ bool plan_is_throttled(const char *path);
  * offline comes back after boost was switched off. */
 bool plan_is_clamped(const char *path, const char *set, const char *now);
 
-/* plan() and verify() of struct setter. */
+/* plan(), shows_more() and verify() of struct setter. */
 int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state);
+bool plan_shows_more(const void *state);
 int verify_shown(const struct setter_target *target, struct knob_plan *plan, void *state);
 
 #endif

@@ -68,6 +68,7 @@ int main(int argc, char *argv[])
 		.is_by_name = is_by_name,
 		.plan = plan_make,
 		.verify = verify_shown,
+		.shows_more = plan_shows_more,
 		.state = &pin,
 	};
 	int status;

@@ -469,7 +469,9 @@ static int add_limits(
 	if (policy->target.khz == 0)
 		return add_word(plan, KNOB_UNAVAILABLE, policy->cpus,
 			"/sys/devices/system/cpu/cpufreq", "frequency",
-			"the base frequency is not known: only boost is turned off");
+			wanted_shows_base_without_boost(&policy->info)
+				? "the base frequency shows only while boost is off"
+				: "the base frequency is not known: only boost is turned off");
 	r = add_limit(plan, policy, raise);
 	return r < 0 ? r : add_limit(plan, policy, !raise);
 }
@@ -497,6 +499,16 @@ static bool moves_limits(const struct knob_plan *plan)
 	static const char *const shared[] = { NO_TURBO, GLOBAL_BOOST, MAX_PERF_PCT, MIN_PERF_PCT };
 
 	return changes_any(plan, shared, ARRAY_SIZE(shared));
+}
+
+/* The same for the switch of a policy alone, and its limits. */
+static bool moves_own_limits(const struct knob_plan *plan, const struct policy *policy)
+{
+	char boost[POLICY_PATH_SIZE], cpb[POLICY_PATH_SIZE];
+	const char *const own[] = { policy_path(policy, "boost", boost),
+		policy_path(policy, "cpb", cpb) };
+
+	return changes_any(plan, own, ARRAY_SIZE(own));
 }
 
 /*
@@ -547,13 +559,14 @@ static int keep_limits(struct knob_plan *plan, const struct policies *policies,
 
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
+		bool is_lost = moved || moves_own_limits(plan, policy);
 
 		if (policy->cpu < 0 || (policy_is_active(policy) && policy->target.khz > 0))
 			continue;
-		r = keep(plan, policy, target, moved, "scaling_min_freq", "minimum");
+		r = keep(plan, policy, target, is_lost, "scaling_min_freq", "minimum");
 		if (r == 0)
 			r = keep(plan, policy, target,
-				moved && !hides_maximum(target->journal, policy),
+				is_lost && !hides_maximum(target->journal, policy),
 				"scaling_max_freq", "maximum");
 	}
 	return r;
@@ -842,8 +855,10 @@ static int add_all(
 int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state)
 {
 	struct freq_pin *pin = state;
+	bool is_first = !pin->policies;
 	int r;
 
+	policies_free(TAKE_PTR(pin->policies));
 	r = policies_read(target->topology, target->cpus, &pin->policies);
 	if (r == 0) {
 		r = choose_targets(&pin->request, pin->policies);
@@ -852,11 +867,32 @@ int plan_make(const struct setter_target *target, struct knob_plan *plan, void *
 	}
 	if (r == 0)
 		r = add_all(plan, pin->policies, target);
-	if (r == 0)
+	if (r == 0 && is_first)
 		r = say_scope(target, plan, pin->policies);
-	if (r == 0)
+	if (r == 0 && is_first)
 		r = say_firmware(target, pin->policies);
 	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot find out what to set");
 	return r == -EINVAL ? -EIO : r;
+}
+
+/* Drivers whose maximum follows the switch of boost tell the base frequency only while it is off,
+ * and some the maximum with boost only while it is on. */
+bool plan_shows_more(const void *state)
+{
+	const struct freq_pin *pin = state;
+
+	for (size_t i = 0; i < pin->policies->n; i++) {
+		const struct policy *policy = &pin->policies->items[i];
+		struct cpufreq_policy_info info;
+		struct cpufreq_range range;
+		struct wanted wanted;
+
+		if (policy_is_active(policy) && cpufreq_read_policy(policy->cpu, &info) == 0 &&
+			cpufreq_read_range(policy->cpu, &range) == 0 &&
+			wanted_choose(&pin->request, &info, &range, &wanted) == 0 &&
+			wanted.khz > 0 && wanted.khz != policy->target.khz)
+			return true;
+	}
+	return false;
 }

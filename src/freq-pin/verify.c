@@ -148,27 +148,6 @@ static int warn_of_fast(const struct shown *shown, size_t n, const struct wanted
 	return 0;
 }
 
-/* Some drivers show the maximum with boost only once boost is on, which was too late for the plan.
- */
-static void warn_of_higher_maximum(const struct policies *policies)
-{
-	for (size_t i = 0; i < policies->n; i++) {
-		const struct policy *policy = &policies->items[i];
-		char path[POLICY_PATH_SIZE], buf[WANTED_TEXT_SIZE];
-		uint64_t max;
-
-		if (!policy_is_active(policy) || policy->info.boost != CPUFREQ_BOOST_OFF ||
-			file_read_attr_u64(AT_FDCWD, policy_path(policy, "cpuinfo_max_freq", path),
-				&max) < 0 ||
-			max <= policy->target.khz)
-			continue;
-		say("CPU %d shows its maximum of %s only now that boost is on: run `freq-pin max` "
-		    "again to pin it there",
-			policy->cpu, wanted_format(max, buf));
-		return;
-	}
-}
-
 int verify_shown(const struct setter_target *target, struct knob_plan *plan, void *state)
 {
 	const struct freq_pin *pin = state;
@@ -190,8 +169,6 @@ int verify_shown(const struct setter_target *target, struct knob_plan *plan, voi
 		r = add_note(plan, &shown[i], target->verbose);
 	if (r == 0)
 		r = warn_of_fast(shown, n, &pin->request);
-	if (r == 0 && pin->request.kind == WANTED_MAX)
-		warn_of_higher_maximum(policies);
 	if (r < 0)
 		say_errno(r, "cannot compare the frequencies that the CPUs show");
 	return 0;

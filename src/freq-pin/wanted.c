@@ -67,6 +67,11 @@ static bool max_follows_boost(const char *driver)
 	return strcmp(driver, "cppc_cpufreq") == 0 || text_starts_with(driver, "amd-pstate");
 }
 
+bool wanted_shows_base_without_boost(const struct cpufreq_policy_info *info)
+{
+	return max_follows_boost(info->driver) && info->boost == CPUFREQ_BOOST_ON;
+}
+
 uint64_t wanted_find_max(const struct cpufreq_policy_info *info, const struct cpufreq_range *range)
 {
 	uint64_t max = MAX(info->hardware_max_khz, range->boost_max_khz);

@@ -51,6 +51,8 @@ int wanted_parse(const char *text, struct wanted_request *ret);
  */
 uint64_t wanted_find_base(
 	const struct cpufreq_policy_info *info, const struct cpufreq_range *range);
+/* Whether switching boost off would tell a base that is not known. */
+bool wanted_shows_base_without_boost(const struct cpufreq_policy_info *info);
 /* The highest frequency, with boost. While boost is off, some drivers show only the maximum without
  * boost, and so does this. */
 uint64_t wanted_find_max(const struct cpufreq_policy_info *info, const struct cpufreq_range *range);

@@ -499,6 +499,38 @@ static int turn_knobs(const struct engine *engine, const struct layers *layers,
 	return r;
 }
 
+/* The knobs that either plan has turned are those of the apply. */
+static void take_over(struct knob_plan *plan, struct knob_plan *more)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		struct knob *knob = knob_plan_find(more, plan->knobs[i].path);
+
+		if (knob && plan->knobs[i].turned)
+			knob->turned = true;
+	}
+	knob_plan_clear(plan);
+	*plan = *more;
+}
+
+static int apply_more(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	struct engine once = *engine;
+	struct knob_plan more = { 0 };
+	int r;
+
+	once.more = NULL;
+	r = engine->more ? engine->more(&more, engine->context) : 0;
+	if (r <= 0)
+		return r;
+	r = apply_plan(&once, &more, failure);
+	if (r == 0)
+		take_over(plan, &more);
+	else
+		knob_plan_clear(&more);
+	return r;
+}
+
 int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
 	_cleanup_(journal) struct journal *journal = NULL, *earlier = NULL;
@@ -528,7 +560,10 @@ int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engin
 		return r;
 	}
 	r = turn_knobs(engine, layers, journal, plan, failure);
-	if (r < 0)
+	if (r == 0)
+		r = apply_more(engine, plan, failure);
+	/* What could not be put back of the second plan is in the journal. */
+	if (r < 0 && !failure->not_undone)
 		undo_apply(engine, plan, journal, earlier, earlier_layers, failure);
 	return r;
 }

@@ -108,6 +108,10 @@ struct setter {
 	 * -ENOMEM; on a negative errno the engine turns back what this apply has turned. NULL: no
 	 * check. */
 	int (*verify)(const struct setter_target *target, struct knob_plan *plan, void *state);
+	/* After an apply: whether the machine now shows what this plan could not know, such as a
+	 * frequency that is told only while boost is off. Then plan() and apply follow once more,
+	 * as one apply with the first. NULL: never. */
+	bool (*shows_more)(const void *state);
 	void *state; /* for parse_what(), plan(), verify() and the verbs */
 };
 

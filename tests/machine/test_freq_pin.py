@@ -938,6 +938,69 @@ def test_kernel_amd():
         linux.same(before, 'restore left')
 
 
+def guided(**config):
+    """amd-pstate without CPPC's nominal frequency, whose maximum is the base while boost is off."""
+    linux = Linux('amd-smt', {'0-15': 5450000}, {'0-15': 4201000}, **config)
+    for number in range(16):
+        linux.box.remove(f'sys/devices/system/cpu/cpu{number}/acpi_cppc/nominal_freq')
+    return linux
+
+
+def limits(linux, number):
+    return [int((linux.box.root / f'{POLICY}{number}/scaling_{name}_freq').read_text()) for name in ('min', 'max')]
+
+
+def test_kernel_base_shows_late():
+    """One apply does what two did: it pins at a base that shows only without boost."""
+    with guided() as linux:
+        before = linux.snapshot()
+        out = unfold(linux.succeed('--dry-run'))
+        check('frequency 0-15 unavailable the base frequency shows only while boost is off' in out, out)
+        for arguments, others in ([], 4201000), (['-c', '3'], 5450000):
+            out = linux.succeed(*arguments)
+            check('4201000' in out and '5450000' in out and 'unavailable' not in out, out)
+            equal(limits(linux, 3), [4201000, 4201000], 'pinned')
+            equal(limits(linux, 5)[1], others, 'others')
+            applied = linux.snapshot()
+            linux.succeed(*arguments)
+            linux.same(applied, 'a second apply changed')
+            linux.restore_all(before)
+        # With the settings of an earlier call.
+        linux.succeed('-c', '2', 'max')
+        linux.succeed('-c', '3')
+        linux.restore_all(before)
+
+
+def test_kernel_maximum_shows_late():
+    """And at a maximum that shows only with boost."""
+    with guided() as linux:
+        for number in range(16):
+            linux.box.remove(f'{POLICY}{number}/amd_pstate_max_freq')
+        linux.write(BOOST, '0')
+        before = linux.snapshot()
+        result = linux.run('-c', '3', 'max')
+        equal(result.returncode, 0, result.stderr)
+        check('again' not in result.stderr, result.stderr)
+        equal(limits(linux, 3), [5450000, 5450000], 'pinned')
+        linux.restore_all(before)
+
+
+def test_kernel_refuses_late():
+    """What the second half of an apply cannot do is put back with the first."""
+    with guided(broken=[f'/{POLICY}11/scaling_min_freq']) as linux:
+        before = linux.snapshot()
+        result = linux.run()
+        equal(result.returncode, 3, result.stderr)
+        check('scaling_min_freq' in result.stderr, result.stderr)
+        linux.same(before, 'failed apply left')
+        equal(linux.left_over(), [], 'left over')
+        linux.succeed('-c', '3')
+        applied = linux.snapshot()
+        equal(linux.run('-c', '11').returncode, 3, 'status')
+        linux.same(applied, 'failed apply left')
+        linux.restore_all(before)
+
+
 def test_kernel_old():
     """Before 5.3 a minimum above the maximum was refused, on the way there as on the way back."""
     with Linux('intel-passive', {'0-2': 4100000}, {'0-2': 4100000}, qos=False,
