@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -49,7 +50,8 @@ struct choice {
 	size_t n;
 	bool zero_left_out; /* candidates on CPU 0's core have been left out */
 	enum spread spread;
-	bool performance_only; /* skip CPU 0 and other kinds of cores */
+	/* Only cores of this kind, and no last resort; UNIFORM: all of them. */
+	enum topology_kind only;
 };
 
 static double busy_of(const struct autochoice_input *input, int cpu)
@@ -74,17 +76,10 @@ static int busy_step(double busy)
 	return busy < 0 ? 0 : (int)(busy * BUSY_STEPS - 1e-6);
 }
 
+/* The fastest first; a kind that is not known comes behind it. */
 static int kind_order(enum topology_kind kind)
 {
-	switch (kind) {
-	case TOPOLOGY_KIND_PERFORMANCE:
-		return 0;
-	case TOPOLOGY_KIND_UNIFORM:
-		return 1;
-	case TOPOLOGY_KIND_EFFICIENCY:
-		break;
-	}
-	return 2;
+	return kind == TOPOLOGY_KIND_UNIFORM ? 2 * TOPOLOGY_KIND_PERFORMANCE + 1 : 2 * (int)kind;
 }
 
 #define COMPARE(x, y) (((x) > (y)) - ((x) < (y)))
@@ -181,8 +176,8 @@ static bool same_group(
 
 static bool is_skipped(const struct choice *choice, const struct candidate *candidate)
 {
-	return choice->performance_only &&
-		(candidate->cpu == 0 || candidate->facts->kind != TOPOLOGY_KIND_PERFORMANCE);
+	return choice->only != TOPOLOGY_KIND_UNIFORM &&
+		(is_last_resort(candidate) || candidate->facts->kind != choice->only);
 }
 
 /* Chooses the best candidate of each core in the group of `like`, at most n. Returns how many it
@@ -196,7 +191,8 @@ static size_t choose_in_group(struct choice *choice, const struct candidate *lik
 	for (size_t i = 0; i < choice->n_candidates; i++) {
 		const struct topology_cpu *facts = choice->candidates[i].facts;
 
-		choice->chosen[i] = n < choice->n && same_group(facts, like->facts, spread) &&
+		choice->chosen[i] = n < choice->n && !is_skipped(choice, &choice->candidates[i]) &&
+			same_group(facts, like->facts, spread) &&
 			!cpumask_isset(cores, facts->core);
 		if (choice->chosen[i]) {
 			(void)cpumask_set(cores, facts->core);
@@ -277,9 +273,9 @@ static int choose(struct choice *choice)
 	group_of = calloc(choice->n_candidates, 2 * sizeof(*group_of));
 	if (!group_of || cpumask_new(&cores) < 0)
 		return -ENOMEM;
-	/* Different kinds of cores matter more than different caches. */
-	for (int mixed = 0; mixed <= 1; mixed++) {
-		choice->performance_only = !mixed;
+	/* Different kinds of cores matter more than different caches, and more than speed. */
+	for (unsigned i = 1; i <= TOPOLOGY_N_KINDS; i++) {
+		choice->only = (enum topology_kind)(i % TOPOLOGY_N_KINDS);
 		for (enum spread spread = SPREAD_LLC; spread <= SPREAD_MACHINE; spread++) {
 			if (choose_one_group(choice, spread, group_of, cores))
 				return 0;
@@ -339,13 +335,14 @@ static void explain_kind(
 		reason_add(reason,
 			best->busy >= 0 && busy_step(best->busy) > 0 ? "the others are busier"
 								     : "the others are busy");
-	if (best->facts->kind == TOPOLOGY_KIND_PERFORMANCE)
-		reason_add(reason, "a performance core%s",
-			topology->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY
+	if (best->facts->kind != TOPOLOGY_KIND_UNIFORM)
+		reason_add(reason, "a%s %s core%s",
+			best->facts->kind == TOPOLOGY_KIND_EFFICIENCY ? "n" : "",
+			topology_kind_name(best->facts->kind),
+			best->facts->kind == TOPOLOGY_KIND_PERFORMANCE &&
+					topology->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY
 				? " by its maximum frequency"
 				: "");
-	if (best->facts->kind == TOPOLOGY_KIND_EFFICIENCY)
-		reason_add(reason, "an efficiency core");
 }
 
 static void explain_load(struct reason *reason, const struct topology *topology,
@@ -441,8 +438,7 @@ static void explain_one(struct reason *reason, const struct topology *topology,
 struct common {
 	size_t n_cores;
 	size_t n_siblings;
-	size_t n_performance;
-	size_t n_efficiency;
+	size_t n_of_kind[TOPOLOGY_N_KINDS];
 	double busy;
 	double sibling_busy;
 	uint64_t interrupts;
@@ -467,8 +463,7 @@ static struct common find_common(const struct choice *choice)
 			c.packages || (c.facts && c.facts->package != candidate->facts->package);
 		c.facts = candidate->facts;
 		c.zero = c.zero || candidate->cpu == 0;
-		c.n_performance += c.facts->kind == TOPOLOGY_KIND_PERFORMANCE;
-		c.n_efficiency += c.facts->kind == TOPOLOGY_KIND_EFFICIENCY;
+		c.n_of_kind[c.facts->kind]++;
 		c.n_siblings += candidate->n_siblings;
 		c.busy = MAX(c.busy, candidate->busy);
 		c.sibling_busy = MAX(c.sibling_busy, candidate->sibling_busy);
@@ -483,6 +478,28 @@ static struct common find_common(const struct choice *choice)
 		}
 	}
 	return c;
+}
+
+/* "performance cores", or "2 on performance and 3 on efficiency cores". */
+static void explain_kinds(struct reason *reason, const struct common *c)
+{
+	_cleanup_text_ struct text kinds = { 0 };
+	bool is_one = false;
+
+	for (unsigned kind = TOPOLOGY_KIND_PERFORMANCE; kind < TOPOLOGY_N_KINDS; kind++) {
+		const char *name = topology_kind_name((enum topology_kind)kind);
+
+		if (c->n_of_kind[kind] == 0)
+			continue;
+		is_one = kinds.length == 0;
+		text_appendf(
+			&kinds, "%s%zu on %s", is_one ? "" : " and ", c->n_of_kind[kind], name);
+	}
+	if (kinds.failed)
+		reason->text.failed = true;
+	else if (kinds.length > 0)
+		reason_add(reason, "%s cores",
+			is_one ? strstr(kinds.data, " on ") + strlen(" on ") : kinds.data);
 }
 
 static void explain_many(struct reason *reason, const struct choice *choice)
@@ -501,13 +518,7 @@ static void explain_many(struct reason *reason, const struct choice *choice)
 		reason_add(
 			reason, "%zu cores%s", c.n_cores, c.packages ? " of several packages" : "");
 	reason_add(reason, c.zero ? "CPU 0 among them" : "not CPU 0");
-	if (c.n_performance > 0 && c.n_efficiency > 0)
-		reason_add(reason, "%zu on performance and %zu on efficiency cores",
-			c.n_performance, c.n_efficiency);
-	else if (c.n_performance > 0)
-		reason_add(reason, "performance cores");
-	else if (c.n_efficiency > 0)
-		reason_add(reason, "efficiency cores");
+	explain_kinds(reason, &c);
 	if (c.busy >= 0 && busy_step(c.busy) == 0)
 		reason_add(reason, "idle");
 	else if (c.busy >= 0)

@@ -43,7 +43,7 @@ struct autochoice_input {
  *
  * The better of two CPUs is decided by the first of these criteria in which they differ:
  * 1. neither CPU 0, where the kernel does most of its own work, nor more than half busy;
- * 2. on a performance core;
+ * 2. on a faster kind of core;
  * 3. the busiest sibling is less busy;
  * 4. the CPU itself is less busy;
  * 5. not CPU 0, nor a sibling of CPU 0, which shares a core with the kernel's work there;
@@ -54,11 +54,11 @@ struct autochoice_input {
  * Busy is compared in steps of 10 per cent. The lowest step is called idle, because the clock tick
  * limits the precision.
  *
- * Several CPUs are chosen on separate cores, so that their siblings can stay idle, and on
- * performance cores if there are enough; all in one last-level cache of one NUMA node if one has
- * enough cores; else in one node, in one package, anywhere. Among several such groups the one whose
- * worst chosen CPU is the best is taken. Chosen CPUs share cores only where there are fewer cores
- * than n.
+ * Several CPUs are chosen on separate cores, so that their siblings can stay idle, and on cores of
+ * one kind, the fastest that has enough of them; where none has, of several kinds, the fastest ones
+ * first; all in one last-level cache of one NUMA node if one has enough cores; else in one node, in
+ * one package, anywhere. Among several such groups the one whose worst chosen CPU is the best is
+ * taken. Chosen CPUs share cores only where there are fewer cores than n.
  *
  * *ret_reason is one malloc'd phrase: "CPU 5: not CPU 0, a performance core, idle, its sibling CPU
  * 13 is idle, fewest interrupts (12)".

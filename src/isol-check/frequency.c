@@ -445,26 +445,19 @@ static void show_kind(struct host *host, int cpu, char *buf, size_t size)
 {
 	const struct topology_cpu *facts = topology_get_cpu(host_topology(host), cpu);
 
-	switch (facts ? facts->kind : TOPOLOGY_KIND_UNIFORM) {
-	case TOPOLOGY_KIND_PERFORMANCE:
-		snprintf(buf, size, "performance cores");
-		break;
-	case TOPOLOGY_KIND_EFFICIENCY:
-		snprintf(buf, size, "efficiency cores");
-		break;
-	case TOPOLOGY_KIND_UNIFORM:
-		/* If other CPUs have a kind, the kind of this CPU is not known. */
-		if (host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_NOTHING &&
-			has_speed(host, cpu))
-			snprintf(buf, size, "all alike");
-	}
+	if (facts && facts->kind != TOPOLOGY_KIND_UNIFORM)
+		snprintf(buf, size, "%s cores", topology_kind_name(facts->kind));
+	/* If other CPUs have a kind, the kind of this CPU is not known. */
+	else if (host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_NOTHING &&
+		has_speed(host, cpu))
+		snprintf(buf, size, "all alike");
 }
 
 static void look_at_kind(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_free_ char *kinds = unseen ? show_all(host, show_kind, unseen) : NULL;
-	bool fast = false, slow = false;
+	enum topology_kind fastest = TOPOLOGY_KIND_LAST, slowest = TOPOLOGY_KIND_UNIFORM;
 
 	if (!kinds)
 		return;
@@ -475,17 +468,24 @@ static void look_at_kind(struct host *host, struct finding *f)
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct topology_cpu *facts = topology_get_cpu(host_topology(host), cpu);
 
-		fast = fast || (facts && facts->kind == TOPOLOGY_KIND_PERFORMANCE);
-		slow = slow || (facts && facts->kind == TOPOLOGY_KIND_EFFICIENCY);
+		if (!facts || facts->kind == TOPOLOGY_KIND_UNIFORM)
+			continue;
+		fastest = MIN(fastest, facts->kind);
+		slowest = MAX(slowest, facts->kind);
 	}
-	finding_add(f, slow ? (fast ? VERDICT_RISK : VERDICT_INFO) : VERDICT_OK, "%s%s", kinds,
-		host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY && (fast || slow)
+	finding_add(f,
+		fastest < slowest			      ? VERDICT_RISK
+			: slowest > TOPOLOGY_KIND_PERFORMANCE ? VERDICT_INFO
+							      : VERDICT_OK,
+		"%s%s", kinds,
+		host_topology(host)->kind_source == TOPOLOGY_KIND_FROM_FREQUENCY &&
+				slowest != TOPOLOGY_KIND_UNIFORM
 			? ", by their maximum frequency"
 			: "");
 	finding_add_unseen(f, host, unseen, "the kind");
-	if (fast && slow)
+	if (fastest < slowest)
 		finding_add_fix(f, "-c with cores of one kind");
-	else if (slow)
+	else if (slowest > TOPOLOGY_KIND_PERFORMANCE)
 		finding_add_fix(f, "isol-check --pick=%u", cpumask_weight(host_cpus(host)));
 }
 
@@ -579,12 +579,13 @@ const struct check frequency_checks[] = {
 		"Whether all these CPUs have the same settings. If not, a program that runs on\n"
 		"several of them, or on one after the other, is measured at several speeds." },
 	{ "core-kind", look_at_kind,
-		"Hybrid processors have performance cores and efficiency cores, whose speeds\n"
-		"differ by a factor of 1.5 to 3, and whose caches differ, too. A result from one\n"
-		"kind does not hold for the other, and a result from both kinds holds for\n"
-		"neither.\n"
-		"Source: /sys/devices/cpu_core/cpus against cpu_atom/cpus; cpuN/cpu_capacity\n"
-		"(Arm); else cpuinfo_max_freq." },
+		"Hybrid processors have performance cores, efficiency cores and some of them\n"
+		"low-power cores, whose speeds differ by a factor of 1.5 to 3, and whose\n"
+		"caches differ, too. A result from one kind does not hold for another, and a\n"
+		"result from several kinds holds for none.\n"
+		"Source: /sys/devices/cpu_core/cpus against cpu_atom/cpus and\n"
+		"cpu_lowpower/cpus; cpuN/cpu_capacity; cpuinfo_max_freq; of hybrids, the level\n"
+		"of the last cache." },
 	{ "freq-now", look_at_current,
 		"The frequency that the kernel shows now, compared with the pinned one. On x86\n"
 		"it comes from counters that the tick samples; on an idle CPU, and with\n"

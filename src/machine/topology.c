@@ -87,32 +87,92 @@ void topology_get_siblings(const struct topology *topology, int cpu, struct cpum
 	}
 }
 
-void topology_rate_kinds(
-	struct topology *topology, const uint64_t *speeds, enum topology_kind_source source)
+const char *topology_kind_name(enum topology_kind kind)
+{
+	static const char *const names[TOPOLOGY_N_KINDS] = { "", "performance", "efficiency",
+		"low-power", "kind-4", "kind-5", "kind-6", "kind-7", "kind-8" };
+
+	return names[kind];
+}
+
+/* The largest value of a group that is not marked as done; 0 where there is none. */
+static uint64_t find_fastest(const struct topology *topology, const uint64_t *values,
+	const unsigned *groups, unsigned group, const unsigned *done)
 {
 	uint64_t best = 0;
-	bool hybrid = false;
 
 	for (unsigned i = 0; i < topology->n_cpus; i++)
-		best = MAX(best, speeds[i]);
-	for (unsigned i = 0; i < topology->n_cpus; i++) {
-		enum topology_kind kind = TOPOLOGY_KIND_UNIFORM;
+		if (groups[i] == group && done[i] == 0)
+			best = MAX(best, values[i]);
+	return best;
+}
 
-		if (speeds[i] > 0) {
-			/* As double: a product of any unit with 100 cannot overflow. */
-			bool slow = (double)speeds[i] * 100 <
-				(double)best * TOPOLOGY_EFFICIENCY_PERCENT;
+/*
+ * Splits each group of CPUs, which are numbered from 1 on, into those that are alike by these
+ * values, and numbers the new groups in the same order, the fastest of a group first. CPUs whose
+ * value is not known stay together where their group is not split; where it is, they are in none,
+ * which is number 0. Returns the number of groups. `scratch` has room for a number per CPU.
+ */
+static unsigned split_groups(const struct topology *topology, const uint64_t *values,
+	unsigned percent, unsigned *groups, unsigned n_groups, unsigned *scratch)
+{
+	unsigned n = 0;
 
-			kind = slow ? TOPOLOGY_KIND_EFFICIENCY : TOPOLOGY_KIND_PERFORMANCE;
-			hybrid = hybrid || slow;
-		}
-		topology->cpus[i].kind = kind;
+	memset(scratch, 0, topology->n_cpus * sizeof(*scratch));
+	for (unsigned group = 1; group <= n_groups; group++) {
+		unsigned first = n + 1;
+		uint64_t best;
+
+		do {
+			best = find_fastest(topology, values, groups, group, scratch);
+			n++;
+			for (unsigned i = 0; best > 0 && i < topology->n_cpus; i++) {
+				/* As double: a product of any unit with 100 cannot overflow. */
+				if (groups[i] == group && scratch[i] == 0 && values[i] > 0 &&
+					(double)values[i] * 100 >= (double)best * percent)
+					scratch[i] = n;
+			}
+		} while (best > 0);
+		/* The last one, of those that are not known, has a number only if it is alone. */
+		n -= n > first;
+		for (unsigned i = 0; n == first && i < topology->n_cpus; i++)
+			if (groups[i] == group)
+				scratch[i] = first;
 	}
-	topology->kind_source = hybrid ? source : TOPOLOGY_KIND_FROM_NOTHING;
-	if (hybrid)
-		return;
+	memcpy(groups, scratch, topology->n_cpus * sizeof(*groups));
+	return n;
+}
+
+int topology_rate_kinds(struct topology *topology, const struct topology_speeds *speeds)
+{
+	_cleanup_free_ unsigned *groups = calloc(topology->n_cpus, sizeof(*groups));
+	_cleanup_free_ unsigned *scratch = calloc(topology->n_cpus, sizeof(*scratch));
+	_cleanup_free_ uint64_t *levels = calloc(topology->n_cpus, sizeof(*levels));
+	unsigned n = 1;
+
+	if (!groups || !scratch || !levels)
+		return -ENOMEM;
+	topology->kind_source = TOPOLOGY_KIND_FROM_NOTHING;
+	for (unsigned i = 0; i < topology->n_cpus; i++) {
+		groups[i] = 1;
+		levels[i] = (uint64_t)MAX(topology->cpus[i].llc_level, 0);
+	}
+	for (size_t source = 0; source < ARRAY_SIZE(speeds->by); source++) {
+		if (!speeds->by[source])
+			continue;
+		n = split_groups(topology, speeds->by[source],
+			source == TOPOLOGY_KIND_FROM_PMU ? 100 : TOPOLOGY_ALIKE_PERCENT, groups, n,
+			scratch);
+		if (n > 1 && topology->kind_source == TOPOLOGY_KIND_FROM_NOTHING)
+			topology->kind_source = (enum topology_kind_source)source;
+	}
+	if (n > 1)
+		n = split_groups(topology, levels, 100, groups, n, scratch);
 	for (unsigned i = 0; i < topology->n_cpus; i++)
-		topology->cpus[i].kind = TOPOLOGY_KIND_UNIFORM;
+		topology->cpus[i].kind = n > 1
+			? (enum topology_kind)MIN(groups[i], (unsigned)TOPOLOGY_KIND_LAST)
+			: TOPOLOGY_KIND_UNIFORM;
+	return 0;
 }
 
 /* Reads a set of CPUs from the file `list`, or, where this fails, from the file `hex`; either may
@@ -417,32 +477,24 @@ static void read_nodes(struct topology *topology, struct cpumask *scratch)
 	}
 }
 
-static void set_kinds(
-	struct topology *topology, const struct cpumask *cpus, enum topology_kind kind)
+/* Which of the core PMUs a CPU has, as a speed; all 0 where there is only one kind of them. */
+static int read_pmus(const struct topology *topology, uint64_t *ret)
 {
-	cpumask_for_each (cpu, cpus) {
-		if ((unsigned)cpu < topology->n_cpus)
-			topology->cpus[cpu].kind = kind;
-	}
-}
+	static const char *const pmus[] = { "/sys/devices/cpu_lowpower/cpus",
+		"/sys/devices/cpu_atom/cpus", "/sys/devices/cpu_core/cpus" };
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 
-/* 1 when the machine has core PMUs of several kinds, else 0. */
-static int read_kinds_pmu(struct topology *topology)
-{
-	_cleanup_(cpumask) struct cpumask *big = NULL, *small = NULL, *tiny = NULL;
-
-	if (cpumask_new(&big) < 0 || cpumask_new(&small) < 0 || cpumask_new(&tiny) < 0)
+	if (cpumask_new(&cpus) < 0)
 		return -ENOMEM;
-	(void)read_mask(AT_FDCWD, "/sys/devices/cpu_core/cpus", NULL, big);
-	(void)read_mask(AT_FDCWD, "/sys/devices/cpu_atom/cpus", NULL, small);
-	(void)read_mask(AT_FDCWD, "/sys/devices/cpu_lowpower/cpus", NULL, tiny);
-	cpumask_or(small, small, tiny);
-	if (cpumask_is_empty(big) || cpumask_is_empty(small))
-		return 0;
-	set_kinds(topology, small, TOPOLOGY_KIND_EFFICIENCY);
-	set_kinds(topology, big, TOPOLOGY_KIND_PERFORMANCE);
-	topology->kind_source = TOPOLOGY_KIND_FROM_PMU;
-	return 1;
+	for (size_t i = 0; i < ARRAY_SIZE(pmus); i++) {
+		if (read_mask(AT_FDCWD, pmus[i], NULL, cpus) < 0)
+			continue;
+		cpumask_for_each (cpu, cpus) {
+			if ((unsigned)cpu < topology->n_cpus)
+				ret[cpu] = i + 1;
+		}
+	}
+	return 0;
 }
 
 /* Whether the first online CPU has this file, for files that the kernel has for every online CPU or
@@ -483,53 +535,51 @@ int topology_read_masks(struct topology **ret)
 	return read_topology_masks(false, ret);
 }
 
-/* The files that are read for each CPU besides core and cache. */
+/* The files that are read for each CPU besides core and cache; NULL where the machine has none. */
 struct sources {
-	const char *rank; /* NULL: unknown */
-	const char *speed;
-	enum topology_kind_source kind;
+	const char *rank;
+	const char *speeds[TOPOLOGY_KIND_FROM_FREQUENCY + 1];
 };
 
-static int choose_sources(struct topology *topology, struct sources *ret)
+static struct sources choose_sources(const struct topology *topology)
 {
+	static const char *const speeds[] = {
+		[TOPOLOGY_KIND_FROM_CAPACITY] = "cpu_capacity",
+		[TOPOLOGY_KIND_FROM_FREQUENCY] = "cpufreq/cpuinfo_max_freq",
+	};
 	struct sources sources = { 0 };
-	int r;
 
 	if (has_number(topology, "cpufreq/amd_pstate_prefcore_ranking"))
 		sources.rank = "cpufreq/amd_pstate_prefcore_ranking";
 	else if (has_number(topology, "acpi_cppc/highest_perf"))
 		sources.rank = "acpi_cppc/highest_perf";
-	r = read_kinds_pmu(topology);
-	if (r < 0)
-		return r;
-	if (r == 0 && has_number(topology, "cpu_capacity")) {
-		sources.speed = "cpu_capacity";
-		sources.kind = TOPOLOGY_KIND_FROM_CAPACITY;
-	} else if (r == 0 && has_number(topology, "cpufreq/cpuinfo_max_freq")) {
-		sources.speed = "cpufreq/cpuinfo_max_freq";
-		sources.kind = TOPOLOGY_KIND_FROM_FREQUENCY;
-	}
-	*ret = sources;
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(speeds); i++)
+		if (speeds[i] && has_number(topology, speeds[i]))
+			sources.speeds[i] = speeds[i];
+	return sources;
 }
 
 int topology_read(bool recorded, struct topology **ret)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(cpumask) struct cpumask *sharing = NULL, *scratch = NULL;
-	_cleanup_free_ uint64_t *speeds = NULL;
+	_cleanup_free_ uint64_t *values = NULL;
+	struct topology_speeds speeds = { 0 };
 	struct sources sources;
 	int r;
 
 	r = read_topology_masks(recorded, &topology);
 	if (r < 0)
 		return r;
-	speeds = calloc(topology->n_cpus, sizeof(*speeds));
-	if (!speeds || cpumask_new(&sharing) < 0 || cpumask_new(&scratch) < 0)
+	values = calloc(topology->n_cpus, ARRAY_SIZE(speeds.by) * sizeof(*values));
+	if (!values || cpumask_new(&sharing) < 0 || cpumask_new(&scratch) < 0)
 		return -ENOMEM;
-	r = choose_sources(topology, &sources);
+	sources = choose_sources(topology);
+	r = read_pmus(topology, values + TOPOLOGY_KIND_FROM_PMU * topology->n_cpus);
 	if (r < 0)
 		return r;
+	for (size_t i = TOPOLOGY_KIND_FROM_PMU; i < ARRAY_SIZE(speeds.by); i++)
+		speeds.by[i] = values + i * topology->n_cpus;
 	read_nodes(topology, scratch);
 	cpumask_for_each (number, topology->present) {
 		struct topology_cpu *cpu = &topology->cpus[number];
@@ -549,14 +599,18 @@ int topology_read(bool recorded, struct topology **ret)
 			cpu->node = read_node(fd);
 		if (sources.rank)
 			cpu->rank = read_number(fd, sources.rank);
-		if (sources.speed && cpumask_isset(topology->online, number)) {
-			int64_t speed = read_number(fd, sources.speed);
+		for (size_t i = 0; i < ARRAY_SIZE(sources.speeds); i++) {
+			int64_t speed = -1;
 
-			speeds[number] = speed > 0 ? (uint64_t)speed : 0;
+			if (sources.speeds[i] && cpumask_isset(topology->online, number))
+				speed = read_number(fd, sources.speeds[i]);
+			if (speed > 0)
+				values[i * topology->n_cpus + (size_t)number] = (uint64_t)speed;
 		}
 	}
-	if (sources.speed)
-		topology_rate_kinds(topology, speeds, sources.kind);
+	r = topology_rate_kinds(topology, &speeds);
+	if (r < 0)
+		return r;
 	*ret = TAKE_PTR(topology);
 	return 0;
 }

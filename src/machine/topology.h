@@ -15,15 +15,23 @@
 #include "basic/cleanup.h"
 #include "machine/cpumask.h"
 
+/* The fastest kind comes first. A machine may have more kinds than those that have names here. */
 enum topology_kind {
 	/* All cores are alike, or nothing distinguishes them. */
 	TOPOLOGY_KIND_UNIFORM,
 	TOPOLOGY_KIND_PERFORMANCE,
 	TOPOLOGY_KIND_EFFICIENCY,
+	TOPOLOGY_KIND_LOW_POWER,
+	/* What would be one more counts as this one. */
+	TOPOLOGY_KIND_LAST = 8,
 };
-#define TOPOLOGY_N_KINDS 3
+#define TOPOLOGY_N_KINDS (TOPOLOGY_KIND_LAST + 1)
 
-/* The source of the kinds, the most reliable first. */
+/* "performance", "efficiency", "low-power", "kind-4"; "" for UNIFORM. */
+const char *topology_kind_name(enum topology_kind kind);
+
+/* The first source that tells cores apart, the most reliable first. The others tell apart what
+ * that one takes for one kind. */
 enum topology_kind_source {
 	TOPOLOGY_KIND_FROM_NOTHING,
 	/* x86 hybrids: /sys/devices/cpu_core/cpus versus cpu_atom and cpu_lowpower
@@ -31,16 +39,16 @@ enum topology_kind_source {
 	TOPOLOGY_KIND_FROM_PMU,
 	/* Arm, RISC-V: cpuN/cpu_capacity (drivers/base/arch_topology.c). */
 	TOPOLOGY_KIND_FROM_CAPACITY,
-	/* The last resort, a guess: cpuN/cpufreq/cpuinfo_max_freq. */
+	/* Alone it is a guess: cpuN/cpufreq/cpuinfo_max_freq. */
 	TOPOLOGY_KIND_FROM_FREQUENCY,
 };
 
 enum {
-	/* A core whose speed is below this percentage of the machine's fastest core counts as an
-	 * efficiency core. Cores of one design differ by a few per cent: favoured cores on x86 (5.0
-	 * and 5.2 GHz), clusters on Arm (capacities of 997 and 1024). Efficiency cores have 70 to
-	 * 90 per cent. */
-	TOPOLOGY_EFFICIENCY_PERCENT = 90,
+	/* A core whose speed is below this percentage of the fastest one of a kind is of another
+	 * kind. Cores of one design differ by a few per cent: favoured cores on x86 (5.0 and 5.2
+	 * GHz), clusters on Arm (capacities of 997 and 1024). Efficiency cores have 70 to 90 per
+	 * cent. */
+	TOPOLOGY_ALIKE_PERCENT = 90,
 };
 
 /* One CPU, a hardware thread. Unknown numbers are -1. */
@@ -108,12 +116,20 @@ const struct topology_cpu *topology_get_cpu(const struct topology *topology, int
  * topology. */
 void topology_get_siblings(const struct topology *topology, int cpu, struct cpumask *ret);
 
+/* What tells the cores apart: an array of n_cpus values for each source, the larger the faster, in
+ * any one unit; 0 is unknown, and NULL a source that this machine does not have. */
+struct topology_speeds {
+	/* By core PMU, by capacity and by frequency. */
+	const uint64_t *by[TOPOLOGY_KIND_FROM_FREQUENCY + 1];
+};
+
 /*
- * Sets the kind of every CPU from its speed; a speed of 0 is unknown and makes this CPU UNIFORM.
- * speeds has n_cpus entries in any one unit. Where all are within TOPOLOGY_EFFICIENCY_PERCENT of
- * the fastest, all are UNIFORM and kind_source is FROM_NOTHING.
+ * Sets the kind of every CPU. Each source in turn tells apart what the ones before it took for one
+ * kind: core PMUs that differ, speeds beyond TOPOLOGY_ALIKE_PERCENT, and where there are several
+ * kinds, last-level caches of different levels: the low-power cores of an x86 hybrid are beside the
+ * L3 of the others. A CPU whose value is unknown where those of its kind differ is UNIFORM. Where
+ * nothing differs all are, and kind_source is FROM_NOTHING.
  */
-void topology_rate_kinds(
-	struct topology *topology, const uint64_t *speeds, enum topology_kind_source source);
+int topology_rate_kinds(struct topology *topology, const struct topology_speeds *speeds);
 
 #endif

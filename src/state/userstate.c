@@ -100,18 +100,19 @@ static bool next_line(const char **cursor, uint64_t *ret_adds, const char **ret_
 	return false;
 }
 
-static const char *const kinds[] = {
-	[TOPOLOGY_KIND_UNIFORM] = "",
-	[TOPOLOGY_KIND_PERFORMANCE] = ", performance",
-	[TOPOLOGY_KIND_EFFICIENCY] = ", efficiency",
-};
+/* Between the name of the model and that of the kind. */
+static const char *separator(enum topology_kind kind)
+{
+	return kind == TOPOLOGY_KIND_UNIFORM ? "" : ", ";
+}
 
 static bool is_named(const char *name, size_t n, const char *model, enum topology_kind kind)
 {
-	size_t length = strlen(model);
+	_cleanup_free_ char *whole = NULL;
 
-	return n == length + strlen(kinds[kind]) && memcmp(name, model, length) == 0 &&
-		memcmp(name + length, kinds[kind], n - length) == 0;
+	return text_format(&whole, "%s%s%s", model, separator(kind), topology_kind_name(kind)) ==
+		0 &&
+		n == strlen(whole) && memcmp(name, whole, n) == 0;
 }
 
 int userstate_parse_whole_core(
@@ -165,7 +166,8 @@ static int write_whole_core(
 	while (next_line(&text, &known, &name, &n))
 		if (!is_named(name, n, model, kind))
 			text_appendf(&t, "%llu %.*s\n", (unsigned long long)known, (int)n, name);
-	text_appendf(&t, "%.0f %s%s\n", adds * ADDS_PER, model, kinds[kind]);
+	text_appendf(&t, "%.0f %s%s%s\n", adds * ADDS_PER, model, separator(kind),
+		topology_kind_name(kind));
 	if (t.failed)
 		return -ENOMEM;
 	return fputs(t.data, stream) == EOF ? -EIO : 0;

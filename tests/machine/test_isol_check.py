@@ -218,6 +218,12 @@ CASES = {
         ('intel-hybrid', '8', {}, 'info', '--pick=1'),
         ('intel-hybrid', '3', {}, 'ok', ''),
         (QUIET, '2', {}, 'ok', ''),
+        ('low-power', '7-8', {}, 'risk', 'CPU 7: efficiency cores, CPU 8: low-power cores'),
+        ('low-power', '2,4,9', {}, 'risk', 'CPU 2: performance cores, CPU 4: efficiency cores, CPU 9: low-power'),
+        ('low-power', '8-9', {}, 'info', 'low-power cores'),
+        # By their frequencies alone, and by capacity within what has one PMU.
+        ('arm-nosmt', '2-3', {f'{CPU}/cpu3/cpu_capacity': '200'}, 'risk', 'CPU 2: efficiency cores, CPU 3: low-power'),
+        ('intel-hybrid', '9-10', {f'{POLICY}10/cpuinfo_max_freq': '2500000'}, 'risk', 'CPU 10: low-power cores'),
     ],
     'freq-now': [
         ('isolated', '2', {f'{POLICY}2/scaling_cur_freq': '1200000'}, 'risk', '1.20 GHz'),
@@ -690,6 +696,11 @@ def test_pick():
             ('intel-hybrid', ['--pick'], '0-11', '6'),
             # Whole cores: no two threads of one, and no efficiency core.
             ('intel-hybrid', ['--pick=3'], '0-11', '2,5-6'),
+            # As many as are alike, rather than faster ones among them.
+            ('low-power', ['--pick=2'], '0-9', '1,3'),
+            ('low-power', ['--pick=3'], '0-9', '5-7'),
+            ('low-power', ['--pick=5'], '4-9', '4-7,9'),
+            ('low-power', ['--pick=2'], '7-9', '8-9'),
             ('amd-smt', ['--pick=2'], '0-15', '5,15'),
             ('noisy-server', ['--pick=2'], '0-71', '70-71')):
         with Machine(of) as box:

@@ -386,7 +386,37 @@ static void test_several_performance(void **state)
 		"efficiency cores");
 	/* Without CPU 8 the fourth performance core has only CPU 0. */
 	fill(f->allowed, "0-7,9-15");
+	expect_choice(f, 4, "10-11,14-15",
+		"CPUs 10-11,14-15: 4 cores of node 0, not CPU 0, efficiency cores");
+	/* Those are no choice while one is busy. */
+	f->input.busy = f->busy;
+	f->busy[10] = f->busy[2] = 0.9;
 	expect_choice(f, 4, "12-15", NULL);
+}
+
+/* Low-power cores are no efficiency cores, and are taken only where there are too few others. */
+static void test_three_kinds(void **state)
+{
+	struct fixture *f = *state;
+
+	set_kinds(f, "0-2,8-10", TOPOLOGY_KIND_PERFORMANCE);
+	set_kinds(f, "3-5,11-13", TOPOLOGY_KIND_EFFICIENCY);
+	set_kinds(f, "6-7,14-15", TOPOLOGY_KIND_LOW_POWER);
+	expect_choice(f, 2, "9-10", NULL);
+	fill(f->allowed, "3-7,11-15");
+	expect_choice(f, 0, "13", "CPU 13: not CPU 0, an efficiency core, the last of 6 alike");
+	expect_choice(f, 3, "11-13", "CPUs 11-13: 3 cores of node 0, not CPU 0, efficiency cores");
+	expect_choice(f, 4, "12-15",
+		"CPUs 12-15: 4 cores of one last-level cache, not CPU 0, 2 on efficiency and 2 on "
+		"low-power cores");
+	fill(f->allowed, "5-7,13-15");
+	expect_choice(f, 2, "14-15", NULL);
+	fill(f->allowed, "1,5-7");
+	expect_choice(f, 4, "1,5-7",
+		"CPUs 1,5-7: the only CPUs allowed here, 4 cores of node 0, not CPU 0, 1 on "
+		"performance and 1 on efficiency and 2 on low-power cores");
+	fill(f->allowed, "14");
+	expect_choice(f, 0, "14", "CPU 14: the only CPU allowed here, a low-power core");
 }
 
 static void test_several_unknown(void **state)
@@ -511,6 +541,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_several_by_the_worst, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_several_packages, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_several_performance, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_three_kinds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_several_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_spare_zero, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_isolated_busy, setup, teardown),

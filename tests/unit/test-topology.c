@@ -95,9 +95,21 @@ static void test_siblings(void **state)
 	expect_list(f->mask, "");
 }
 
+/* One letter per CPU: uniform, performance, efficiency, low-power, and the fourth kind. */
+static void expect_kinds(struct fixture *f, const struct topology_speeds *speeds,
+	const char *wanted, enum topology_kind_source source)
+{
+	char kinds[9] = "";
+
+	assert_int_equal(topology_rate_kinds(f->topology, speeds), 0);
+	for (int cpu = 0; cpu < 8; cpu++)
+		kinds[cpu] = "UPEL4567L"[f->topology->cpus[cpu].kind];
+	assert_string_equal(kinds, wanted);
+	assert_int_equal(f->topology->kind_source, source);
+}
+
 static void test_kinds(void **state)
 {
-	/* One letter per CPU: performance, efficiency, uniform. */
 	static const struct {
 		uint64_t speeds[8];
 		const char *kinds;
@@ -107,7 +119,11 @@ static void test_kinds(void **state)
 			"PPPPEEEE" },
 		/* Arm: two designs, each binned differently in two clusters. */
 		{ { 718, 718, 997, 997, 731, 731, 1017, 1024 }, "EEPPEEPP" },
-		{ { 250, 250, 250, 250, 768, 768, 768, 1024 }, "EEEEEEEP" },
+		/* A510, A715 and X3; and with an A710 between them. */
+		{ { 250, 250, 250, 250, 768, 768, 768, 1024 }, "LLLLEEEP" },
+		{ { 250, 250, 250, 600, 600, 768, 768, 1024 }, "444LLEEP" },
+		/* Each is compared with the fastest of its kind, not with the next one. */
+		{ { 1000, 950, 905, 860, 815, 775, 735, 700 }, "PPPEEELL" },
 		/* Favoured cores alone make no hybrid. */
 		{ { 4900000, 5000000, 5200000, 4900000, 4900000, 4900000, 4900000, 4900000 },
 			"UUUUUUUU" },
@@ -123,16 +139,55 @@ static void test_kinds(void **state)
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		char kinds[9] = "";
+		struct topology_speeds speeds = { 0 };
 
-		topology_rate_kinds(f->topology, cases[i].speeds, TOPOLOGY_KIND_FROM_CAPACITY);
-		for (int cpu = 0; cpu < 8; cpu++)
-			kinds[cpu] = "UPE"[f->topology->cpus[cpu].kind];
-		assert_string_equal(kinds, cases[i].kinds);
-		assert_int_equal(f->topology->kind_source,
-			strchr(kinds, 'E') ? TOPOLOGY_KIND_FROM_CAPACITY
-					   : TOPOLOGY_KIND_FROM_NOTHING);
+		speeds.by[TOPOLOGY_KIND_FROM_CAPACITY] = cases[i].speeds;
+		expect_kinds(f, &speeds, cases[i].kinds,
+			strchr(cases[i].kinds, 'E') ? TOPOLOGY_KIND_FROM_CAPACITY
+						    : TOPOLOGY_KIND_FROM_NOTHING);
 	}
+}
+
+/* What one source takes for one kind another may tell apart. */
+static void test_kinds_of_sources(void **state)
+{
+	static const uint64_t core_and_atom[] = { 3, 3, 2, 2, 2, 2, 2, 2 };
+	static const uint64_t all_three[] = { 3, 3, 2, 2, 2, 2, 1, 1 };
+	static const uint64_t capacities[] = { 1024, 1024, 700, 700, 700, 700, 450, 450 };
+	static const uint64_t frequencies[] = { 4800, 4700, 3800, 3800, 3800, 3800, 2500, 2500 };
+	/* An efficiency core may have the highest frequency. */
+	static const uint64_t odd[] = { 3000, 3000, 3800, 3800, 3800, 3800, 3800, 0 };
+	struct fixture *f = *state;
+	struct topology_speeds speeds = { 0 };
+
+	speeds.by[TOPOLOGY_KIND_FROM_PMU] = core_and_atom;
+	expect_kinds(f, &speeds, "PPEEEEEE", TOPOLOGY_KIND_FROM_PMU);
+	speeds.by[TOPOLOGY_KIND_FROM_FREQUENCY] = odd;
+	expect_kinds(f, &speeds, "PPEEEEEE", TOPOLOGY_KIND_FROM_PMU);
+	speeds.by[TOPOLOGY_KIND_FROM_FREQUENCY] = frequencies;
+	expect_kinds(f, &speeds, "PPEEEELL", TOPOLOGY_KIND_FROM_PMU);
+	speeds.by[TOPOLOGY_KIND_FROM_CAPACITY] = capacities;
+	expect_kinds(f, &speeds, "PPEEEELL", TOPOLOGY_KIND_FROM_PMU);
+	speeds = (struct topology_speeds){ 0 };
+	speeds.by[TOPOLOGY_KIND_FROM_PMU] = all_three;
+	expect_kinds(f, &speeds, "PPEEEELL", TOPOLOGY_KIND_FROM_PMU);
+	speeds = (struct topology_speeds){ 0 };
+	speeds.by[TOPOLOGY_KIND_FROM_FREQUENCY] = frequencies;
+	expect_kinds(f, &speeds, "PPEEEELL", TOPOLOGY_KIND_FROM_FREQUENCY);
+
+	/* The same speed, and no L3. A cache alone makes no kinds, and one that is not known no
+	 * difference. */
+	for (int cpu = 0; cpu < 8; cpu++)
+		f->topology->cpus[cpu].llc_level = cpu < 6 ? 3 : 2;
+	speeds = (struct topology_speeds){ 0 };
+	expect_kinds(f, &speeds, "UUUUUUUU", TOPOLOGY_KIND_FROM_NOTHING);
+	speeds.by[TOPOLOGY_KIND_FROM_PMU] = core_and_atom;
+	expect_kinds(f, &speeds, "PPEEEELL", TOPOLOGY_KIND_FROM_PMU);
+	f->topology->cpus[0].llc_level = -1;
+	expect_kinds(f, &speeds, "PPEEEELL", TOPOLOGY_KIND_FROM_PMU);
+
+	assert_string_equal(topology_kind_name(TOPOLOGY_KIND_UNIFORM), "");
+	assert_string_equal(topology_kind_name(TOPOLOGY_KIND_LAST), "kind-8");
 }
 
 /* Whatever machine this is: what must hold for the pick to be right. */
@@ -173,6 +228,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_new, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_siblings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kinds_of_sources, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_this_machine, setup, teardown),
 	};
 
