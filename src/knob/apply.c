@@ -101,6 +101,7 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 			entry->role = anew ? find_role(knob) : MIN(entry->role, find_role(knob));
 			continue;
 		}
+		knob->at_limit = engine_is_at_limit(engine, knob->path, knob->now);
 		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
 			value_to_put_back(knob), NULL);
 		if (r < 0)

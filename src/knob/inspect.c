@@ -72,7 +72,6 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 		knob->word = knob_error_is_unavailable(-r) ? KNOB_UNAVAILABLE : KNOB_DENIED;
 		return 0;
 	}
-	knob->at_limit = !entry && engine_is_at_limit(engine, knob->path, knob->now);
 	if (knob->wanted && knob_equal(knob->kind, knob->now, knob->wanted))
 		knob->word = entry && !knob_equal(knob->kind, entry->old, knob->wanted)
 			? KNOB_APPLIED

@@ -60,8 +60,8 @@ struct knob {
 	/* The value before the engine wrote anything, including CPUs that are offline; NULL if that
 	 * is the same as `now`. */
 	char *with_offline;
-	/* That value is no limit, but only what the hardware allows (at_limit() of struct engine).
-	 * False where the journal has the knob. */
+	/* The engine has written that value down, and it is no limit, but only what the hardware
+	 * allows (at_limit() of struct engine). False where the journal had the knob. */
 	bool at_limit;
 	/* `now` before the engine wrote anything; NULL if no write can touch this knob. */
 	char *before_apply;

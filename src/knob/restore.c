@@ -935,8 +935,7 @@ static int add_turned(struct journal *journal, const struct knob_plan *plan)
 			return r;
 		if (!may_show_late(knob))
 			journal->entries[journal->n - 1].role = JOURNAL_KEPT;
-		/* What an earlier apply has set may be a limit where the hardware has its own. */
-		journal->entries[journal->n - 1].free = knob->at_limit && !knob->original;
+		journal->entries[journal->n - 1].free = knob->at_limit;
 	}
 	return 0;
 }
