@@ -25,7 +25,6 @@ struct builder {
 	const struct cpumask *spared;
 	struct cpumask *scratch;
 	bool wants_equal; /* this kernel wants isolcpus and nohz_full to be equal */
-	bool both;	  /* both have been made, or are as they should be */
 };
 
 static void add(
@@ -53,25 +52,24 @@ static void add_missing(struct builder *m, const char *parameter, const struct b
 }
 
 /* Makes both lists have the same CPUs, as kernels before 5.18 want it: they refuse the second of
- * two that differ (kernel/sched/isolation.c: housekeeping_setup()). */
-static void make_equal(struct builder *m, const struct bootline *b)
+ * two that differ (kernel/sched/isolation.c: housekeeping_setup()). False where there can be no
+ * nohz_full, so that isolcpus is made by itself. */
+static bool make_equal(struct builder *m, const struct bootline *b)
 {
 	cpumask_or(m->scratch, m->quiet, b->isolcpus.cpus);
 	cpumask_or(m->scratch, m->scratch, b->nohz_full.cpus);
 	/* CPU 0 cannot be without its tick. */
 	if (cpumask_isset(m->scratch, 0) || access(NOHZ_FULL, F_OK) < 0)
-		return;
-	m->both = true;
+		return false;
 	if (!b->domain || !b->managed_irq || !cpumask_equal(m->scratch, b->isolcpus.cpus))
 		add(m, ISOLCPUS, m->scratch, ISOLCPUS_REASON);
 	if (!cpumask_equal(m->scratch, b->nohz_full.cpus))
 		add(m, "nohz_full=", m->scratch, NOHZ_FULL_REASON);
+	return true;
 }
 
 static void make_isolcpus(struct builder *m, const struct bootline *b)
 {
-	if (m->both)
-		return;
 	if (b->domain && b->managed_irq && cpumask_subset(m->quiet, b->isolcpus.cpus))
 		return;
 	cpumask_or(m->scratch, m->quiet, b->isolcpus.cpus);
@@ -146,9 +144,8 @@ static int make_all(
 	m->scratch = scratch;
 	m->wants_equal = host_read_release(host, &major, &minor) &&
 		(major < 5 || (major == 5 && minor < 18)) && !b->nohz;
-	if (m->wants_equal)
-		make_equal(m, b);
-	make_isolcpus(m, b);
+	if (!m->wants_equal || !make_equal(m, b))
+		make_isolcpus(m, b);
 	make_tickless(m, b, tickless);
 	cpumask_clear_all(scratch);
 	make_irqaffinity(m, b, topology);
