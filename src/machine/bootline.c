@@ -167,38 +167,41 @@ static int parse_list(char *text, unsigned n_cpus, struct bootline_list *list)
 }
 
 /* Adds what another isolcpus says: its flags, or its CPUs where those until now do not have the
- * flag `domain`. */
+ * flag `domain`. *text is its list, and becomes NULL where it is taken over. */
+static void merge_isolcpus(struct bootline *b, const struct bootline *more, char **text)
+{
+	if (cpumask_equal(more->isolcpus.cpus, b->isolcpus.cpus)) {
+		b->domain = b->domain || more->domain;
+		b->nohz = b->nohz || more->nohz;
+		b->managed_irq = b->managed_irq || more->managed_irq;
+		return;
+	}
+	b->isolcpus.others = true;
+	if (!more->domain || b->domain)
+		return;
+	cpumask_assign(b->isolcpus.cpus, more->isolcpus.cpus);
+	b->domain = true;
+	b->nohz = more->nohz;
+	b->managed_irq = more->managed_irq;
+	free(b->isolcpus.text);
+	b->isolcpus.text = TAKE_PTR(*text);
+}
+
 static int add_isolcpus(struct bootline *b, const char *value, const char *end, unsigned n_cpus)
 {
 	_cleanup_free_ char *text = copy_value(value, end);
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	struct bootline more = { 0 };
 	int r;
 
-	if (!text || cpumask_new(&more.isolcpus.cpus) < 0)
+	if (!text || cpumask_new(&cpus) < 0)
 		return -ENOMEM;
+	more.isolcpus.cpus = cpus;
 	take_flags(text, &more);
 	r = parse_list(text, n_cpus, &more.isolcpus);
-	if (r < 0 || cpumask_is_empty(more.isolcpus.cpus)) {
-		cpumask_free(more.isolcpus.cpus);
-		return r;
-	}
-	if (!cpumask_equal(more.isolcpus.cpus, b->isolcpus.cpus)) {
-		b->isolcpus.others = true;
-	} else {
-		b->domain = b->domain || more.domain;
-		b->nohz = b->nohz || more.nohz;
-		b->managed_irq = b->managed_irq || more.managed_irq;
-	}
-	if (more.domain && !b->domain) {
-		cpumask_assign(b->isolcpus.cpus, more.isolcpus.cpus);
-		b->domain = true;
-		b->nohz = more.nohz;
-		b->managed_irq = more.managed_irq;
-		free(b->isolcpus.text);
-		b->isolcpus.text = TAKE_PTR(text);
-	}
-	cpumask_free(more.isolcpus.cpus);
-	return 0;
+	if (r == 0 && !cpumask_is_empty(cpus))
+		merge_isolcpus(b, &more, &text);
+	return r;
 }
 
 /* Adds all isolcpus behind the first one. */
