@@ -87,15 +87,22 @@ static double weigh_steal(const struct weight_base *base, const struct sample *s
 	return surplus > 0 ? surplus : NAN;
 }
 
-static double weigh_migrations(const struct weight_base *base, const struct sample *sample,
-	const struct evidence *evidence)
+/* At least one where the run ended on another CPU than it began on; negative: not known. */
+static int32_t count_migrations(const struct evidence *evidence)
 {
 	bool moved = evidence->cpu_first >= 0 && evidence->cpu_last >= 0 &&
 		evidence->cpu_first != evidence->cpu_last;
-	int32_t n = MAX(evidence->migrations, moved ? 1 : -1);
 
+	return MAX(evidence->migrations, moved ? 1 : -1);
+}
+
+static double weigh_migrations(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
 	(void)base;
-	return part((double)n * MIGRATION_NS / weight_find_used_cpus(sample, evidence), sample);
+	return part((double)count_migrations(evidence) * MIGRATION_NS /
+			weight_find_used_cpus(sample, evidence),
+		sample);
 }
 
 static double weigh_interrupts(const struct weight_base *base, const struct sample *sample,
@@ -258,9 +265,7 @@ uint16_t weight_flags(const struct evidence *evidence, const struct weights *wei
 	for (size_t i = 0; i < ARRAY_SIZE(by_weight); i++)
 		if (weights->of[weight_bit(by_weight[i])] >= WEIGHT_WORTH_SAYING)
 			flags |= (uint16_t)by_weight[i];
-	if (evidence->migrations > 0 ||
-		(evidence->cpu_first >= 0 && evidence->cpu_last >= 0 &&
-			evidence->cpu_first != evidence->cpu_last))
+	if (count_migrations(evidence) > 0)
 		flags |= SAMPLE_MIGRATED;
 	if (evidence->irq_device > 0)
 		flags |= SAMPLE_IRQ;
