@@ -179,12 +179,11 @@ static int add_governor(struct knob_plan *plan, const struct policy *policy,
 /* Keeps what the governors were told, which they forget when no policy uses them any more. */
 static int add_tunables(struct knob_plan *plan, const struct policies *policies)
 {
-	struct tunables_seen seen = { 0 };
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		if (policy_is_active(&policies->items[i]))
-			r = tunables_add(plan, GROUP, policies->items[i].id, &seen);
+			r = tunables_add(plan, GROUP, policies->items[i].id);
 	}
 	return r;
 }

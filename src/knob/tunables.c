@@ -15,15 +15,16 @@
 
 enum {
 	FOLDER_SIZE = 128,
+	NAME_SIZE = 32, /* CPUFREQ_NAME_LEN of the kernel is 16 */
 };
 
 /* "" when the policy does not tell. */
-static void read_governor(int policy, char ret[static TUNABLES_NAME_SIZE])
+static void read_governor(int policy, char ret[static NAME_SIZE])
 {
 	char path[FOLDER_SIZE];
 
 	snprintf(path, sizeof(path), CPUFREQ "policy%d/scaling_governor", policy);
-	if (file_read_attr(AT_FDCWD, path, ret, TUNABLES_NAME_SIZE) < 0 || strchr(ret, '/'))
+	if (file_read_attr(AT_FDCWD, path, ret, NAME_SIZE) < 0 || strchr(ret, '/'))
 		ret[0] = '\0';
 }
 
@@ -71,22 +72,21 @@ static int add_folder(struct knob_plan *plan, unsigned group, const char *folder
 	return r;
 }
 
-/* Whether the governor was seen already; notes it. One too many counts as seen. */
-static bool note_seen(struct tunables_seen *seen, const char *governor)
+static bool has_folder(const struct knob_plan *plan, const char *folder)
 {
-	for (size_t i = 0; i < seen->n; i++) {
-		if (strcmp(seen->governors[i], governor) == 0)
+	size_t length = strlen(folder);
+
+	for (size_t i = 0; i < plan->n; i++) {
+		if (text_starts_with(plan->knobs[i].path, folder) &&
+			plan->knobs[i].path[length] == '/')
 			return true;
 	}
-	if (seen->n == ARRAY_SIZE(seen->governors))
-		return true;
-	snprintf(seen->governors[seen->n++], TUNABLES_NAME_SIZE, "%s", governor);
 	return false;
 }
 
-int tunables_add(struct knob_plan *plan, unsigned group, int policy, struct tunables_seen *seen)
+int tunables_add(struct knob_plan *plan, unsigned group, int policy)
 {
-	char governor[TUNABLES_NAME_SIZE], folder[FOLDER_SIZE];
+	char governor[NAME_SIZE], folder[FOLDER_SIZE];
 	int r;
 
 	read_governor(policy, governor);
@@ -96,16 +96,16 @@ int tunables_add(struct knob_plan *plan, unsigned group, int policy, struct tuna
 	r = add_folder(plan, group, folder, policy);
 	if (r != -ENOENT)
 		return r;
-	if (note_seen(seen, governor))
-		return 0;
 	snprintf(folder, sizeof(folder), CPUFREQ "%s", governor);
+	if (has_folder(plan, folder))
+		return 0;
 	r = add_folder(plan, group, folder, -1);
 	return r == -ENOENT ? 0 : r;
 }
 
 bool tunables_has_speed(int policy)
 {
-	char governor[TUNABLES_NAME_SIZE];
+	char governor[NAME_SIZE];
 
 	read_governor(policy, governor);
 	return strcmp(governor, "userspace") == 0;

@@ -17,20 +17,10 @@
 
 #include "knob/knob.h"
 
-enum {
-	TUNABLES_NAME_SIZE = 32, /* CPUFREQ_NAME_LEN of the kernel is 16 */
-	TUNABLES_GOVERNORS = 16, /* Linux has six */
-};
-
-/* The governors whose folder for all policies is in the plan. Begins as zeros. */
-struct tunables_seen {
-	char governors[TUNABLES_GOVERNORS][TUNABLES_NAME_SIZE];
-	size_t n;
-};
-
 /* Adds a kept knob for each file of the governor of a policy that can be read and written. Adds
- * nothing when the policy does not tell its governor, or the governor has no folder. */
-int tunables_add(struct knob_plan *plan, unsigned group, int policy, struct tunables_seen *seen);
+ * nothing when the policy does not tell its governor, the governor has no folder, or this is that
+ * of all policies and in the plan already. */
+int tunables_add(struct knob_plan *plan, unsigned group, int policy);
 
 /* Whether the governor of a policy is `userspace`. Then scaling_setspeed shows the speed that its
  * limits allow (show_speed() in drivers/cpufreq/cpufreq_userspace.c). */

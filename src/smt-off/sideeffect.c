@@ -51,8 +51,6 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
 
 int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going)
 {
-	struct tunables_seen seen = { 0 };
-
 	cpumask_for_each (cpu, going) {
 		char path[96];
 		struct knob *knob;
@@ -62,7 +60,7 @@ int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struc
 		if (r == -ENOENT)
 			continue;
 		if (r == 0)
-			r = tunables_add(plan, group, policy, &seen);
+			r = tunables_add(plan, group, policy);
 		snprintf(path, sizeof(path),
 			"/sys/devices/system/cpu/cpufreq/policy%d/scaling_setspeed", policy);
 		/* CPUs that share a policy share its speed. */
