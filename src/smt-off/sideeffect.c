@@ -49,26 +49,42 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
 		"mask of new interrupts");
 }
 
+static int add_governor(struct knob_plan *plan, unsigned group, int policy)
+{
+	struct knob *knob;
+	char path[96];
+	int r;
+
+	r = tunables_add(plan, group, policy);
+	if (r < 0 || !tunables_has_speed(policy))
+		return r;
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpufreq/policy%d/scaling_setspeed",
+		policy);
+	r = knob_plan_add(plan, group, KNOB_FREQUENCY, path, NULL, &knob, "speed");
+	if (r == 0)
+		knob->cpu = policy;
+	return r;
+}
+
 int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going)
 {
+	/* A policy has the number of one of its CPUs. */
+	_cleanup_(cpumask) struct cpumask *policies = NULL;
+	int r;
+
+	if (cpumask_new(&policies) < 0)
+		return -ENOMEM;
 	cpumask_for_each (cpu, going) {
-		char path[96];
-		struct knob *knob;
-		int policy, r;
+		int policy;
 
 		r = knob_read_policy(cpu, &policy);
-		if (r == -ENOENT)
-			continue;
 		if (r == 0)
-			r = tunables_add(plan, group, policy);
-		snprintf(path, sizeof(path),
-			"/sys/devices/system/cpu/cpufreq/policy%d/scaling_setspeed", policy);
-		/* CPUs that share a policy share its speed. */
-		if (r == 0 && tunables_has_speed(policy) && !knob_plan_find(plan, path)) {
-			r = knob_plan_add(plan, group, KNOB_FREQUENCY, path, NULL, &knob, "speed");
-			if (r == 0)
-				knob->cpu = cpu;
-		}
+			(void)cpumask_set(policies, policy);
+		else if (r != -ENOENT)
+			return r;
+	}
+	cpumask_for_each (policy, policies) {
+		r = add_governor(plan, group, policy);
 		if (r < 0)
 			return r;
 	}
