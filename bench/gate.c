@@ -19,6 +19,11 @@
  * of 2 %; A/A intervals that hold 0, of those that have a verdict; A/A that are unclear, and 2 %
  * that are; and how many are called slower that take 1, 2, 5 and 50 % longer. What is wished for:
  * at most 5, at most 1, and at least 93.
+ *
+ * Then gates of 1, 9 and 19 programs that are judged together, in turn, 25 pairs each: how many
+ * fail where all are slower by exactly the 2 % of the gate (wished for: at most 2.5), where one is
+ * slower by 2.5, 3 or 5 % and the others are the same, and where all are slower by 2.5 %; with the
+ * intervals that each one would have alone, and with those of stats/multiple.h.
  */
 #include <err.h>
 #include <errno.h>
@@ -34,6 +39,7 @@
 #include "basic/random.h"
 #include "report/compare.h"
 #include "report/settle.h"
+#include "stats/multiple.h"
 
 enum {
 	RUNS_MAX = 100,
@@ -256,7 +262,7 @@ static void count(const struct comparison *c, size_t change, struct counts *coun
 	if (change != 0)
 		return;
 	counts->verdicts += decided;
-	counts->alarms += comparison_gate(c, 2) == GATE_FAILS;
+	counts->alarms += comparison_gate(c, 2, SIGNIFICANCE) == GATE_FAILS;
 	counts->unclear[0] += c->verdict == VERDICT_UNCLEAR;
 	if (c->verdict == VERDICT_UNCLEAR)
 		return;
@@ -299,11 +305,78 @@ static void try_all(const struct machine *m, enum design design, size_t n, size_
 	fflush(stdout);
 }
 
+/* --- Gates of several programs --- */
+
+static const struct {
+	const char *name;
+	double first; /* of the first program */
+	double others;
+} margins[] = {
+	{ "all +2 %", 0.02, 0.02 },
+	{ "one +2.5 %", 0.025, 0 },
+	{ "one +3 %", 0.03, 0 },
+	{ "one +5 %", 0.05, 0 },
+	{ "all +2.5 %", 0.025, 0.025 },
+};
+
+enum {
+	TOGETHER_MAX = 19,
+};
+
+/* Whether a gate of n programs fails, [0] as if each one were alone, and [1] judged together. */
+static void judge_gate(const struct machine *m, size_t n, size_t margin, size_t ret_failed[2])
+{
+	struct comparison *compared[TOGETHER_MAX];
+	bool failed[2] = { false, false };
+	double level;
+
+	for (size_t i = 0; i < n; i++) {
+		measure(m, IN_TURN, 25, 1 + (i ? margins[margin].others : margins[margin].first));
+		compared[i] = compare(IN_TURN);
+		forget(IN_TURN);
+	}
+	if (comparison_settle(compared, n) < 0 || comparison_gate_level(compared, n, 2, &level) < 0)
+		errx(EXIT_FAILURE, "no memory");
+	for (size_t i = 0; i < n; i++) {
+		failed[0] =
+			failed[0] || comparison_gate(compared[i], 2, SIGNIFICANCE) == GATE_FAILS;
+		failed[1] = failed[1] || comparison_gate(compared[i], 2, level) == GATE_FAILS;
+		comparison_free(compared[i]);
+	}
+	ret_failed[0] += failed[0];
+	ret_failed[1] += failed[1];
+}
+
+static void try_gates(const struct machine *m, const char *only, size_t trials)
+{
+	static const size_t numbers[] = { 1, 9, TOGETHER_MAX };
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		for (size_t margin = 0; margin < ARRAY_SIZE(margins); margin++) {
+			size_t failed[2] = { 0 };
+			char row[96];
+
+			snprintf(row, sizeof(row), "gate of %zu, %s, %s", numbers[i], m->name,
+				margins[margin].name);
+			if (!strstr(row, only))
+				continue;
+			for (size_t t = 0; t < trials; t++)
+				judge_gate(m, numbers[i], margin, failed);
+			printf("gate of %-12zu %-16s %-12s", numbers[i], m->name,
+				margins[margin].name);
+			print_share(failed[0], trials);
+			print_share(failed[1], trials);
+			printf("\n");
+			fflush(stdout);
+		}
+}
+
 static void usage(void)
 {
 	fputs("Usage: gate [--trials N] [--seed N] [--only WORD]\n"
 	      "How often verdicts of bench-report compare are right, on made-up series.\n"
-	      "--only: rows of which the first columns, \"in turn, white 1 %, 25\", have WORD.\n",
+	      "--only: rows of which the first columns have WORD: \"in turn, white 1 %, 25\", and of\n"
+	      "several programs \"gate of 9, white 1 %, one +3 %\".\n",
 		stdout);
 }
 
@@ -349,6 +422,9 @@ int main(int argc, char *argv[])
 					continue;
 				try_all(&machines[m], (enum design)d, sizes[i], trials);
 			}
+	printf("\n%-20s %-16s %-12s%7s%7s\n", "fails", "machine", "programs", "alone", "all");
+	for (size_t m = 0; m < 2; m++)
+		try_gates(&machines[m], only, trials);
 	for (size_t i = 0; i < ARRAY_SIZE(results); i++)
 		series_free(results[i].series);
 	return EXIT_SUCCESS;

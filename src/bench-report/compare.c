@@ -22,6 +22,7 @@
 #include "result/metadata.h"
 #include "result/metric.h"
 #include "result/scan.h"
+#include "stats/multiple.h"
 
 /* A benchmark of the old program that could not be compared. */
 struct omission {
@@ -41,6 +42,7 @@ struct pairs {
 	size_t n;
 	struct omission *omissions;
 	size_t n_omissions;
+	double gate_level; /* of --fail-slower, comparison_gate_level() */
 };
 
 /* Whether the comparisons are with several files, each of which has to be named. */
@@ -468,7 +470,10 @@ static int make_pairs(struct pairs *pairs)
 		return -ENOENT;
 	}
 	sort_pairs(pairs);
-	return comparison_settle(pairs->comparisons, pairs->n);
+	r = comparison_settle(pairs->comparisons, pairs->n);
+	return r < 0 ? r
+		     : comparison_gate_level(pairs->comparisons, pairs->n,
+			       pairs->request->fail_slower, &pairs->gate_level);
 }
 
 static void clear_pairs(struct pairs *pairs)
@@ -668,15 +673,21 @@ static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
 	return !decided || text_format(&verdict, "decided: %s", decided) < 0 ? NULL : verdict;
 }
 
-/* "-3.7 % (-4.4 % .. -2.9 %)", malloc'd; of a decision, its verdict, which has a change of its own.
- */
+/* "-3.7 % (-4.4 % .. -2.9 %)", malloc'd, with the interval of the gate; of a decision, its verdict,
+ * which has a change of its own. */
 static char *make_change(const struct pairs *pairs, const struct comparison *c)
 {
-	char both[COMPARISON_BOTH_SIZE];
+	struct comparison shown = *c;
+	char both[COMPARISON_BOTH_SIZE], *text;
 	struct decision decision;
 
-	return is_decided(pairs, c, &decision) ? make_verdict(pairs, c)
-					       : strdup(comparison_format_both(c, both));
+	if (is_decided(pairs, c, &decision))
+		return make_verdict(pairs, c);
+	shown.ratio = comparison_interval_at(c, pairs->gate_level);
+	return text_format(&text, "%s%s", comparison_format_both(&shown, both),
+		       pairs->gate_level < SIGNIFICANCE ? ", of all compared" : "") < 0
+		? NULL
+		: text;
 }
 
 static bool is_unclear(const struct pairs *pairs, const struct comparison *c)
@@ -694,7 +705,7 @@ static enum gate find_gate(const struct pairs *pairs, const struct comparison *c
 	struct decision decision;
 
 	if (!is_decided(pairs, c, &decision))
-		return comparison_gate(c, limit);
+		return comparison_gate(c, limit, pairs->gate_level);
 	if (decision.verdict == DECISION_NOT_SETTLED)
 		return GATE_UNCLEAR;
 	return decision.verdict == DECISION_SLOWER && decision.low > 1 + limit / 100 ? GATE_FAILS
@@ -908,6 +919,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 
 		emit_bool(emit, "fails", gate == GATE_FAILS);
 		emit_string(emit, "gate", comparison_gate_name(gate));
+		emit_real(emit, "gate_low", comparison_interval_at(c, pairs->gate_level).low);
 	}
 	emit_close(emit, '}');
 }

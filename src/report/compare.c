@@ -13,6 +13,7 @@
 #include "report/turns.h"
 #include "result/metric.h"
 #include "stats/level.h"
+#include "stats/multiple.h"
 #include "stats/shift.h"
 
 static int explain_unstable(const struct range ranges[2], enum unit unit, char **ret)
@@ -49,28 +50,14 @@ static int make_logarithms(const double *values, size_t n, double **ret)
 	return 0;
 }
 
-static void set_shift(struct comparison *c, const struct shift *shift)
+static void set_shift(struct comparison *c)
 {
-	c->ratio = (struct ratio){
-		.ratio = exp(shift->estimate),
-		.low = isfinite(shift->low) ? exp(shift->low) : NAN,
-		.high = isfinite(shift->high) ? exp(shift->high) : NAN,
-	};
-	/* An end that is the double next to 0 would become 1 as a ratio, but the interval must not
-	 * hold 1. */
-	if (shift->low > 0) {
-		c->ratio.low = fmax(c->ratio.low, nextafter(1, 2));
-		c->ratio.high = fmax(c->ratio.high, c->ratio.low);
-	}
-	if (shift->high < 0) {
-		c->ratio.high = fmin(c->ratio.high, nextafter(1, 0));
-		c->ratio.low = fmin(c->ratio.low, c->ratio.high);
-	}
-	/* If one end is not known, neither is shown. */
-	if (isnan(c->ratio.low) || isnan(c->ratio.high))
-		c->ratio.low = c->ratio.high = NAN;
-	c->p = shift->p;
-	c->least_p = shift->least_p;
+	struct shift shift;
+
+	shift_test_find(c->test, SIGNIFICANCE, &shift);
+	c->ratio = ratio_of_shift(&shift);
+	c->p = shift.p;
+	c->least_p = shift.least_p;
 }
 
 /* "the data are not stable: the changes of the pairs jump between -1.5 % and +9.3 %"; NULL in *ret
@@ -140,7 +127,6 @@ static int compare_ratios(struct comparison *c, const double *old, const double 
 	const double *ratios, double *differences, size_t n, char **ret_unclear)
 {
 	_cleanup_free_ double *a = NULL, *b = NULL;
-	struct shift shift;
 	int r;
 
 	r = make_logarithms(old, n, &a);
@@ -150,13 +136,13 @@ static int compare_ratios(struct comparison *c, const double *old, const double 
 		return r;
 	for (size_t i = 0; i < n; i++)
 		differences[i] = b[i] - a[i];
-	r = shift_of_pairs(a, b, n, &shift);
+	r = shift_test_of_pairs(a, b, n, &c->test);
 	if (r >= 0)
 		r = signed_rank_test(differences, n, &c->signs);
 	if (r >= 0)
 		r = explain_unstable_pairs(ratios, n, ret_unclear);
 	if (r >= 0)
-		set_shift(c, &shift);
+		set_shift(c);
 	return r;
 }
 
@@ -190,7 +176,6 @@ static int compare_samples(struct comparison *c, const double *old, const double
 {
 	size_t n_old = c->old_stats.n, n_new = c->new_stats.n;
 	_cleanup_free_ double *a = NULL, *b = NULL;
-	struct shift shift;
 	int r;
 
 	c->ratio = ratio_of_medians(c->old_stats.median, c->new_stats.median);
@@ -202,9 +187,9 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	if (r >= 0)
 		r = make_logarithms(new, n_new, &b);
 	if (r >= 0)
-		r = shift_of_samples(a, n_old, b, n_new, &shift);
+		r = shift_test_of_samples(a, n_old, b, n_new, &c->test);
 	if (r >= 0)
-		set_shift(c, &shift);
+		set_shift(c);
 	return r;
 }
 

@@ -3,11 +3,14 @@
 #include <stdlib.h>
 
 #include "report/comparison.h"
+#include "stats/inference.h"
+#include "stats/multiple.h"
 
 void comparison_free(struct comparison *comparison)
 {
 	if (!comparison)
 		return;
+	shift_test_free(comparison->test);
 	free(comparison->unclear);
 	for (size_t i = 0; i < comparison->n_differences; i++)
 		free(comparison->differences[i]);
@@ -16,6 +19,74 @@ void comparison_free(struct comparison *comparison)
 		free(comparison->objections[i]);
 	free(comparison->objections);
 	free(comparison);
+}
+
+struct ratio ratio_of_shift(const struct shift *shift)
+{
+	struct ratio ratio = {
+		.ratio = exp(shift->estimate),
+		.low = isfinite(shift->low) ? exp(shift->low) : NAN,
+		.high = isfinite(shift->high) ? exp(shift->high) : NAN,
+	};
+
+	/* An end that is the double next to 0 would become 1 as a ratio, but the interval must not
+	 * hold 1. */
+	if (shift->low > 0) {
+		ratio.low = fmax(ratio.low, nextafter(1, 2));
+		ratio.high = fmax(ratio.high, ratio.low);
+	}
+	if (shift->high < 0) {
+		ratio.high = fmin(ratio.high, nextafter(1, 0));
+		ratio.low = fmin(ratio.low, ratio.high);
+	}
+	/* If one end is not known, neither is shown. */
+	if (isnan(ratio.low) || isnan(ratio.high))
+		ratio.low = ratio.high = NAN;
+	return ratio;
+}
+
+/* Where there is no test of values, the error is that of a t distribution: of the machines' mean,
+ * or, with as many degrees of freedom as make it normal, of the ratios to a control. */
+static double get_df(const struct comparison *c)
+{
+	return comparison_is_of_machines(c) ? c->fleet.nested.df : INFINITY;
+}
+
+struct ratio comparison_interval_at(const struct comparison *comparison, double level)
+{
+	const struct comparison *c = comparison;
+	double share = 1 + c->resolution.share, wider, df = get_df(c);
+	struct ratio ratio = c->ratio;
+	struct shift shift;
+
+	if (isnan(c->ratio.low) || level == SIGNIFICANCE)
+		return c->ratio;
+	if (c->test) {
+		shift_test_find(c->test, level, &shift);
+		ratio = ratio_of_shift(&shift);
+	} else {
+		wider = student_quantile(1 - level, df) / student_quantile(1 - SIGNIFICANCE, df);
+		ratio.low = ratio.ratio * pow(ratio.low * share / ratio.ratio, wider);
+		ratio.high = ratio.ratio * pow(ratio.high / share / ratio.ratio, wider);
+	}
+	resolution_widen_interval(&c->resolution, &ratio.low, &ratio.high);
+	return ratio;
+}
+
+double comparison_p_above(const struct comparison *comparison, double ratio)
+{
+	const struct comparison *c = comparison;
+	double far = log(c->ratio.ratio / ratio), error, df = get_df(c);
+
+	if (!(far > 0))
+		return 1;
+	if (c->test)
+		return shift_test_p(c->test, log(ratio));
+	if (isnan(c->ratio.low))
+		return 1;
+	error = log(c->ratio.ratio / (c->ratio.low * (1 + c->resolution.share))) /
+		student_quantile(1 - SIGNIFICANCE, df);
+	return error > 0 ? student_two_sided(far / error, df) : 0;
 }
 
 bool comparison_is_of_speed(const struct comparison *comparison)

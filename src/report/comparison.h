@@ -12,6 +12,7 @@
 #include "report/resolution.h"
 #include "result/benchmark.h"
 #include "stats/inference.h"
+#include "stats/shift.h"
 #include "stats/stats.h"
 
 struct ratio {
@@ -49,6 +50,9 @@ struct comparison {
 	struct stats new_stats;
 
 	struct ratio ratio;
+	/* The test of the logarithms that `ratio` is of. NULL without ratios, and where ratios to a
+	 * control or machines are compared. */
+	struct shift_test *test;
 	bool had_core; /* nearly all runs of both had the same whole core */
 	/* What was added to the interval because they were measured one after the other. */
 	struct resolution resolution;
@@ -91,6 +95,15 @@ struct comparison {
 
 void comparison_free(struct comparison *comparison);
 DEFINE_CLEANUP(comparison, comparison_free);
+
+/* Of a shift of logarithms. */
+struct ratio ratio_of_shift(const struct shift *shift);
+/* The change with an interval that is as certain as 1 - level, where `ratio` has one at
+ * SIGNIFICANCE (stats/multiple.h). */
+struct ratio comparison_interval_at(const struct comparison *comparison, double level);
+/* The two-sided p of the hypothesis that the change is this one, and not a larger one; 1 where the
+ * estimate is not larger. */
+double comparison_p_above(const struct comparison *comparison, double ratio);
 
 /* False for bytes, counts and metrics, which are not faster or slower, but less or more. */
 bool comparison_is_of_speed(const struct comparison *comparison);

@@ -13,6 +13,7 @@
 #include "result/metadata.h"
 #include "stats/inference.h"
 #include "stats/level.h"
+#include "stats/multiple.h"
 #include "stats/shift.h"
 
 /* 2.5 % of the standard normal distribution lie above this value. */
@@ -224,7 +225,7 @@ static int explain_too_few(const struct rounds rounds[2], char **ret)
 	return text_format(ret,
 		"too few rounds with the control: %zu and %zu, and at least %zu each are needed "
 		"to find any difference",
-		rounds[0].n, rounds[1].n, shift_pairs_needed(0.05));
+		rounds[0].n, rounds[1].n, shift_pairs_needed(SIGNIFICANCE));
 }
 
 static int apply(struct comparison *c, const struct rounds rounds[2],
@@ -252,6 +253,7 @@ static int apply(struct comparison *c, const struct rounds rounds[2],
 		resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	while (c->n_objections > 0)
 		free(c->objections[--c->n_objections]);
+	shift_test_free(TAKE_PTR(c->test));
 	c->design = COMPARED_BY_CONTROL;
 	c->control_ratio = controls->ratio.ratio;
 	c->n_rounds[0] = rounds[0].n;

@@ -11,10 +11,8 @@
 #include "basic/units.h"
 #include "report/decision.h"
 #include "stats/evalue.h"
+#include "stats/multiple.h"
 #include "stats/stats.h"
-
-/* The e-value that one comparison alone wants: 1 / 100 is the rate of false claims. */
-#define WANTED_ALONE 100
 
 static const char *const verdict_names[] = {
 	[DECISION_NOT_SETTLED] = "not settled",
@@ -22,16 +20,11 @@ static const char *const verdict_names[] = {
 	[DECISION_NOT_SLOWER] = "not slower",
 };
 
-static double get_wanted(size_t n_together)
-{
-	return WANTED_ALONE * (double)n_together;
-}
-
 size_t decision_least_pairs(size_t n_together)
 {
 	size_t n = 1;
 
-	while (sign_evalue(n, n) < get_wanted(n_together))
+	while (sign_evalue(n, n) < decision_evalue(n_together))
 		n++;
 	return n;
 }
@@ -40,7 +33,7 @@ void decision_begin(struct decision *decision, double percent, size_t n_together
 {
 	*decision = (struct decision){
 		.percent = percent,
-		.wanted = get_wanted(n_together),
+		.wanted = decision_evalue(n_together),
 		.ratio = NAN,
 		.low = NAN,
 		.high = NAN,

@@ -10,6 +10,7 @@
 #include "report/settle.h"
 #include "report/wording.h"
 #include "result/metric.h"
+#include "stats/multiple.h"
 
 static bool is_of_rate(const struct comparison *c)
 {
@@ -141,7 +142,7 @@ static int compare_all(
 			r = comparison_new(programs[fastest], programs[i], &comparisons[at++]);
 	/* This program was chosen by its median, which is also what is compared: its differences
 	 * from the others are among the largest of all pairs of programs. */
-	return r < 0 ? r : comparison_settle_chosen(comparisons, n - 1, n * (n - 1) / 2);
+	return r < 0 ? r : comparison_settle_chosen(comparisons, n - 1, count_pairs_of(n));
 }
 
 int rank_compare(

@@ -8,12 +8,9 @@
 #include "basic/text.h"
 #include "basic/units.h"
 #include "report/settle.h"
-#include "stats/inference.h"
+#include "stats/multiple.h"
 #include "stats/shift.h"
 #include "stats/stats.h"
-
-/* The probability of finding a difference where there is none. */
-#define SIGNIFICANCE 0.05
 
 /* Whether a difference could have been found: with the smallest p that so many runs can reach, and
  * with the actual p of all other comparisons. */
@@ -177,13 +174,36 @@ int comparison_settle(struct comparison **comparisons, size_t n)
 	return comparison_settle_chosen(comparisons, n, n);
 }
 
-enum gate comparison_gate(const struct comparison *comparison, double percent)
+/* Where the old value is 0, every new value is more by any percentage. */
+static double find_gate_p(const struct comparison *c, double limit)
+{
+	if (c->verdict != VERDICT_SLOWER)
+		return 1;
+	return isinf(c->ratio.ratio) ? c->p
+				     : comparison_p_above(c, limit * (1 + c->resolution.share));
+}
+
+int comparison_gate_level(
+	struct comparison *const *comparisons, size_t n, double percent, double *ret)
+{
+	_cleanup_free_ double *p = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
+	size_t n_asked = 0;
+
+	if (!p)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (!comparisons[i]->unclear || comparisons[i]->is_unclear_by_settling)
+			p[n_asked++] = find_gate_p(comparisons[i], 1 + percent / 100);
+	*ret = level_of_discoveries(p, n_asked);
+	return 0;
+}
+
+enum gate comparison_gate(const struct comparison *comparison, double percent, double level)
 {
 	const struct comparison *c = comparison;
 	double limit = 1 + percent / 100;
 
-	/* If the old value is 0, every new value is more by any percentage. */
-	if (c->verdict == VERDICT_SLOWER && (c->ratio.low > limit || isinf(c->ratio.ratio)))
+	if (find_gate_p(c, limit) <= level)
 		return GATE_FAILS;
 	if (c->unclear && !c->is_unresolved)
 		return GATE_UNCLEAR;

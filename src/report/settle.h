@@ -21,13 +21,20 @@ int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n
 /* Is a benchmark slower by more than a limit? */
 enum gate {
 	GATE_PASSES,  /* there is no sign of it */
-	GATE_FAILS,   /* yes, with 95 % certainty */
+	GATE_FAILS,   /* yes, at the level of the gate */
 	GATE_UNCLEAR, /* these data cannot tell */
 };
 
-/* Whether `new` is slower by more than `percent` even at the lower end of the interval. Results
- * that were measured one after the other pass only where the whole interval is below the limit. */
-enum gate comparison_gate(const struct comparison *comparison, double percent);
+/*
+ * Whether `new` is slower by more than `percent` even at the lower end of the interval, which is as
+ * certain as 1 - level: SIGNIFICANCE for one comparison, comparison_gate_level() for several that
+ * are judged together (stats/multiple.h). Results that were measured one after the other pass only
+ * where the whole interval of 95 % is below the limit.
+ */
+enum gate comparison_gate(const struct comparison *comparison, double percent, double level);
+/* -ENOMEM. */
+int comparison_gate_level(
+	struct comparison *const *comparisons, size_t n, double percent, double *ret);
 /* Why it is unclear, malloc'd. */
 char *comparison_gate_reason(const struct comparison *comparison);
 /* "passes", "fails", "unclear": the words used in JSON. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statistical inference from samples: two-sample tests, a test of pairs, and the correction for
- * multiple tests. The two-sample tests take independent numbers (benchmark_units()), sorted and
- * finite.
+ * Statistical inference from samples: two-sample tests and a test of pairs (stats/multiple.h:
+ * several tests together). The two-sample tests take independent numbers (benchmark_units()),
+ * sorted and finite.
  */
 #ifndef QUIESCE_STATS_INFERENCE_H
 #define QUIESCE_STATS_INFERENCE_H
@@ -74,17 +74,5 @@ struct signed_rank {
  * 0. -ENODATA when n is 0, -ENOMEM.
  */
 int signed_rank_test(const double *differences, size_t n, struct signed_rank *ret);
-
-/*
- * Benjamini and Hochberg (1995), in place: among the tests whose adjusted p is at most 0.05, on
- * average at most 5 % report a difference that does not exist, however many tests there are. An
- * entry of NAN is not a test and stays NAN. n_silent further tests count with p = 1. -ENOMEM.
- */
-int adjust_false_discoveries(double *p, size_t n, size_t n_silent);
-
-/* The adjusted p of one of n tests if its p were `to` instead of `from`. `sorted` holds the p of
- * all n tests, `from` among them, and no NAN. */
-double adjust_changed_discovery(
-	const double *sorted, size_t n, size_t n_silent, double from, double to);
 
 #endif

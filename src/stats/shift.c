@@ -8,10 +8,9 @@
 #include "basic/cleanup.h"
 #include "basic/macro.h"
 #include "stats/inference.h"
+#include "stats/multiple.h"
 #include "stats/shift.h"
 #include "stats/stats.h"
-
-#define LEVEL 0.05
 
 enum {
 	EXACT_PAIRS_MAX = 12, /* pairs whose values differ */
@@ -81,35 +80,44 @@ double shift_estimate(const double *a, size_t n_a, const double *b, size_t n_b)
 
 /* --- The interval --- */
 
-/* A test of a and b - d. */
-struct test {
-	double (*find_p)(const struct test *test, double d);
+struct shift_test {
+	double (*find_p)(const struct shift_test *test, double d);
 	size_t n_a;
 	size_t n_b;
-	const double *a; /* sorted */
-	const double *b;
-	double *shifted;     /* room for b - d */
-	const double *tails; /* of Mann and Whitney's test, or NULL */
+	double *a; /* sorted */
+	double *b;
+	double *shifted; /* room for b - d */
+	double *tails;	 /* of Mann and Whitney's test, or NULL */
 	/* Only for pairs: the number of the pair that each value of a and b belongs to, and room
 	 * for ranks, in the order of the pairs. */
-	const size_t *pair_a;
-	const size_t *pair_b;
+	size_t *pair_a;
+	size_t *pair_b;
 	double *rank_a;
 	double *rank_b;
 };
 
+void shift_test_free(struct shift_test *test)
+{
+	if (!test)
+		return;
+	free(test->a);
+	free(test->tails);
+	free(test->pair_a);
+	free(test);
+}
+
 /* The last shift that is not excluded on the way from `inside`, which is not excluded, to
  * `outside`. */
-static double find_end(const struct test *test, double inside, double outside)
+static double find_end(const struct shift_test *test, double level, double inside, double outside)
 {
-	if (test->find_p(test, outside) > LEVEL)
+	if (test->find_p(test, outside) > level)
 		return outside > inside ? INFINITY : -INFINITY;
 	for (int i = 0; i < BISECTIONS; i++) {
 		double middle = inside + (outside - inside) / 2;
 
 		if (middle == inside || middle == outside)
 			break;
-		if (test->find_p(test, middle) > LEVEL)
+		if (test->find_p(test, middle) > level)
 			inside = middle;
 		else
 			outside = middle;
@@ -117,9 +125,19 @@ static double find_end(const struct test *test, double inside, double outside)
 	return inside;
 }
 
+/* The smallest p: all differences of rank have the same sign. With many pairs all but two of them
+ * have the same size, and those two, n - 1 and n + 1, make the steps small. */
+static double least_pairs_p(size_t n)
+{
+	double m = (double)n;
+
+	return n <= EXACT_PAIRS_MAX ? MIN(2 / (double)((size_t)1 << n), 1)
+				    : 2 * normal_upper_tail((m * m - 1) / sqrt(m * m * m + 2));
+}
+
 /* Whether b is larger in more pairs of values than it is smaller; this is the direction of both
  * tests. With many equal values the estimate may be 0 nevertheless. */
-static bool is_above(const struct test *test)
+static bool is_above(const struct shift_test *test)
 {
 	size_t below = count_differences(test->a, test->n_a, test->b, test->n_b, 0, false);
 	size_t above = test->n_a * test->n_b -
@@ -130,7 +148,7 @@ static bool is_above(const struct test *test)
 
 /* At the estimate both tests are at their middle, because the sum of the ranks of b - d is U plus a
  * constant. */
-static void find_interval(const struct test *test, struct shift *shift)
+void shift_test_find(const struct shift_test *test, double level, struct shift *ret)
 {
 	double least = test->b[0] - test->a[test->n_a - 1];
 	double most = test->b[test->n_b - 1] - test->a[0];
@@ -139,14 +157,17 @@ static void find_interval(const struct test *test, struct shift *shift)
 	double largest = MAX(MAX(fabs(test->a[0]), fabs(test->a[test->n_a - 1])),
 		MAX(fabs(test->b[0]), fabs(test->b[test->n_b - 1])));
 	double margin = MAX(most - least, largest * 1e-6 + 1e-300);
+	struct shift *shift = ret;
 
 	shift->estimate = shift_estimate(test->a, test->n_a, test->b, test->n_b);
 	shift->p = test->find_p(test, 0);
-	shift->low = find_end(test, shift->estimate, least - margin);
-	shift->high = find_end(test, shift->estimate, most + margin);
+	shift->least_p = test->pair_a ? least_pairs_p(test->n_a)
+				      : mann_whitney_least_p(test->n_a, test->n_b);
+	shift->low = find_end(test, level, shift->estimate, least - margin);
+	shift->high = find_end(test, level, shift->estimate, most + margin);
 	/* Where an end of the interval is 0 to the last bit, p decides on which side of 0 it is.
 	 * With many equal values the estimate and both ends may be 0. */
-	if (shift->p <= LEVEL && shift->low <= 0 && shift->high >= 0) {
+	if (shift->p <= level && shift->low <= 0 && shift->high >= 0) {
 		if (is_above(test)) {
 			shift->low = nextafter(0, 1);
 			shift->estimate = MAX(shift->estimate, shift->low);
@@ -156,13 +177,18 @@ static void find_interval(const struct test *test, struct shift *shift)
 			shift->estimate = MIN(shift->estimate, shift->high);
 			shift->low = MIN(shift->low, shift->high);
 		}
-	} else if (shift->p > LEVEL) {
+	} else if (shift->p > level) {
 		shift->low = MIN(shift->low, 0);
 		shift->high = MAX(shift->high, 0);
 	}
 }
 
-static void shift_values(const struct test *test, double d)
+double shift_test_p(const struct shift_test *test, double d)
+{
+	return test->find_p(test, d);
+}
+
+static void shift_values(const struct shift_test *test, double d)
 {
 	for (size_t i = 0; i < test->n_b; i++)
 		test->shifted[i] = test->b[i] - d;
@@ -170,7 +196,7 @@ static void shift_values(const struct test *test, double d)
 
 /* --- Independent samples --- */
 
-static double find_samples_p(const struct test *test, double d)
+static double find_samples_p(const struct shift_test *test, double d)
 {
 	struct mann_whitney found;
 
@@ -179,28 +205,36 @@ static double find_samples_p(const struct test *test, double d)
 	return found.p;
 }
 
-int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret)
+int shift_test_of_samples(
+	const double *a, size_t n_a, const double *b, size_t n_b, struct shift_test **ret)
 {
-	_cleanup_free_ double *shifted = NULL, *tails = NULL;
-	struct test test = { .find_p = find_samples_p, .n_a = n_a, .n_b = n_b, .a = a, .b = b };
+	_cleanup_(shift_test) struct shift_test *test = calloc(1, sizeof(*test));
 
 	if (n_a == 0 || n_b == 0)
 		return -ENODATA;
-	shifted = reallocarray(NULL, n_b, sizeof(*shifted));
-	tails = mann_whitney_tails(n_a, n_b);
-	if (!shifted || (!tails && n_a * n_b <= MANN_WHITNEY_EXACT_MAX))
+	if (!test)
 		return -ENOMEM;
-	test.shifted = shifted;
-	test.tails = tails;
-	find_interval(&test, ret);
-	ret->least_p = mann_whitney_least_p(n_a, n_b);
+	*test = (struct shift_test){
+		.find_p = find_samples_p,
+		.n_a = n_a,
+		.n_b = n_b,
+		.a = reallocarray(NULL, n_a + 2 * n_b, sizeof(double)),
+		.tails = mann_whitney_tails(n_a, n_b),
+	};
+	if (!test->a || (!test->tails && n_a * n_b <= MANN_WHITNEY_EXACT_MAX))
+		return -ENOMEM;
+	test->b = test->a + n_a;
+	test->shifted = test->b + n_b;
+	memcpy(test->a, a, n_a * sizeof(*a));
+	memcpy(test->b, b, n_b * sizeof(*b));
+	*ret = TAKE_PTR(test);
 	return 0;
 }
 
 /* --- Pairs --- */
 
 /* Ranks of a and b - d, taken together, for each pair. Equal values share their mean rank. */
-static void rank_together(const struct test *test)
+static void rank_together(const struct shift_test *test)
 {
 	size_t n = test->n_a, i = 0, k = 0;
 
@@ -266,7 +300,7 @@ static double find_normal_p(const double *differences, size_t n, double sum, dou
 	return MIN(2 * normal_upper_tail(MAX(far, 0.0) / deviation), 1.0);
 }
 
-static double find_pairs_p(const struct test *test, double d)
+static double find_pairs_p(const struct shift_test *test, double d)
 {
 	double *differences = test->rank_b, sum = 0, squares = 0;
 	size_t n = test->n_a, n_different = 0;
@@ -281,16 +315,6 @@ static double find_pairs_p(const struct test *test, double d)
 	}
 	return n_different <= EXACT_PAIRS_MAX ? find_exact_p(differences, n, sum)
 					      : find_normal_p(differences, n, sum, squares);
-}
-
-/* The smallest p: all differences of rank have the same sign. With many pairs all but two of them
- * have the same size, and those two, n - 1 and n + 1, make the steps small. */
-static double least_pairs_p(size_t n)
-{
-	double m = (double)n;
-
-	return n <= EXACT_PAIRS_MAX ? MIN(2 / (double)((size_t)1 << n), 1)
-				    : 2 * normal_upper_tail((m * m - 1) / sqrt(m * m * m + 2));
 }
 
 struct paired {
@@ -322,34 +346,60 @@ static int sort_paired(const double *values, size_t n, double *ret_sorted, size_
 	return 0;
 }
 
-int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret)
+int shift_test_of_pairs(const double *a, const double *b, size_t n, struct shift_test **ret)
 {
-	_cleanup_free_ double *numbers = NULL;
-	_cleanup_free_ size_t *pairs = NULL;
-	struct test test = { .find_p = find_pairs_p, .n_a = n, .n_b = n };
+	_cleanup_(shift_test) struct shift_test *test = calloc(1, sizeof(*test));
 	int r;
 
 	if (n == 0)
 		return -ENODATA;
-	numbers = reallocarray(NULL, n, 5 * sizeof(*numbers));
-	pairs = reallocarray(NULL, n, 2 * sizeof(*pairs));
-	if (!numbers || !pairs)
+	if (!test)
 		return -ENOMEM;
-	r = sort_paired(a, n, numbers, pairs);
+	*test = (struct shift_test){
+		.find_p = find_pairs_p,
+		.n_a = n,
+		.n_b = n,
+		.a = reallocarray(NULL, n, 5 * sizeof(double)),
+		.pair_a = reallocarray(NULL, n, 2 * sizeof(size_t)),
+	};
+	if (!test->a || !test->pair_a)
+		return -ENOMEM;
+	test->b = test->a + n;
+	test->shifted = test->b + n;
+	test->rank_a = test->shifted + n;
+	test->rank_b = test->rank_a + n;
+	test->pair_b = test->pair_a + n;
+	r = sort_paired(a, n, test->a, test->pair_a);
 	if (r == 0)
-		r = sort_paired(b, n, numbers + n, pairs + n);
+		r = sort_paired(b, n, test->b, test->pair_b);
 	if (r < 0)
 		return r;
-	test.a = numbers;
-	test.b = numbers + n;
-	test.shifted = numbers + 2 * n;
-	test.rank_a = numbers + 3 * n;
-	test.rank_b = numbers + 4 * n;
-	test.pair_a = pairs;
-	test.pair_b = pairs + n;
-	find_interval(&test, ret);
-	ret->least_p = least_pairs_p(n);
+	*ret = TAKE_PTR(test);
 	return 0;
+}
+
+static int find_and_free(struct shift_test *made, struct shift *ret)
+{
+	_cleanup_(shift_test) struct shift_test *test = made;
+
+	shift_test_find(test, SIGNIFICANCE, ret);
+	return 0;
+}
+
+int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret)
+{
+	struct shift_test *test;
+	int r = shift_test_of_samples(a, n_a, b, n_b, &test);
+
+	return r < 0 ? r : find_and_free(test, ret);
+}
+
+int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret)
+{
+	struct shift_test *test;
+	int r = shift_test_of_pairs(a, b, n, &test);
+
+	return r < 0 ? r : find_and_free(test, ret);
 }
 
 size_t shift_pairs_needed(double p)

@@ -14,6 +14,8 @@
 
 #include <stddef.h>
 
+#include "basic/cleanup.h"
+
 struct shift {
 	double estimate;
 	double low; /* -INFINITY and INFINITY where no shift is excluded */
@@ -43,6 +45,20 @@ int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, s
  * -ENODATA when n is 0, -ENOMEM.
  */
 int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret);
+
+/* The same for tests that are asked more than once: it holds a copy of the values. */
+struct shift_test;
+
+int shift_test_of_samples(
+	const double *a, size_t n_a, const double *b, size_t n_b, struct shift_test **ret);
+int shift_test_of_pairs(const double *a, const double *b, size_t n, struct shift_test **ret);
+void shift_test_free(struct shift_test *test);
+DEFINE_CLEANUP(shift_test, shift_test_free);
+/* With the interval of the shifts for which the test finds no difference at this level, where the
+ * others have that at 5 %. */
+void shift_test_find(const struct shift_test *test, double level, struct shift *ret);
+/* The two-sided p of a shift by d: of a and b - d. */
+double shift_test_p(const struct shift_test *test, double d);
 
 /* The estimate alone, of n >= 1 values each, sorted. */
 double shift_estimate(const double *a, size_t n_a, const double *b, size_t n_b);

@@ -19,6 +19,7 @@
 #include "report/settle.h"
 #include "report/wording.h"
 #include "result/metadata.h"
+#include "stats/multiple.h"
 
 #include "random.h"
 
@@ -266,7 +267,8 @@ static void test_metrics(void **state)
 		assert_int_equal(
 			c->design, i % 2 ? COMPARED_RESULTS_IN_SEQUENCE : COMPARED_IN_SEQUENCE);
 		assert_int_equal(c->verdict, of_program ? VERDICT_SLOWER : VERDICT_UNCLEAR);
-		assert_int_equal(comparison_gate(c, 2), of_program ? GATE_FAILS : GATE_UNCLEAR);
+		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE),
+			of_program ? GATE_FAILS : GATE_UNCLEAR);
 		comparison_free(c);
 		for (size_t k = 0; k < 10; k++)
 			benchmark_free(sides[k / 5][k % 5]);
@@ -302,7 +304,7 @@ static void test_below_zero(void **state)
 		assert_string_equal(c->unclear,
 			"they differ, but the medians do not tell how, and a value that is not "
 			"above 0 has no ratio");
-		assert_int_equal(comparison_gate(c, 2), GATE_UNCLEAR);
+		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_UNCLEAR);
 		text = comparison_render(c);
 		assert_non_null(strstr(text, "\n  change     ? %    measured"));
 		assert_null(strstr(text, "of each alone"));
@@ -327,7 +329,8 @@ static void test_nothing_counted(void **state)
 		new->values[3] = (double)some;
 		assert_int_equal(comparison_new(old, new, &c), 0);
 		assert_int_equal(c->verdict, VERDICT_SAME);
-		assert_int_equal(comparison_gate(c, 2), some ? GATE_UNCLEAR : GATE_PASSES);
+		assert_int_equal(
+			comparison_gate(c, 2, SIGNIFICANCE), some ? GATE_UNCLEAR : GATE_PASSES);
 		why = comparison_gate_reason(c);
 		assert_non_null(strstr(why, "so the change has no interval"));
 		comparison_free(c);
@@ -424,7 +427,7 @@ static void test_results(void **state)
 		c = compare_results(old, 5, later, 5);
 		assert_int_equal(c->design, COMPARED_RESULTS_IN_SEQUENCE);
 		assert_true(c->verdict == VERDICT_SAME || c->verdict == VERDICT_UNCLEAR);
-		assert_int_equal(comparison_gate(c, 2), GATE_UNCLEAR);
+		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_UNCLEAR);
 		comparison_free(c);
 		c = compare_results(old, 3, new, 3);
 		assert_string_equal(c->unclear,
@@ -576,21 +579,21 @@ static void test_gate(void **state)
 		char *why;
 
 		assert_int_equal(comparison_new(old, same, &c), 0);
-		assert_int_equal(comparison_gate(c, 2), GATE_UNCLEAR);
+		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_UNCLEAR);
 		why = comparison_gate_reason(c);
 		assert_string_equal(
 			why, "measured one after the other, which shows nothing below about 20 %");
 		free(why);
 		/* All of the interval is below. */
-		assert_int_equal(comparison_gate(c, 30), GATE_PASSES);
+		assert_int_equal(comparison_gate(c, 30, SIGNIFICANCE), GATE_PASSES);
 		comparison_free(c);
 		assert_int_equal(comparison_new(old, half, &c), 0);
-		assert_int_equal(comparison_gate(c, 2), GATE_FAILS);
-		assert_int_equal(comparison_gate(c, 45), GATE_UNCLEAR);
-		assert_int_equal(comparison_gate(c, 90), GATE_PASSES);
+		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_FAILS);
+		assert_int_equal(comparison_gate(c, 45, SIGNIFICANCE), GATE_UNCLEAR);
+		assert_int_equal(comparison_gate(c, 90, SIGNIFICANCE), GATE_PASSES);
 		comparison_free(c);
 		assert_int_equal(comparison_new(half, old, &c), 0);
-		assert_int_equal(comparison_gate(c, 2), GATE_PASSES);
+		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_PASSES);
 		comparison_free(c);
 		benchmark_free(old);
 		benchmark_free(same);
@@ -777,7 +780,7 @@ static void test_unstable(void **state)
 	fill_levels(new, 60, 0.0050, 0.0050, 3);
 	assert_int_equal(comparison_new(old, new, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_FASTER);
-	assert_int_equal(comparison_gate(c, 0), GATE_PASSES);
+	assert_int_equal(comparison_gate(c, 0, SIGNIFICANCE), GATE_PASSES);
 	comparison_free(c);
 	benchmark_free(old);
 	benchmark_free(new);
@@ -883,7 +886,7 @@ static void test_differences(void **state)
 	assert_string_equal(c->differences[1], "quiesce_governor: powersave -> performance");
 	assert_string_equal(c->differences[2], "quiesce_isolated: none -> 2-3");
 	assert_int_equal(c->verdict, VERDICT_SLOWER);
-	assert_int_equal(comparison_gate(c, 2), GATE_FAILS);
+	assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_FAILS);
 	assert_string_equal(c->resolution.why, "machines or measurements that differ");
 	comparison_free(c);
 	benchmark_free(old);

@@ -22,6 +22,7 @@
 #include "report/wording.h"
 #include "runpinned/calibrate.h"
 #include "runpinned/program.h"
+#include "stats/multiple.h"
 
 #include "random.h"
 
@@ -207,9 +208,9 @@ static void test_taken_out(void **state)
 	/* All of it may be the doing of runpinned-control alone. */
 	assert_true(fabs(c->resolution.share - 0.08) < 1e-6);
 	assert_int_equal(c->n_objections, 0);
-	assert_int_equal(comparison_gate(c, 2), GATE_UNCLEAR);
-	assert_int_equal(comparison_gate(c, 6), GATE_UNCLEAR);
-	assert_int_equal(comparison_gate(c, 9), GATE_PASSES);
+	assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_UNCLEAR);
+	assert_int_equal(comparison_gate(c, 6, SIGNIFICANCE), GATE_UNCLEAR);
+	assert_int_equal(comparison_gate(c, 9, SIGNIFICANCE), GATE_PASSES);
 	assert_true(fabs(c->ratio.ratio - 1) < 0.002 && fabs(c->control_ratio - 1.08) < 1e-6);
 	text = comparison_render(c);
 	assert_non_null(strstr(text, "by the ratios to the control, 25 and 25 rounds\n"));

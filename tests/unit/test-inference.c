@@ -14,6 +14,7 @@
 
 #include "basic/macro.h"
 #include "stats/inference.h"
+#include "stats/multiple.h"
 #include "stats/stats.h"
 
 #include "inference-figures.h"
@@ -131,6 +132,27 @@ static void test_false_discoveries(void **state)
 	assert_close("of 3", odd[2], 0.03, 1e-12);
 	assert_close("of 3", odd[3], 0.04, 1e-12);
 	assert_int_equal(adjust_false_discoveries(NULL, 0, 0), 0);
+}
+
+/* The level finds what the adjusted p find. */
+static void test_level_of_discoveries(void **state)
+{
+	uint64_t seed = 2;
+
+	(void)state;
+	assert_true(level_of_discoveries(NULL, 0) == SIGNIFICANCE);
+	for (size_t trial = 0; trial < 2000; trial++) {
+		size_t n = 1 + trial % 9;
+		double p[9], adjusted[9], level;
+
+		for (size_t i = 0; i < n; i++)
+			adjusted[i] = p[i] = random_unit(&seed) / (double)(1 + trial % 30);
+		level = level_of_discoveries(p, n);
+		assert_true(n > 1 || level == SIGNIFICANCE);
+		assert_int_equal(adjust_false_discoveries(adjusted, n, 0), 0);
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(p[i] <= level, adjusted[i] <= SIGNIFICANCE);
+	}
 }
 
 /* One p that is another one, and all others as they are: as if all were adjusted once more. Many of
@@ -273,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_table_of_mann_whitney),
 		cmocka_unit_test(test_two_values),
 		cmocka_unit_test(test_false_discoveries),
+		cmocka_unit_test(test_level_of_discoveries),
 		cmocka_unit_test(test_changed_discovery),
 		cmocka_unit_test(test_too_little),
 		cmocka_unit_test(test_many_values),

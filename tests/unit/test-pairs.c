@@ -19,6 +19,9 @@
 #include "report/turns.h"
 #include "report/wording.h"
 #include "stats/inference.h"
+#include "stats/multiple.h"
+
+#include "random.h"
 
 /* Figures from scipy 1.17.1: wilcoxon(d, method='exact'), or method='approx', correction=True when
  * two differences have the same absolute value or there are more than 60. */
@@ -420,7 +423,8 @@ static void test_too_few_pairs(void **state)
 		make_side(&sides[1], "new", new, n, true);
 		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &compared[0]), 0);
 		assert_int_equal(compared[0]->verdict, n == 5 ? VERDICT_UNCLEAR : VERDICT_SLOWER);
-		assert_int_equal(comparison_gate(compared[0], 2) == GATE_FAILS, n == 6);
+		assert_int_equal(
+			comparison_gate(compared[0], 2, SIGNIFICANCE) == GATE_FAILS, n == 6);
 		if (n == 5)
 			assert_string_equal(compared[0]->unclear,
 				"too few runs: 5 pairs, and at least 6 are needed to find any "
@@ -453,6 +457,63 @@ static void test_too_few_pairs(void **state)
 	}
 	clear_side(&sides[0]);
 	clear_side(&sides[1]);
+}
+
+/* 1 to 19 programs that are slower by exactly the limit, or one of them by more: how often does a
+ * gate fail? The interval that it uses lies above the limit exactly where it fails. */
+static void test_gates_together(void **state)
+{
+	static const size_t numbers[] = { 1, 9, 19 };
+	enum {
+		N_SLOWER = 20
+	};
+
+	(void)state;
+	srand48(15);
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		size_t n = numbers[i], n_trials = 400 / TRIALS_PART, n_failed[2] = { 0 };
+
+		for (size_t trial = 0; trial < n_trials + N_SLOWER; trial++) {
+			bool is_slower = trial >= n_trials, fails = false;
+			struct comparison *compared[19];
+			struct side sides[38];
+			double level;
+
+			for (size_t k = 0; k < n; k++) {
+				double old[25], new[25];
+
+				for (size_t run = 0; run < 25; run++) {
+					old[run] = 0.01 * exp(0.003 * normal());
+					new[run] = 0.01 * (is_slower && k == 0 ? 1.03 : 1.02) *
+						exp(0.003 * normal());
+				}
+				make_side(&sides[2 * k], "old", old, 25, true);
+				make_side(&sides[2 * k + 1], "new", new, 25, true);
+				assert_int_equal(comparison_new(&sides[2 * k].view,
+							 &sides[2 * k + 1].view, &compared[k]),
+					0);
+			}
+			assert_int_equal(comparison_settle(compared, n), 0);
+			assert_int_equal(comparison_gate_level(compared, n, 2, &level), 0);
+			assert_true(n > 1 || level == SIGNIFICANCE);
+			for (size_t k = 0; k < n; k++) {
+				bool one = comparison_gate(compared[k], 2, level) == GATE_FAILS;
+				double low = comparison_interval_at(compared[k], level).low;
+
+				assert_int_equal(one, low > 1.02);
+				assert_true(low <= compared[k]->ratio.low);
+				fails = fails || one;
+				comparison_free(compared[k]);
+				clear_side(&sides[2 * k]);
+				clear_side(&sides[2 * k + 1]);
+			}
+			n_failed[is_slower] += fails;
+		}
+		/* 2.5 % and two standard deviations; with each one's own interval, 38 % for 19. */
+		assert_true((double)n_failed[0] <=
+			0.04 * (double)n_trials + few_trials_slack(0.025 * (double)n_trials));
+		assert_int_equal(n_failed[1], N_SLOWER);
+	}
 }
 
 /* A drift of one program alone is not a drift of the machine. */
@@ -612,6 +673,7 @@ int main(void)
 		cmocka_unit_test(test_correction_is_said),
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_too_few_pairs),
+		cmocka_unit_test(test_gates_together),
 		cmocka_unit_test(test_unstable_pairs),
 		cmocka_unit_test(test_medians_may_contradict),
 		cmocka_unit_test(test_who_is_paired),
