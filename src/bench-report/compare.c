@@ -663,14 +663,18 @@ static bool is_decided(const struct pairs *pairs, const struct comparison *c, st
 /* "slower", "decided: not slower by 2 %: ...", malloc'd. */
 static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
 {
-	_cleanup_free_ char *decided = NULL;
+	_cleanup_free_ char *said = NULL;
+	_cleanup_text_ struct text t = { 0 };
 	struct decision decision;
-	char *verdict;
+	bool decided = is_decided(pairs, c, &decision);
 
-	if (!is_decided(pairs, c, &decision))
-		return comparison_verdict_text(c);
-	decided = decision_text(&decision);
-	return !decided || text_format(&verdict, "decided: %s", decided) < 0 ? NULL : verdict;
+	said = decided ? decision_text(&decision) : comparison_verdict_text(c);
+	if (!said)
+		return NULL;
+	text_appendf(&t, "%s%s", decided ? "decided: " : "", said);
+	if (comparison_may_be_faults(c))
+		text_appendf(&t, " (%g -> %g page faults may be why)", c->faults[0], c->faults[1]);
+	return text_steal(&t);
 }
 
 /* "-3.7 % (-4.4 % .. -2.9 %)", malloc'd, with the interval of the gate; of a decision, its verdict,
@@ -838,6 +842,7 @@ static void emit_side(struct emit *emit, const struct comparison *c, size_t side
 	emit_real(emit, "mad", stats->mad);
 	emit_real(emit, "mean", stats->mean);
 	emit_real(emit, "stdev", stats->stdev);
+	emit_real(emit, "minor_faults", c->faults[side]);
 	emit_close(emit, '}');
 }
 
@@ -901,6 +906,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "resolution_why", c->resolution.share > 0 ? c->resolution.why : NULL);
 	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
+	emit_bool(emit, "may_be_faults", comparison_may_be_faults(c));
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
 	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);
 	emit_rounds(emit, c);

@@ -394,6 +394,7 @@ static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 		return -ENOMEM;
 	c->old = old[0];
 	c->new = new[0];
+	c->faults[0] = c->faults[1] = NAN;
 	for (size_t i = 0; i < n_old + n_new; i++) {
 		const struct benchmark *b = i < n_old ? old[i] : new[i - n_old];
 
@@ -519,6 +520,10 @@ int comparison_new(
 	r = comparison_begin(&old, 1, &new, 1, &c);
 	if (r >= 0)
 		r = differences_find(c, old, new);
+	if (r >= 0)
+		r = differences_find_faults(old, &c->faults[0]);
+	if (r >= 0)
+		r = differences_find_faults(new, &c->faults[1]);
 	if (r >= 0 && of_machines)
 		r = compare_machines(&old, 1, &new, 1, c);
 	if (r >= 0 && !of_machines)

@@ -89,6 +89,18 @@ double comparison_p_above(const struct comparison *comparison, double ratio)
 	return error > 0 ? student_two_sided(far / error, df) : 0;
 }
 
+bool comparison_may_be_faults(const struct comparison *comparison)
+{
+	const struct comparison *c = comparison;
+	double more = c->faults[1] - c->faults[0];
+	double longer = c->old_stats.median * (c->ratio.ratio - 1);
+
+	/* Of values that the program measures itself, the faults of the whole run say nothing. */
+	return (c->verdict == VERDICT_FASTER || c->verdict == VERDICT_SLOWER) &&
+		comparison_is_of_speed(c) && !benchmark_is_by_program(c->old) && fabs(more) >= 1 &&
+		longer / more > 0 && longer / more <= COMPARISON_SLOWEST_FAULT;
+}
+
 bool comparison_is_of_speed(const struct comparison *comparison)
 {
 	return unit_is_time(comparison->old->unit) && !comparison->old->metric;

@@ -53,6 +53,8 @@ struct comparison {
 	/* The test of the logarithms that `ratio` is of. NULL without ratios, and where ratios to a
 	 * control or machines are compared. */
 	struct shift_test *test;
+	/* The median numbers of minor page faults of old and new; NAN where they are not known. */
+	double faults[2];
 	bool had_core; /* nearly all runs of both had the same whole core */
 	/* What was added to the interval because they were measured one after the other. */
 	struct resolution resolution;
@@ -104,6 +106,15 @@ struct ratio comparison_interval_at(const struct comparison *comparison, double 
 /* The two-sided p of the hypothesis that the change is this one, and not a larger one; 1 where the
  * estimate is not larger. */
 double comparison_p_above(const struct comparison *comparison, double ratio);
+
+/*
+ * Whether the difference of their page faults may be all of the change: two files that are byte for
+ * byte the same lie in the page cache in pieces of other sizes when one was linked and the other
+ * copied, and a program takes a fault for each piece. On a shared virtual machine such a fault took
+ * 7 to 9 us.
+ */
+#define COMPARISON_SLOWEST_FAULT 20e-6 /* seconds */
+bool comparison_may_be_faults(const struct comparison *comparison);
 
 /* False for bytes, counts and metrics, which are not faster or slower, but less or more. */
 bool comparison_is_of_speed(const struct comparison *comparison);

@@ -11,6 +11,7 @@
 #include "report/differences.h"
 #include "result/metadata.h"
 #include "result/weight.h"
+#include "stats/stats.h"
 
 /* The same as for the runs of one result (judge_frequencies() of runpinned). */
 #define CLOCK_TOLERANCE 0.01
@@ -261,5 +262,28 @@ int differences_find_of_cores(struct comparison *c, const struct benchmark *old,
 		return r;
 	*ret_had_core = is_same_core(old, new) && old_part <= SHARED_AT_MOST &&
 		new_part <= SHARED_AT_MOST && fabs(to - from) <= CLOCK_TOLERANCE * from;
+	return 0;
+}
+
+int differences_find_faults(const struct benchmark *benchmark, double *ret)
+{
+	const struct series *series = benchmark->series;
+	_cleanup_free_ double *faults =
+		reallocarray(NULL, MAX(series->n_samples, (size_t)1), sizeof(*faults));
+	size_t n = 0;
+
+	if (!faults)
+		return -ENOMEM;
+	*ret = NAN;
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
+		if (series->samples[i].warmup)
+			continue;
+		if (series->evidence[i].minor_faults < 0)
+			return 0;
+		faults[n++] = series->evidence[i].minor_faults;
+	}
+	stats_sort(faults, n);
+	if (n > 0)
+		*ret = stats_median(faults, n);
 	return 0;
 }

@@ -19,4 +19,8 @@ int differences_find(
 int differences_find_of_cores(struct comparison *c, const struct benchmark *old,
 	const struct benchmark *new, bool *ret_had_core);
 
+/* The median number of minor page faults of the runs that count; NAN where it is not known for all.
+ * -ENOMEM. */
+int differences_find_faults(const struct benchmark *benchmark, double *ret);
+
 #endif

@@ -260,6 +260,11 @@ char *comparison_render(const struct comparison *comparison)
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
 	else
 		text_appendf(&t, "  runs       %zu, %zu\n", c->n_runs[0], c->n_runs[1]);
+	if (comparison_may_be_faults(c))
+		text_appendf(&t,
+			"  faults     %g -> %g minor page faults may be all of the change, as of "
+			"files that were written in different ways\n",
+			c->faults[0], c->faults[1]);
 	append_tests(&t, c);
 	for (size_t i = 0; i < c->n_objections; i++)
 		text_appendf(&t, "  %-10s %s\n", i == 0 ? "check" : "", c->objections[i]);

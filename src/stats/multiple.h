@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often may a verdict be wrong when several are given together? One rule for each question; all
- * programs take theirs from here.
+ * How often may a verdict be wrong when several are given together? There is one rule for each
+ * question, and all programs take theirs from here.
  *
- *	which of these benchmarks differ?	of those that are told, on average at most 5 % do
- *not; where none differs, any is told in at most 5 % (adjust_false_discoveries()) which programs
- *differ from the best?	the same, but each pair of programs counts as a test, because the best one
- *was chosen by what is compared (count_pairs_of()) is any of them beyond a limit (a gate)?	the
- *same, for tests at the limit, one-sided: where none is beyond it, the gate fails in at most 2.5 %
- *						(level_of_discoveries()). That all are within it is
- *						said where each one is by itself, and needs no
- *						correction.
- *	is it decided (runpinned --decide)?	a false claim in any comparison, at any look, in at
- *						most 1 % (decision_evalue())
+ * - Which of these benchmarks differ? Of those that are told, on average at most 5 % do not differ;
+ *   where none differs, any is told in at most 5 %: adjust_false_discoveries().
+ * - Which programs differ from the best one? The same, but each pair of programs counts as a test,
+ *   because the best one was chosen by what is compared: count_pairs_of().
+ * - Is any of them beyond a limit (a gate)? The same, one-sided, for tests at the limit: where none
+ *   is beyond it, the gate fails in at most 2.5 %: level_of_discoveries(). That all are within it
+ *   is said where each one is by itself, which needs no correction.
+ * - Is it decided (runpinned --decide)? A false claim in any comparison, at any look, is made in at
+ *   most 1 %: decision_evalue().
  */
 #ifndef QUIESCE_STATS_MULTIPLE_H
 #define QUIESCE_STATS_MULTIPLE_H

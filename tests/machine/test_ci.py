@@ -136,6 +136,74 @@ def check_verdicts(repository):
         check('**not slower by 20 %' in result.stdout, result.stdout)
 
 
+BESIDE = '''
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Finds a file beside itself, in both ways. */
+int main(int argc, char *argv[])
+{
+	char self[PATH_MAX + 16] = "";
+	volatile unsigned sum = 0;
+
+	(void)argc;
+	if (readlink("/proc/self/exe", self, PATH_MAX) < 0)
+		return 4;
+	if (access(strcat(dirname(self), "/beside"), R_OK) < 0 || access(strcat(dirname(argv[0]), "/beside"), R_OK) < 0)
+		return 5;
+	for (unsigned i = 0; i < 1000000; i++)
+		sum += i;
+	return 0;
+}
+'''
+LINKED = 'mkdir -p out && ${CC:-cc} -O1 -static -o out/linked prog.c && touch out/beside && rm -f out/prog && '
+
+
+def check_layouts(repository):
+    """One build links its program and the other one copies it, byte for byte the same: they take the same page
+    faults. The program finds a file beside itself."""
+    repository.write('prog.c', BESIDE)
+    repository.write('build.sh', LINKED + 'mv out/linked out/prog\n')
+    linked = repository.commit('linked')
+    repository.write('build.sh', LINKED + 'cp out/linked out/prog\n')
+    copied = repository.commit('copied')
+    kept = repository.root / 'kept'
+    repository.gate('-d', kept, linked, copied, '--', 'out/prog')
+    compared = json.loads(repository.run('bench-report', 'compare', '--json', kept / 'result.json', status=0).stdout)
+    faults = [compared['comparisons'][0][side]['minor_faults'] for side in ('old', 'new')]
+    check(abs(faults[1] - faults[0]) <= 1, f'page faults {faults}')
+
+    # Alone, with what lies beside it, and as a folder. Of what is measured nothing is kept, so a program in the
+    # place of runpinned looks at it.
+    tool = repository.root / 'tools/runpinned'
+    real = tool.resolve()
+    tool.unlink()
+    tool.write_text(f"""#!/usr/bin/env bash
+case " $* " in *" --dry-run "*) exec {shlex.quote(str(real))} "$@" ;; esac
+exec {shlex.quote(str(real))} "${{@//--no-save/"--output=$SAVED"}}"
+""")
+    tool.chmod(0o755)
+    good = repository.root / 'good'
+    repository.run('sh', 'build.sh', status=0)
+    shutil.copytree(repository.folder / 'out', good)
+    for number, given in enumerate((good / 'prog', good)):
+        saved = repository.root / f'saved-{number}.json'
+        for _ in range(ATTEMPTS):
+            saved.unlink(missing_ok=True)
+            result = repository.run(BISECT, '-b', LINKED + 'mv out/linked out/prog', '-p', '20', given, 'out/prog',
+                                    SAVED=saved)
+            if result.returncode != 125:
+                break
+        equal(result.returncode, 0, result.stderr)
+        compared = json.loads(repository.run('bench-report', 'compare', '--json', saved, status=0).stdout)
+        faults = [compared['comparisons'][0][side]['minor_faults'] for side in ('old', 'new')]
+        check(abs(faults[1] - faults[0]) <= 1, f'page faults {faults}')
+        equal(list(repository.root.glob('quiesce-bisect.*')), [], 'left behind')
+
+
 def check_failures(repository):
     repository.write('prog.c', 'this is no C')
     broken = repository.commit('broken')
@@ -266,6 +334,6 @@ def check_workflow(repository):
 
 
 run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
-           ('interrupted', on_repository(check_interrupted)),
+           ('layouts', on_repository(check_layouts)), ('interrupted', on_repository(check_interrupted)),
            ('bisection', on_repository(check_bisection)),
            ('workflow', on_repository(check_workflow))))

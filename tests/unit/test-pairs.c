@@ -516,6 +516,66 @@ static void test_gates_together(void **state)
 	}
 }
 
+/* A few page faults more, each of which takes some microseconds, may be all that is slower. */
+static void test_faults_explain(void **state)
+{
+	static const struct {
+		int32_t faults[2]; /* of old and new; negative: not known */
+		double seconds;	   /* by which new takes longer than 1.5 ms */
+		bool may_be;
+	} cases[] = {
+		{ { 26, 28 }, 14e-6, true },
+		{ { 28, 26 }, -14e-6, true },
+		{ { 26, 28 }, -14e-6, false }, /* more of them make nothing faster */
+		{ { 26, 26 }, 14e-6, false },
+		{ { 26, 28 }, 200e-6, false }, /* none takes so long */
+		{ { 26, 28 }, 0, false },      /* there is nothing to explain */
+		{ { -1, 28 }, 14e-6, false },
+	};
+
+	(void)state;
+	srand48(16);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct side sides[2];
+		struct comparison *c;
+
+		for (int which = 0; which < 2; which++) {
+			struct series *series;
+
+			assert_int_equal(series_new(true, NULL, &series), 0);
+			for (size_t run = 0; run < 25; run++) {
+				double seconds = 1.5e-3 + which * cases[i].seconds;
+				struct sample sample = {
+					.user_ns = llround(1e9 * seconds * exp(0.0005 * normal())),
+				};
+				struct evidence evidence;
+
+				evidence_clear(&evidence);
+				evidence.minor_faults = cases[i].faults[which];
+				assert_int_equal(
+					series_append(series, &sample, &evidence, NULL), 0);
+			}
+			series->clock = WINDOW_USER;
+			sides[which].series = series;
+			assert_int_equal(benchmark_view("x", series, &sides[which].view), 0);
+			facts_set_string(
+				&sides[which].view.metadata, "quiesce_interleaved", "old, new");
+			facts_set_integer(&sides[which].view.metadata, "quiesce_order_seed", 7);
+		}
+		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+		assert_int_equal(c->verdict != VERDICT_SAME, cases[i].seconds != 0);
+		assert_int_equal(comparison_may_be_faults(c), cases[i].may_be);
+		text = comparison_render(c);
+		assert_non_null(text);
+		assert_int_equal(
+			strstr(text, " minor page faults may be all") != NULL, cases[i].may_be);
+		comparison_free(c);
+		clear_side(&sides[0]);
+		clear_side(&sides[1]);
+	}
+}
+
 /* A drift of one program alone is not a drift of the machine. */
 static void test_unstable_pairs(void **state)
 {
@@ -674,6 +734,7 @@ int main(void)
 		cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_too_few_pairs),
 		cmocka_unit_test(test_gates_together),
+		cmocka_unit_test(test_faults_explain),
 		cmocka_unit_test(test_unstable_pairs),
 		cmocka_unit_test(test_medians_may_contradict),
 		cmocka_unit_test(test_who_is_paired),
