@@ -263,7 +263,8 @@ int command_start(struct command *command, const struct options *options, const 
 		.show_output = options->show_output,
 		.input = command->streams.input,
 		.output = command->streams.output,
-		.pipe = options->output_pipe,
+		.pipe = options->stdout_to == OUTPUT_PIPE,
+		.terminal = options->stdout_to == OUTPUT_TERMINAL,
 	};
 	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
 	int r;

@@ -99,10 +99,15 @@ static void describe_parameters(
 static void describe_streams(
 	const struct options *options, const struct command *command, struct facts *facts)
 {
-	facts_set_string(facts, "quiesce_input", command->input ? command->input : "/dev/null");
+	const char *name = options_stdout_name(options);
+
+	facts_set_string(facts, "quiesce_input",
+		command->input					? command->input
+			: options->stdout_to == OUTPUT_TERMINAL ? "terminal"
+								: "/dev/null");
 	facts_set_string(facts, "quiesce_output",
 		options->show_output	       ? "shown"
-			: options->output_pipe ? "pipe"
+			: name		       ? name
 			: command->output_file ? command->output_file
 					       : "/dev/null");
 }

@@ -29,7 +29,7 @@ struct keeper {
 	int signals;  /* a signalfd */
 	int socket;   /* a SOCK_SEQPACKET, on which the launcher's requests arrive */
 	int launcher; /* the launcher's end of that socket */
-	int output;   /* a pipe to be read and forgotten; -1: there is none */
+	int output;   /* a pipe or a terminal's other end, to be read and forgotten; -1: none */
 	/* What the launcher has to restore: SIG_IGN when the caller ignores SIGCHLD. */
 	void (*caller_chld)(int);
 };

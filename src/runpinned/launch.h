@@ -6,6 +6,10 @@
  * memory figure and takes longer to start when its parent's address space is large. Started by the
  * launcher, a run costs the same however much memory runpinned itself has.
  *
+ * The launcher leads a session of its own, with no terminal but one of its own (LAUNCH_TERMINAL):
+ * a program that is not in the foreground of the user's terminal must not touch it, and would be
+ * stopped. What the user types there reaches runpinned alone.
+ *
  * runpinned writes one struct launch_plan into a memfd. Then it sends a struct launch_request over
  * a SOCK_SEQPACKET pair for as many runs as may follow one another without a pause, and gets one
  * struct launch_answer when they have ended. The reports about these runs are in the run log
@@ -78,6 +82,9 @@ enum launch_flag {
 	LAUNCH_INPUT = 1 << 9,	 /* standard input is a file; each run reads it from its start */
 	LAUNCH_OUTPUT = 1 << 10, /* standard output is a file; it is emptied before each run */
 	LAUNCH_PIPE = 1 << 11,	 /* standard output is a pipe; each run finds it empty */
+	/* Standard output is the controlling terminal of the launcher's session. Each run is its
+	 * foreground, and finds the settings that it had before the first run. */
+	LAUNCH_TERMINAL = 1 << 12,
 };
 
 enum launch_file_kind {

@@ -32,6 +32,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,7 +111,9 @@ struct launcher {
 	char **env;
 	char run[sizeof(run_variable) + RUN_DIGITS];
 	char run_fill[sizeof(fill_variable) + RUN_DIGITS];
-	char *pad;	   /* if there is padding */
+	char *pad;		 /* if there is padding */
+	struct termios settings; /* of LAUNCH_TERMINAL, before the first run */
+	struct winsize size;
 	void *child_stack; /* its lowest address */
 	timer_t timer;	   /* only with a timeout */
 	int socket;
@@ -381,6 +384,8 @@ static int child_start(struct launcher *l, uint32_t attachments)
 	/* Done by the parent, so that the group exists before a signal can be sent to it. It fails
 	 * only if the child has ended, which is found out when waiting for it. */
 	(void)setpgid(child->pid, child->pid);
+	if (l->plan->flags & LAUNCH_TERMINAL)
+		(void)tcsetpgrp(STDOUT_FILENO, child->pid);
 	open_schedstat(l);
 	child->window_error = attach_begin(&l->attach, child->pid, attachments);
 	return 0;
@@ -480,6 +485,15 @@ static void await_empty_pipe(void)
 		nanosleep(&pause, NULL);
 }
 
+/* What the run before has written or typed ahead is forgotten as well. */
+static void reset_terminal(const struct launcher *l)
+{
+	(void)tcsetattr(STDOUT_FILENO, TCSANOW, &l->settings);
+	(void)ioctl(STDOUT_FILENO, TIOCSWINSZ, &l->size);
+	(void)tcflow(STDOUT_FILENO, TCOON);
+	(void)tcflush(STDOUT_FILENO, TCIOFLUSH);
+}
+
 /* Each run finds the standard streams as the first one did. A device can be neither rewound nor
  * emptied, and need not be. */
 static void reset_streams(const struct launcher *l)
@@ -491,6 +505,8 @@ static void reset_streams(const struct launcher *l)
 		(void)lseek(STDOUT_FILENO, 0, SEEK_SET);
 	if (l->plan->flags & LAUNCH_PIPE)
 		await_empty_pipe();
+	if (l->plan->flags & LAUNCH_TERMINAL)
+		reset_terminal(l);
 }
 
 /* Puts a look at the core into the report, unless the run was on another CPU at that moment. The
@@ -741,6 +757,10 @@ static int launcher_setup(struct launcher *l)
 			return -errno;
 		close(l->plan->stamps_fd);
 	}
+	if (l->plan->flags & LAUNCH_TERMINAL &&
+		(tcgetattr(STDOUT_FILENO, &l->settings) < 0 ||
+			ioctl(STDOUT_FILENO, TIOCGWINSZ, &l->size) < 0))
+		return -errno;
 	if (l->plan->timeout_ns > 0) {
 		struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
 
@@ -828,14 +848,16 @@ static void setup_signals(struct launcher *l)
 {
 	sigset_t set;
 
-	/* Signals from the terminal, and a SIGTERM to our whole process group or service, reach
-	 * this process too. runpinned decides what they mean, and sends LAUNCH_STOP. They are
-	 * blocked and not ignored, because a child would inherit that. */
+	/* A SIGTERM to our whole service, such as systemd sends, reaches this process too, and so
+	 * do signals of a terminal of our own (LAUNCH_TERMINAL), of which this process is never
+	 * the foreground (SIGTTOU). runpinned decides what ends a run, and sends LAUNCH_STOP. They
+	 * are blocked and not ignored, because a child would inherit that. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGTSTP);
+	sigaddset(&set, SIGTTOU);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	block_signals(true);

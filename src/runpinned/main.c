@@ -230,9 +230,9 @@ static int print_plan(const struct options *options, const struct place *place,
 		print(stdout, "shell: %s\n", options->shell);
 	if (options->input)
 		print(stdout, "input: %s\n", options->input);
-	if (options->output_pipe || options->output_file)
+	if (options->stdout_to != OUTPUT_NULL)
 		print(stdout, "stdout: %s\n",
-			options->output_pipe ? "a pipe" : options->output_file);
+			options->output_file ? options->output_file : options_stdout_name(options));
 	if (perf_paranoid_read(&paranoid) == 0)
 		print(stdout, "perf_event_paranoid: %d\n", paranoid);
 	for (size_t i = 0; i < counting->n_events; i++)

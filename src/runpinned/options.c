@@ -199,14 +199,24 @@ static int take_hook(const char *value, void *into)
 	return 0;
 }
 
+static const char *const output_names[] = {
+	[OUTPUT_NULL] = "null",
+	[OUTPUT_PIPE] = "pipe",
+	[OUTPUT_TERMINAL] = "terminal",
+};
+
 static int take_stdout(const char *value, void *into)
 {
 	struct options *o = into;
 
-	o->output_pipe = strcmp(value, "pipe") == 0;
 	o->output_file = NULL;
-	if (o->output_pipe || strcmp(value, "null") == 0)
-		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(output_names); i++) {
+		if (output_names[i] && strcmp(value, output_names[i]) == 0) {
+			o->stdout_to = (enum option_output)i;
+			return 0;
+		}
+	}
+	o->stdout_to = OUTPUT_FILE;
 	return option_filled(value, &o->output_file);
 }
 
@@ -518,7 +528,7 @@ static int check_combinations(struct options *o)
 		say("-o and --csv name the same file");
 		return -EINVAL;
 	}
-	if (o->show_output && (o->output_file || o->output_pipe)) {
+	if (o->show_output && o->stdout_to != OUTPUT_NULL) {
 		say("--show-output and --stdout both say where the output goes: give one of them");
 		return -EINVAL;
 	}
@@ -692,8 +702,9 @@ static int read_options(int argc, char *argv[], struct options *o)
 			option_filled, &o->input, "a file name" },
 		{ 0, "stdout", "FILE",
 			"where its standard output goes: FILE, emptied before\n"
-			"each run; null (the default); or pipe",
-			take_stdout, o, "a file name, null or pipe" },
+			"each run; null (the default); pipe; or terminal, one\n"
+			"of its own, which is its standard input as well",
+			take_stdout, o, "a file name, null, pipe or terminal" },
 		{ 0, "no-wait", NULL, "fail if another runpinned has the CPU", option_set,
 			&o->no_wait, .rank = 2 },
 
@@ -893,6 +904,11 @@ const char *options_hook_name(enum hook_kind kind)
 	static const char *const names[HOOK_KINDS] = { "setup", "prepare", "conclude", "cleanup" };
 
 	return names[kind];
+}
+
+const char *options_stdout_name(const struct options *options)
+{
+	return options->stdout_to == OUTPUT_NULL ? NULL : output_names[options->stdout_to];
 }
 
 const char *options_evidence_name(const struct options *options)

@@ -23,6 +23,14 @@ enum env_pad_mode {
 #define OPTIONS_MAX_VARIABLES 64
 #define OPTIONS_MAX_RUNS (100 * 1000 * 1000) /* also written out in messages of options.c */
 
+/* Where --stdout sends what the program writes. */
+enum option_output {
+	OUTPUT_NULL,
+	OUTPUT_FILE,
+	OUTPUT_PIPE,
+	OUTPUT_TERMINAL,
+};
+
 /* Shell commands around the runs (hooks.h). */
 enum hook_kind {
 	HOOK_SETUP,    /* before all runs */
@@ -122,9 +130,9 @@ struct options {
 	bool drop_caches;
 	double cooldown; /* degrees Celsius; negative when not given */
 	bool show_output;
-	const char *input;	    /* --input, with parameters; NULL: /dev/null */
-	const char *output_file;    /* the file of --stdout, with parameters, or NULL */
-	bool output_pipe;	    /* --stdout=pipe */
+	const char *input;	 /* --input, with parameters; NULL: /dev/null */
+	const char *output_file; /* the file of --stdout, with parameters, or NULL */
+	enum option_output stdout_to;
 	bool ignore_failure;	    /* of every kind */
 	bool ignored_statuses[256]; /* exit statuses that are no failures */
 	struct option_hooks hooks[HOOK_KINDS];
@@ -173,6 +181,8 @@ void options_follow_stamper(struct options *options, const char *name);
 bool options_is_same_variable(const char *a, const char *b);
 /* "setup", "prepare", "conclude" or "cleanup". */
 const char *options_hook_name(enum hook_kind kind);
+/* "pipe" or "terminal": what --stdout has for it; NULL for a file and for none. */
+const char *options_stdout_name(const struct options *options);
 /* "full", "records", "half-core", "core", "no-core" or "none". */
 const char *options_evidence_name(const struct options *options);
 /* Frees the memory with the options; returns it, or NULL, after freeing it, when memory is short.

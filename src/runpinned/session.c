@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -22,6 +23,11 @@
 #include "runpinned/lastwords.h"
 #include "runpinned/session.h"
 #include "sampler/values.h"
+
+enum {
+	TERMINAL_ROWS = 24,
+	TERMINAL_COLUMNS = 80,
+};
 
 struct session {
 	pid_t keeper;
@@ -132,6 +138,8 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		p.flags |= LAUNCH_OUTPUT;
 	if (plan->pipe)
 		p.flags |= LAUNCH_PIPE;
+	if (plan->terminal)
+		p.flags |= LAUNCH_TERMINAL;
 	if (plan->tracepoints) {
 		p.stamps_fd = tracepoints_get_fd(plan->tracepoints);
 		memcpy(p.name, tracepoints_get_name(plan->tracepoints), sizeof(p.name));
@@ -186,24 +194,60 @@ struct start {
 	int socket;
 };
 
-/* The launcher's standard streams are those of all its children. `pipe` is -1 where there is none.
- */
-static int set_streams(const struct session_plan *plan, int pipe, int stderr_fd)
+/* A terminal of the usual size: *ret_ours is what reads and writes as a person would. */
+static int open_terminal(int *ret_ours, int *ret_theirs)
+{
+	const struct winsize size = { .ws_row = TERMINAL_ROWS, .ws_col = TERMINAL_COLUMNS };
+	_cleanup_close_ int ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	int theirs;
+
+	if (ours < 0 || unlockpt(ours) < 0 || ioctl(ours, TIOCSWINSZ, &size) < 0)
+		return -errno;
+	/* Also where this namespace has no file of that terminal in /dev/pts (ioctl_tty(2)). */
+	theirs = ioctl(ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (theirs < 0)
+		return -errno;
+	*ret_ours = TAKE_FD(ours);
+	*ret_theirs = theirs;
+	return 0;
+}
+
+/* Opens what the keeper reads, if the plan has that. */
+static int open_output(const struct session_plan *plan, int *ret_ours, int *ret_theirs)
+{
+	int fds[2];
+
+	if (plan->terminal)
+		return open_terminal(ret_ours, ret_theirs);
+	if (!plan->pipe)
+		return 0;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	*ret_ours = fds[0];
+	*ret_theirs = fds[1];
+	return 0;
+}
+
+/* The launcher's standard streams are those of all its children. `output` is -1 where nobody reads
+ * it. */
+static int set_streams(const struct session_plan *plan, int output, int stderr_fd)
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int output = pipe >= 0 ? pipe : plan->output > 0 ? plan->output : null_fd;
+	int input = plan->input > 0 ? plan->input : plan->terminal ? output : null_fd;
 
-	if (null_fd < 0 || dup2(plan->input > 0 ? plan->input : null_fd, STDIN_FILENO) < 0)
+	if (output < 0)
+		output = plan->output > 0 ? plan->output : null_fd;
+	if (null_fd < 0 || dup2(input, STDIN_FILENO) < 0)
 		return -errno;
 	if (!plan->show_output &&
 		(dup2(output, STDOUT_FILENO) < 0 || dup2(stderr_fd, STDERR_FILENO) < 0))
 		return -errno;
-	return 0;
+	return plan->terminal && ioctl(STDOUT_FILENO, TIOCSCTTY, 0) < 0 ? -errno : 0;
 }
 
 /* Called in the forked child. */
 __attribute__((noreturn)) static void become_launcher(
-	const struct start *start, const struct keeper *keeper, int pipe)
+	const struct start *start, const struct keeper *keeper, int output)
 {
 	const struct session *session = start->session;
 	char socket_text[16], plan_text[16], runlog_text[16], keeper_text[16];
@@ -211,7 +255,7 @@ __attribute__((noreturn)) static void become_launcher(
 		plan_text, runlog_text, keeper_text, NULL };
 	char *const env[] = { NULL };
 
-	if (set_streams(start->plan, pipe, session->stderr_fd) < 0)
+	if (set_streams(start->plan, output, session->stderr_fd) < 0)
 		_exit(127);
 	fcntl(start->socket, F_SETFD, 0);
 	fcntl(start->plan_fd, F_SETFD, 0);
@@ -234,14 +278,13 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 {
 	pid_t self = getpid(), launcher;
 	struct keeper keeper;
-	int pipe_fds[2] = { -EBADF, -EBADF }, r;
+	int output = -EBADF, r;
 
 	r = keeper_prepare(runpinned, &keeper);
-	if (r == 0 && start->plan->pipe && pipe2(pipe_fds, O_CLOEXEC) < 0)
-		r = -errno;
+	if (r == 0)
+		r = open_output(start->plan, &keeper.output, &output);
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, r);
-	keeper.output = pipe_fds[0];
 	launcher = fork();
 	if (launcher < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, -errno);
@@ -251,11 +294,13 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(127);
+	/* It cannot fail: a process that was just forked leads no group. */
+	(void)setsid();
 	/* Before standard error is redirected, because this may print messages. */
 	r = start->plan->join ? join_target() : 0;
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_JOIN, r);
-	become_launcher(start, &keeper, pipe_fds[1]);
+	become_launcher(start, &keeper, output);
 }
 
 /* Receives a message of exactly this size. -EPIPE when the launcher is gone; -EPROTO for a message

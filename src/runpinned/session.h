@@ -52,6 +52,8 @@ struct session_plan {
 	int input;  /* standard input, which each run reads from its start; 0: /dev/null */
 	int output; /* standard output, which is emptied before each run; 0: none */
 	bool pipe;  /* standard output is a pipe, from which the keeper reads */
+	/* Standard output, and without `input` standard input, are a terminal; the same reader. */
+	bool terminal;
 };
 
 struct session;
