@@ -63,6 +63,7 @@ static int parse_row(const char *at, int64_t tick_ns, struct procstat_times *ret
 	*ret = (struct procstat_times){
 		.busy_ns = (int64_t)(busy * (uint64_t)tick_ns),
 		.steal_ns = (int64_t)(fields[STEAL] * (uint64_t)tick_ns),
+		.idle_ns = (int64_t)((fields[IDLE] + fields[IOWAIT]) * (uint64_t)tick_ns),
 		.n_cpus = 1,
 	};
 	return 0;
@@ -118,6 +119,7 @@ int procstat_parse_times(const struct cpumask *mask, const char *text, size_t le
 			break;
 		times.busy_ns += one.busy_ns;
 		times.steal_ns += one.steal_ns;
+		times.idle_ns += one.idle_ns;
 		times.n_cpus++;
 	} while (cpu != last);
 	if (times.n_cpus == 0)

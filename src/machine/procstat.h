@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel has counted on a set of CPUs since boot: busy and stolen time from /proc/stat,
- * softirqs from /proc/softirqs; and the load of the whole machine from /proc/loadavg. Callers
- * subtract two readings.
+ * What the kernel has counted on a set of CPUs since boot: busy, idle and stolen time from
+ * /proc/stat, softirqs from /proc/softirqs; and the load of the whole machine from /proc/loadavg.
+ * Callers subtract two readings.
  *
  * The callers read the files. The kernel renders the whole of /proc/stat at the first byte
  * (fs/proc/stat.c is a single_open() file), so a short read does not save the kernel the `intr`
@@ -32,6 +32,9 @@ struct procstat_times {
 	/* Time in which this CPU wanted to run and the hypervisor ran another guest. Always 0 where
 	 * the hypervisor does not tell. */
 	int64_t steal_ns;
+	/* Idle, with or without a task that waits for a disk. The kernel measures it where it stops
+	 * the tick of an idle CPU (get_idle_time() in fs/proc/stat.c). */
+	int64_t idle_ns;
 	/* How many CPUs of the mask had a row. Offline CPUs have none: subtract two readings only
 	 * where this number is equal. */
 	unsigned n_cpus;

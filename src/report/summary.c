@@ -97,6 +97,27 @@ static void append_whole_core(
 		is_whole_core_known(benchmark) ? "" : ", it seems");
 }
 
+/* How many of the runs that count left their CPUs. */
+static size_t count_elsewhere(const struct series *series)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++)
+		n += !series->samples[i].warmup && series->evidence[i].elsewhere > 0;
+	return n;
+}
+
+static void append_elsewhere(struct text *t, const struct benchmark *benchmark)
+{
+	size_t n = count_elsewhere(benchmark->series);
+	char figure[32];
+
+	if (n == 0)
+		return;
+	snprintf(figure, sizeof(figure), "%zu run%s", n, n == 1 ? "" : "s");
+	append_row(t, "elsewhere", figure, "left the CPUs, whose evidence is not known of them");
+}
+
 static void append_fleet(struct text *t, const struct nested *nested, const struct scale *scale)
 {
 	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
@@ -172,6 +193,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
 			"interval");
 	append_whole_core(t, input->benchmark, &scale);
+	append_elsewhere(t, input->benchmark);
 	append_overhead(t, input, &scale, "floor", input->floor_seconds, "an empty program");
 	append_overhead(
 		t, input, &scale, "shell", input->shell_seconds, "the shell with nothing to do");
@@ -349,7 +371,8 @@ static void append_head(struct text *t, const struct summary_input *input)
 			benchmark->n_values == 1 ? "" : "s");
 	text_appendf(t, "%zu run%s", n_runs, n_runs == 1 ? "" : "s");
 	if (input->cpus)
-		text_appendf(t, " on CPU %s", input->cpus);
+		text_appendf(t, " %s CPU %s",
+			count_elsewhere(benchmark->series) > 0 ? "begun on" : "on", input->cpus);
 	if (clock)
 		text_appendf(t, ", %s", clock);
 	if (benchmark->metric)

@@ -27,8 +27,9 @@
  *							before it are left out
  *	quiesce_frequency_khz, quiesce_minor_faults, quiesce_major_faults,
  *	quiesce_voluntary_switches, quiesce_involuntary_switches, quiesce_migrations,
- *	quiesce_cpu_first, quiesce_cpu_last, quiesce_throttles, quiesce_irq_device,
- *	quiesce_irq_timer, quiesce_irq_ipi, quiesce_irq_other	numbers
+ *	quiesce_cpu_first, quiesce_cpu_last, quiesce_elsewhere,
+ *	quiesce_throttles, quiesce_irq_device, quiesce_irq_timer, quiesce_irq_ipi,
+ *	quiesce_irq_other				numbers
  *	quiesce_evidence_cpus			over how many CPUs these are sums; absent for one
  *	quiesce_core_khz				the clock of the core, as it was seen
  *	quiesce_core_share_before, quiesce_core_share_after, quiesce_core_share_during

@@ -289,11 +289,14 @@ static int set_evidence(struct run_data *data, struct series *series, const stru
 		if (get_integer(value, INT32_MAX, &integer))
 			evidence->runnable = (int32_t)integer;
 		break;
+	/* What is told of the CPUs is not of a run that was elsewhere. */
 	case RUN_CPU_TEMP:
-		set_temperature(evidence, value);
+		if (evidence->elsewhere <= 0)
+			set_temperature(evidence, value);
 		break;
 	case RUN_CPU_FREQ:
-		set_frequency(evidence, value);
+		if (evidence->elsewhere <= 0)
+			set_frequency(evidence, value);
 		break;
 	case RUN_TEMPERATURE_BEFORE:
 		if (get_number(value, &number))

@@ -103,6 +103,9 @@ struct evidence {
 	int32_t migrations;
 	int32_t cpu_first; /* CPU at exec and at exit, by the records */
 	int32_t cpu_last;
+	/* 1: a task of the program is known to have been on CPUs that it was not given. What
+	 * follows is then not known, like all else that is about the CPUs. */
+	int32_t elsewhere;
 	int32_t throttles;
 	int32_t irq_device; /* interrupts of devices, */
 	int32_t irq_timer;  /* of the local timer (ticks), */

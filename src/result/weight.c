@@ -87,11 +87,12 @@ static double weigh_steal(const struct weight_base *base, const struct sample *s
 	return surplus > 0 ? surplus : NAN;
 }
 
-/* At least one where the run ended on another CPU than it began on; negative: not known. */
+/* At least one where the run is known to have moved; negative: not known. */
 static int32_t count_migrations(const struct evidence *evidence)
 {
-	bool moved = evidence->cpu_first >= 0 && evidence->cpu_last >= 0 &&
-		evidence->cpu_first != evidence->cpu_last;
+	bool moved = evidence->elsewhere > 0 ||
+		(evidence->cpu_first >= 0 && evidence->cpu_last >= 0 &&
+			evidence->cpu_first != evidence->cpu_last);
 
 	return MAX(evidence->migrations, moved ? 1 : -1);
 }

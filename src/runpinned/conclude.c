@@ -173,7 +173,7 @@ static int conclude_progvalues(const struct options *options, const struct place
 }
 
 int conclude(const struct options *options, const struct place *place, struct commands *commands,
-	const struct evidence_reader *evidence, struct save *save)
+	struct evidence_reader *evidence, struct save *save)
 {
 	struct parts parts = { 0 };
 	_cleanup_free_ struct document_part *items = NULL;
@@ -183,6 +183,12 @@ int conclude(const struct options *options, const struct place *place, struct co
 	int r = 0;
 
 	commands_settle_clocks(commands, save_wants_user_clock(save));
+	for (size_t i = 0; evidence && i < commands->n; i++) {
+		const struct measurement *m = commands->items[i].measurement;
+
+		if (inspections_have_left(&m->inspections))
+			evidence_forget_cpus(evidence, m->series);
+	}
 	r = wholecore_settle(place, commands);
 	if (r < 0) {
 		say_errno(r, "cannot judge the runs");

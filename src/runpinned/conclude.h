@@ -12,6 +12,6 @@
 /* Prints the report about the measurement and writes the result files. evidence may be NULL. Says
  * what is wrong, and returns a negative errno, when something could not be written. */
 int conclude(const struct options *options, const struct place *place, struct commands *commands,
-	const struct evidence_reader *evidence, struct save *save);
+	struct evidence_reader *evidence, struct save *save);
 
 #endif

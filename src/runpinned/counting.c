@@ -162,26 +162,32 @@ static double own_count(const struct launch_report *report, int index)
 }
 
 /*
- * The migrations that the records of all tasks show. An ordinary user may not count migrations
- * (kernel.perf_event_paranoid above 1), but may have the records. There are records of the
- * benchmark's CPUs only. If the tasks have run for longer than the records say, a task was on
- * another CPU for the missing time: it went there and came back, which are two migrations.
+ * There are records of the benchmark's CPUs only. If the tasks have run for longer than the records
+ * say, a task was on another CPU for the missing time.
  */
-static int32_t count_moves(const struct launch_report *report, int64_t task_clock_ns)
+static bool has_run_elsewhere(const struct launch_report *report, double task_clock_ns)
 {
 	const struct tree *tree = &report->tree;
 	int64_t window_ns = judge_window_end(report) - report->window.exec_ns;
-	int64_t missing_ns = task_clock_ns - tree->ran_ns;
-	int32_t n = (int32_t)MIN(tree->n_migrations, (uint32_t)INT32_MAX);
+	int64_t missing_ns;
 
 	/* The time of processes that outlive the program is in only one of the two sums. */
-	if (task_clock_ns < 0 || tree->ran_ns < 0 || tree->n_lost > 0)
-		return n;
-	if (missing_ns < window_ns / MISSING_PART ||
-		missing_ns < MISSING_TASK_NS * (int64_t)tree->n_tasks +
-				MISSING_SWITCH_NS * (int64_t)tree->n_switches)
-		return n;
-	return MAX(n, 2);
+	if (!report->tree_tried || isnan(task_clock_ns) || tree->ran_ns < 0 || tree->n_lost > 0)
+		return false;
+	missing_ns = (int64_t)task_clock_ns - tree->ran_ns;
+	return missing_ns >= window_ns / MISSING_PART &&
+		missing_ns >= MISSING_TASK_NS * (int64_t)tree->n_tasks +
+			MISSING_SWITCH_NS * (int64_t)tree->n_switches;
+}
+
+/* The migrations that the records of all tasks show. An ordinary user may not count migrations
+ * (kernel.perf_event_paranoid above 1), but may have the records. A task that was on another CPU
+ * went there and came back, which are two. */
+static int32_t count_moves(const struct launch_report *report, double task_clock_ns)
+{
+	int32_t n = (int32_t)MIN(report->tree.n_migrations, (uint32_t)INT32_MAX);
+
+	return has_run_elsewhere(report, task_clock_ns) ? MAX(n, 2) : n;
 }
 
 /*
@@ -199,6 +205,13 @@ static double find_khz(const struct launch_counter counters[LAUNCH_MAX_CPU_COUNT
 	return aperf / mperf * tsc / (double)counters[2].enabled_ns * 1e6;
 }
 
+bool counting_find_left(
+	const struct counting *counting, const struct launch_report *report, bool one_cpu)
+{
+	return (one_cpu && own_count(report, counting->migrations) > 0) ||
+		has_run_elsewhere(report, own_count(report, counting->task_clock));
+}
+
 void counting_fill_evidence(const struct counting *counting, const struct launch_report *report,
 	struct evidence *evidence)
 {
@@ -211,12 +224,11 @@ void counting_fill_evidence(const struct counting *counting, const struct launch
 	if (isfinite(migrations))
 		evidence->migrations = (int32_t)MIN(migrations, (double)INT32_MAX);
 	if (report->tree_tried)
-		evidence->migrations =
-			MAX(evidence->migrations, count_moves(report, evidence->task_clock_ns));
+		evidence->migrations = MAX(evidence->migrations, count_moves(report, task_clock));
 	/* What the program's tasks counted is of them alone. */
 	if (counting->n_cpu_counters > 0 && counting->first_event <= report->n_counters)
 		khz = find_khz(&report->counters[counting->first_event - counting->n_cpu_counters]);
-	if (isnan(khz) && counting->n_cpu_counters > 0 &&
+	if (isnan(khz) && counting->n_cpu_counters > 0 && !report->left &&
 		report->n_cpu_counters == counting->n_cpu_counters)
 		khz = find_khz(report->cpu_counters);
 	if (!isnan(khz))

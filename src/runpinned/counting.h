@@ -45,6 +45,10 @@ void counting_say_notes(const struct counting *counting);
 void counting_free(struct counting *counting);
 DEFINE_CLEANUP(counting, counting_free);
 
+/* Whether the counters and records of all tasks, if the run has them, show that one was on other
+ * CPUs than the run's. */
+bool counting_find_left(
+	const struct counting *counting, const struct launch_report *report, bool one_cpu);
 /* Fills in those fields of the evidence that are counted by events. */
 void counting_fill_evidence(const struct counting *counting, const struct launch_report *report,
 	struct evidence *evidence);

@@ -16,6 +16,7 @@
 #include "machine/procstat.h"
 #include "machine/thermal.h"
 #include "machine/throttle.h"
+#include "machine/topology.h"
 #include "runpinned/evidence.h"
 
 _Static_assert(EVIDENCE_N_SOFTIRQS == PROCSTAT_N_SOFTIRQS, "one place for each kind");
@@ -29,6 +30,10 @@ enum {
 	 * servers begin to throttle, minus five degrees. */
 	HOT_DEFAULT = 90,
 	HOT_BELOW_CRITICAL = 5,
+	/* So much of what the CPUs have is missing when a program was elsewhere, at least: of each
+	 * some ticks, and one part in so many. */
+	ELSEWHERE_NS = 50 * 1000 * 1000,
+	ELSEWHERE_PART = 10,
 };
 
 /* Counters since boot. A counter that could not be read is not valid, and there is no evidence from
@@ -66,6 +71,10 @@ struct evidence_reader {
 	double hot;   /* what evidence_hot() returns */
 	int first_cpu;
 	unsigned n_cpus;
+	/* Whether the machine has no other package, so that the temperature is that of a program on
+	 * whatever CPU; asked for when a program has left its CPUs. */
+	bool knows_packages;
+	bool one_package;
 
 	struct session_file *files; /* the paths are allocated here */
 	size_t n_files;
@@ -408,20 +417,93 @@ static void fill_report(
 	ret->voluntary_switches = clamp(report->voluntary_switches);
 	ret->involuntary_switches = clamp(report->involuntary_switches);
 	ret->cpu_first = report->window.cpu_exec;
-	ret->cpu_last = report->window.cpu_exit;
+	ret->cpu_last = report->window.cpu_exit >= 0 ? report->window.cpu_exit : report->only_cpu;
 	if (report->window.n_exec > 0 && judge_window_end(report) > 0)
 		ret->reap_ns = report->end_ns - judge_window_end(report);
 	fill_core(report, ret);
 }
 
-bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
+/* Whether these CPUs were idle for so long that the program must have run on others. The kernel
+ * counts in ticks, and the readings are a little further apart than the run is long. A count that
+ * tells of more time than there was is none to rely on. */
+static bool was_elsewhere(const struct evidence_reader *reader, const struct reading *before,
+	const struct launch_report *report)
+{
+	const struct procstat_times *first = &before->times, *last = &reader->last.times;
+	int64_t n_cpus = reader->n_cpus;
+	int64_t has_ns = n_cpus * (report->end_ns - report->start_ns + report->around_ns);
+	int64_t margin_ns = MAX(has_ns / ELSEWHERE_PART, n_cpus * ELSEWHERE_NS);
+	int64_t idle_ns = last->idle_ns - first->idle_ns;
+
+	if (!before->times_valid || !reader->last.times_valid || first->n_cpus != reader->n_cpus ||
+		last->n_cpus != reader->n_cpus || idle_ns > has_ns + margin_ns)
+		return false;
+	return idle_ns + report->user_cpu_ns + report->system_cpu_ns > has_ns + margin_ns;
+}
+
+static bool is_only_package(struct evidence_reader *reader)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	const struct topology_cpu *own;
+
+	if (reader->knows_packages || topology_read(false, &topology) < 0)
+		return reader->one_package;
+	reader->knows_packages = true;
+	own = topology_get_cpu(topology, reader->first_cpu);
+	reader->one_package = own && own->package >= 0;
+	cpumask_for_each (cpu, topology->online) {
+		const struct topology_cpu *other = topology_get_cpu(topology, cpu);
+
+		reader->one_package = reader->one_package && other->package == own->package;
+	}
+	return reader->one_package;
+}
+
+/* Forgets what was read of the run's CPUs, because a task of the program was on others. */
+static void forget_cpus(struct evidence_reader *reader, struct evidence *evidence)
+{
+	struct evidence unknown;
+
+	evidence_clear(&unknown);
+	evidence->elsewhere = 1;
+	evidence->steal_ns = unknown.steal_ns;
+	evidence->frequency_khz = unknown.frequency_khz;
+	evidence->core_khz = unknown.core_khz;
+	evidence->core_shares[EVIDENCE_BEFORE] = unknown.core_shares[EVIDENCE_BEFORE];
+	evidence->core_shares[EVIDENCE_AFTER] = unknown.core_shares[EVIDENCE_AFTER];
+	evidence->throttles = unknown.throttles;
+	evidence->irq_device = unknown.irq_device;
+	evidence->irq_timer = unknown.irq_timer;
+	evidence->irq_ipi = unknown.irq_ipi;
+	evidence->irq_other = unknown.irq_other;
+	evidence->n_irq_lines = unknown.n_irq_lines;
+	memcpy(evidence->softirqs, unknown.softirqs, sizeof(evidence->softirqs));
+	/* Of a program of one task both are known, wherever it was. */
+	if (evidence->run_delay_ns < 0)
+		evidence->off_cpu_ns = unknown.off_cpu_ns;
+	if (is_only_package(reader))
+		return;
+	evidence->temperature_before = unknown.temperature_before;
+	evidence->temperature_after = unknown.temperature_after;
+}
+
+bool evidence_take(struct evidence_reader *reader, struct runlog_run *run,
 	const struct window_floor *floor, struct series *series, struct evidence *ret)
 {
+	struct launch_report *report = &run->report;
 	struct reading before;
-	bool thermal;
+	bool thermal = false;
+
+	if (run->before)
+		take_reading(reader, run->before, report->start_ns);
+	before = reader->last;
+	if (run->after)
+		take_reading(reader, run->after, report->end_ns);
+	if (run->after && was_elsewhere(reader, &before, report))
+		report->left = 1;
 
 	evidence_clear(ret);
-	fill_report(&run->report, floor, ret);
+	fill_report(report, floor, ret);
 	if (reader->n_cpus > 1)
 		ret->evidence_cpus = clamp(reader->n_cpus);
 	ret->temperature_before = (float)reader->temperature_before;
@@ -430,17 +512,31 @@ bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
 	ret->temperature_after =
 		(float)(run->is_last ? evidence_temperature(reader) : reader->temperature_before);
 
-	if (run->before)
-		take_reading(reader, run->before, run->report.start_ns);
-	before = reader->last;
-	if (!run->after)
-		return false;
-	take_reading(reader, run->after, run->report.end_ns);
-	fill_frequency(reader, run->after, ret);
-	fill_load(run->after, ret);
-	thermal = fill_interrupts(reader, &before, series, ret);
-	fill_counters(&before, &reader->last, ret);
-	return thermal;
+	if (run->after) {
+		fill_frequency(reader, run->after, ret);
+		fill_load(run->after, ret);
+		thermal = fill_interrupts(reader, &before, series, ret);
+		fill_counters(&before, &reader->last, ret);
+	}
+	if (!report->left)
+		return thermal;
+	forget_cpus(reader, ret);
+	return false;
+}
+
+void evidence_forget_cpus(struct evidence_reader *reader, struct series *series)
+{
+	const uint16_t flags = SAMPLE_PREEMPTED | SAMPLE_MIGRATED | SAMPLE_WINDOW | SAMPLE_FAILED |
+		SAMPLE_LEFTOVER;
+
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
+		struct sample *sample = &series->samples[i];
+
+		forget_cpus(reader, &series->evidence[i]);
+		sample->flags = (sample->flags & flags) | SAMPLE_MIGRATED |
+			(isnan(series->evidence[i].temperature_after) ? 0
+								      : sample->flags & SAMPLE_HOT);
+	}
 }
 
 void evidence_take_inside(struct series *series, double core_adds)

@@ -36,12 +36,17 @@ bool evidence_begin(struct evidence_reader *reader);
 /*
  * Fills the evidence of one run from the readings before and after it, and from the launcher's
  * report. Must be called for the runs in the order in which they were made. Adds the names of
- * interrupt lines to `series`. The shares of the core are not yet shares: see judge_core_shares().
- * Returns whether the CPU raised a thermal interrupt; evidence has no field of its own for these,
- * they are counted in irq_other.
+ * interrupt lines to `series`. Where the report says that the program has left its CPUs, and where
+ * it must have, because these were idle while it ran (the report says so as well then), nothing
+ * that was read of them is known. The shares of the core are not yet shares: see
+ * judge_core_shares(). Returns whether the CPU raised a thermal interrupt; evidence has no field of
+ * its own for these, they are counted in irq_other.
  */
-bool evidence_take(struct evidence_reader *reader, const struct runlog_run *run,
+bool evidence_take(struct evidence_reader *reader, struct runlog_run *run,
 	const struct window_floor *floor, struct series *series, struct evidence *ret);
+/* To be called after the last run when inspections have shown that the program leaves its CPUs:
+ * nothing that was read of these CPUs is known of any run. */
+void evidence_forget_cpus(struct evidence_reader *reader, struct series *series);
 
 /* Adds to the newest run what the program saw of its core meanwhile (progvalues.h). */
 void evidence_take_inside(struct series *series, double core_adds);

@@ -33,6 +33,7 @@ static struct inspection inspect(const struct launch_report *report, enum window
 		.has_records = report->tree_tried && tree->n_lost == 0,
 		.has_lost = report->tree_tried && tree->n_lost > 0,
 		.is_sound = window == WINDOW_SOUND,
+		.left = report->left,
 		.waited_ns = judge_waiting(report, floor),
 		.n_tasks = tree->n_tasks,
 		.n_switches = tree->n_switches,
@@ -72,6 +73,15 @@ void inspections_clear(struct inspections *inspections)
 {
 	free(inspections->items);
 	*inspections = (struct inspections){ 0 };
+}
+
+bool inspections_have_left(const struct inspections *inspections)
+{
+	for (size_t i = 0; i < inspections->n; i++) {
+		if (inspections->items[i].left)
+			return true;
+	}
+	return false;
 }
 
 bool inspections_want_more(const struct inspections *inspections)
@@ -137,7 +147,7 @@ static double find_median(const struct inspections *inspections, bool with_recor
 	for (size_t i = 0; i < inspections->n; i++) {
 		const struct inspection *one = &inspections->items[i];
 
-		if (one->is_sound && one->has_records == with_records)
+		if (one->is_sound && one->has_records == with_records && !isnan(get(one)))
 			values[n++] = get(one);
 	}
 	if (n == 0)
@@ -153,7 +163,7 @@ static double get_seconds(const struct inspection *one)
 
 static double get_waited(const struct inspection *one)
 {
-	return (double)one->waited_ns / (double)one->window_ns;
+	return one->waited_ns < 0 ? NAN : (double)one->waited_ns / (double)one->window_ns;
 }
 
 static double get_tasks(const struct inspection *one)

@@ -26,8 +26,10 @@ struct inspection {
 	/* What our own stamps have beyond the window, without the time that the launcher waited for
 	 * its CPU, which is known of each run. */
 	int64_t gap_ns;
-	int64_t price_ns;  /* what an event on the main thread takes, estimated */
-	int64_t waited_ns; /* of all tasks, see tree.h; the following ones are of all tasks, too */
+	int64_t price_ns; /* what an event on the main thread takes, estimated */
+	bool left;	  /* a task was on other CPUs than the run's (judge_left()) */
+	/* Of all tasks, see tree.h; -1 when not known. The following ones are of all tasks, too. */
+	int64_t waited_ns;
 	uint32_t n_tasks;
 	uint32_t n_switches;
 	uint32_t n_migrations;
@@ -44,6 +46,8 @@ int inspections_add(struct inspections *inspections, const struct launch_report 
 	enum window_verdict window, const struct window_floor *floor,
 	const struct evidence *evidence);
 void inspections_clear(struct inspections *inspections);
+/* Whether the program was seen to leave its CPUs: it does so in the runs that count as well. */
+bool inspections_have_left(const struct inspections *inspections);
 
 /* Whether another one is needed: the last one has lost records, or has no sound window, perhaps
  * because the end of the run was delayed. */

@@ -14,6 +14,9 @@ enum {
 	PAGE_KIB = 4,
 	TEARDOWN_NS_PER_PAGE = 1000,
 	FLOOR_FACTOR = 8,
+	/* The CPUs had no more time than the window has, but for one part in so many of it: two
+	 * clocks tell these. */
+	MORE_CPU_PART = 100,
 	/* Sums of CPU time of the same tasks differ by no more than this: two are rounded to
 	 * microseconds, and where the kernel counts time in user mode by itself, by a part. */
 	SAME_CPU_NS = 4000,
@@ -81,7 +84,7 @@ enum window_verdict judge_window(
 		return WINDOW_SOUND;
 	if (w->n_lost > 0 && !whole)
 		return WINDOW_DOUBTFUL;
-	if (floor->one_cpu &&
+	if (floor->one_cpu && !report->left &&
 		cpu_ns(report) >
 			end_ns - w->exec_ns + FLOOR_FACTOR * floor->gap_ns + teardown_ns(report))
 		return WINDOW_DOUBTFUL;
@@ -126,9 +129,22 @@ static bool is_single_task(const struct launch_report *report)
 		SAME_CPU_NS + report->leader_ran_ns / SAME_CPU_PART;
 }
 
+bool judge_left(const struct launch_report *report, const struct window_floor *floor,
+	const struct cpumask *cpus)
+{
+	const struct window *w = &report->window;
+	int64_t window_ns = find_window_ns(report);
+
+	if (report->left || (w->cpu_exec >= 0 && !cpumask_isset(cpus, w->cpu_exec)) ||
+		(w->cpu_exit >= 0 && !cpumask_isset(cpus, w->cpu_exit)))
+		return true;
+	return cpu_ns(report) - FLOOR_FACTOR * floor->gap_ns - teardown_ns(report) >
+		(int64_t)cpumask_weight(cpus) * (window_ns + window_ns / MORE_CPU_PART);
+}
+
 int64_t judge_off_cpu(const struct launch_report *report, const struct window_floor *floor)
 {
-	if (!floor->one_cpu)
+	if (!floor->one_cpu || (report->left && !is_single_task(report)))
 		return -1;
 	return MAX(find_window_ns(report) - cpu_ns(report) + find_outside_ns(report, floor),
 		(int64_t)0);
@@ -138,7 +154,8 @@ int64_t judge_waiting(const struct launch_report *report, const struct window_fl
 {
 	int64_t waited_ns = report->run_delay_ns;
 
-	if (report->tree_tried)
+	/* The records are those of the CPUs that it was given. */
+	if (report->tree_tried && !report->left)
 		waited_ns = tree_waited(report);
 	else if (!is_single_task(report))
 		return -1;

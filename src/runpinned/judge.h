@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/cpumask.h"
 #include "result/series.h"
 #include "runpinned/launch.h"
 
@@ -70,6 +71,15 @@ int64_t judge_waiting(const struct launch_report *report, const struct window_fl
 /* How long none of the program's tasks ran, on a single CPU: because it waited for the CPU, or
  * slept. -1 when it is not known. */
 int64_t judge_off_cpu(const struct launch_report *report, const struct window_floor *floor);
+
+/*
+ * Whether a task of the program is known to have been on CPUs that are none of `cpus`, by what the
+ * kernel tells of the main thread and of the sum of all tasks: where the main thread was allowed to
+ * run at its end, where the last thread ended, and more CPU time than these CPUs have. What
+ * judge_waiting() and judge_off_cpu() tell of such a run is known of a program of one task only.
+ */
+bool judge_left(const struct launch_report *report, const struct window_floor *floor,
+	const struct cpumask *cpus);
 
 /* What judge_run() decides from. */
 struct run_facts {

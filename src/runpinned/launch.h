@@ -278,8 +278,15 @@ struct launch_report {
 	int32_t stopped;      /* the signal that stopped the program, which was then killed; or 0 */
 	uint32_t interrupted; /* 1 when LAUNCH_STOP ended the run */
 	uint32_t leftover;    /* 1 when processes that the program had started were still there */
-	int64_t start_ns;     /* just before execve(2) */
-	int64_t end_ns;	      /* just after waitid(2) */
+	/* 1 when the main thread was allowed on CPUs that are none of the plan's when it ended.
+	 * runpinned sets it as well where it learns otherwise that a task of the program has left
+	 * the plan's CPUs (judge_left()). */
+	uint32_t left;
+	int32_t only_cpu; /* the single CPU that it was allowed then; -1: there were several */
+	int64_t start_ns; /* just before execve(2) */
+	int64_t end_ns;	  /* just after waitid(2) */
+	/* How long the launcher may have slept between the readings, outside of the run. */
+	int64_t around_ns;
 	int64_t user_cpu_ns;
 	int64_t system_cpu_ns;
 	/* Of the main thread, from before execve(2) on; -1 when unknown: how long it waited for a

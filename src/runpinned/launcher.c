@@ -560,6 +560,27 @@ static void read_leader(const struct launcher *l, struct launch_report *report)
 	report->leader_ran_ns = time_since(before->ran_ns, after.ran_ns);
 }
 
+/* Where the main thread was allowed to run when it ended, which a zombie still tells. */
+static void read_affinity(const struct launcher *l, struct launch_report *report)
+{
+	unsigned long now[LAUNCH_CPU_BYTES / sizeof(unsigned long)] = { 0 };
+	const unsigned long *given = (const unsigned long *)l->plan->cpus;
+	int n = 0;
+
+	if (syscall(SYS_sched_getaffinity, l->child.pid, sizeof(now), now) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(now); i++) {
+		if (now[i] & ~given[i])
+			report->left = 1;
+		if (now[i])
+			report->only_cpu =
+				(int)(i * sizeof(now[i]) * CHAR_BIT) + __builtin_ctzl(now[i]);
+		n += __builtin_popcountl(now[i]);
+	}
+	if (n != 1)
+		report->only_cpu = -1;
+}
+
 /* Reads the evidence of a run after the child has ended, and before it is reaped. */
 static void read_evidence(struct launcher *l, struct launch_report *report)
 {
@@ -578,6 +599,7 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 	attach_read(&l->attach, child->pid, report);
 	if (child->is_floor)
 		return;
+	read_affinity(l, report);
 	l->run_ns = report->end_ns - report->start_ns;
 	l->skips_core = l->plan->flags & LAUNCH_CORE_HALF && !l->skips_core;
 	report->core_error = l->core_error;
@@ -641,18 +663,22 @@ static void run_once(struct launcher *l, bool is_floor, const struct launch_orde
 {
 	struct child *child = &l->child;
 	struct rusage usage;
+	int64_t around_ns;
 	int r;
 
 	*report = (struct launch_report){
 		.run_delay_ns = -1,
 		.leader_ran_ns = -1,
 		.launcher_delay_ns = -1,
+		.only_cpu = -1,
 		.window = { .cpu_exec = -1, .cpu_exit = -1 },
 		.stamper = find_stamper(l, order->attachments),
 	};
+	around_ns = clock_now_ns(l->plan->clockid);
 	/* The empty program after the runs must not take what the last run has written. */
 	if (!is_floor)
 		reset_streams(l);
+	report->around_ns = clock_now_ns(l->plan->clockid) - around_ns;
 	set_number(l, order->number);
 	if (l->pad) {
 		char *end = l->pad + strlen(pad_variable);
@@ -688,7 +714,9 @@ static void run_once(struct launcher *l, bool is_floor, const struct launch_orde
 	fill_usage(&child->before, &usage, report);
 	/* The counts of processes that were left behind belong to this run, so the counters are
 	 * read after these have ended. */
+	around_ns = clock_now_ns(l->plan->clockid);
 	r = end_leftover(l, report);
+	report->around_ns += clock_now_ns(l->plan->clockid) - around_ns;
 	if (r < 0) {
 		report->error = -r;
 		report->step = LAUNCH_STEP_KEEPER;

@@ -569,11 +569,11 @@ static struct window_floor get_window_floor(const struct work *work)
 
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
-static int record_run(struct work *work, const struct runlog_run *run, uint32_t env_pad,
+static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pad,
 	enum purpose purpose, bool inspected)
 {
 	const struct window_floor floor = get_window_floor(work);
-	const struct launch_report *report = &run->report;
+	struct launch_report *report = &run->report;
 	struct measurement *m = work->m;
 	struct evidence evidence;
 	struct run_facts facts;
@@ -588,6 +588,10 @@ static int record_run(struct work *work, const struct runlog_run *run, uint32_t 
 	}
 	m->core_error = report->core_error;
 	note_window_error(work, report);
+	if (judge_left(report, &floor, work->place->cpus) ||
+		counting_find_left(work->counting, report, floor.one_cpu) ||
+		inspections_have_left(&m->inspections))
+		report->left = 1;
 	facts = (struct run_facts){
 		.report = report,
 		.window = judge_window(report, &floor),

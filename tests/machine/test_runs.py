@@ -1126,6 +1126,56 @@ def test_elsewhere_in_the_middle():
     away(json.loads(result.stdout)['benchmarks'][0], excused=1)
 
 
+# It takes the CPU for a while on another one than the first word says: the main thread, another thread, or a
+# child of a shell.
+LEAVE = '''
+import os, sys, threading, time
+def leave():
+    os.sched_setaffinity(0, {int(sys.argv[2])})
+    until = time.thread_time() + 0.05
+    while time.thread_time() < until:
+        pass
+if sys.argv[1] == 'thread':
+    thread = threading.Thread(target=leave)
+    thread.start()
+    thread.join()
+else:
+    leave()
+'''
+OF_THE_CPU = ('steal', 'frequency_khz', 'core_khz', 'core_share_before', 'core_share_after', 'throttles', 'irq_device',
+              'irq_timer', 'irq_ipi', 'irq_other', 'irq_lines', 'softirqs')
+
+
+def test_what_is_known_of_a_program_that_leaves():
+    """What was read of the CPU is not of a program that was on another one, also where only inspections
+    show that, and where the main thread stays."""
+    others = os.sched_getaffinity(0) - {int(CPU)}
+    if not others:
+        raise Skip('needs two CPUs')
+    require_kernel_windows()
+    other = str(min(others))
+    for stamps in ('auto', 'launcher'):
+        for who in ('main', 'thread', 'child'):
+            words = [sys.executable, '-c', LEAVE, who, other]
+            if who == 'child':
+                words = ['sh', '-c', '"$@"; :', 'sh', *words]
+            result = run('--json', '--stamps', stamps, '-n', 2, '-w', 1, *words)
+            equal(result.returncode, 0, result.stderr)
+            benchmark = json.loads(result.stdout)['benchmarks'][0]
+            for one in metadata(benchmark):
+                case = f'{stamps}, {who}: {one}'
+                equal(one.get('quiesce_elsewhere'), 1, case)
+                check('migrated' in flags(one), case)
+                check(not {f'quiesce_{name}' for name in OF_THE_CPU} & set(one), case)
+                check(who == 'main' or 'quiesce_run_delay' not in one, case)
+                check(who != 'main' or one['quiesce_cpu_last'] == int(other), case)
+            check(f'2 runs begun on CPU {CPU}' in result.stderr, result.stderr)
+            check('whole core' not in result.stderr and re.search('elsewhere +2 runs', result.stderr), result.stderr)
+    # Many tasks are not elsewhere.
+    for one in metadata(measured('-n', 2, PROGRAMS / 'worker', 'threads', 60)):
+        check('quiesce_elsewhere' not in one and 'migrated' not in flags(one), one)
+
+
 # --- Signals to runpinned ---
 
 def stopped_by(number, status):

@@ -335,6 +335,53 @@ static void test_waiting(void **state)
 	assert_int_equal(judge_waiting(&r, &floor), -1);
 }
 
+static void test_left(void **state)
+{
+	const struct window_floor floor = { .reap_ns = 50000, .gap_ns = 70000, .one_cpu = true };
+	struct launch_report r = sound_report();
+	int64_t window_ns = r.window.exit_ns - r.window.exec_ns;
+	struct cpumask *cpus;
+
+	(void)state;
+	assert_int_equal(cpumask_new(&cpus), 0);
+	assert_int_equal(cpumask_set(cpus, 1), 0);
+	r.max_rss_kib = 0;
+	r.window.cpu_exec = r.window.cpu_exit = 1;
+	assert_false(judge_left(&r, &floor, cpus));
+	/* The last thread has ended on another CPU; or the main thread was allowed on another. */
+	r.window.cpu_exit = 0;
+	assert_true(judge_left(&r, &floor, cpus));
+	r.window.cpu_exit = -1;
+	assert_false(judge_left(&r, &floor, cpus));
+	r.left = 1;
+	assert_true(judge_left(&r, &floor, cpus));
+	/* All the time of a CPU, and what the kernel needs before and after; and more than that. */
+	r.left = 0;
+	r.user_cpu_ns = window_ns + 500000;
+	assert_false(judge_left(&r, &floor, cpus));
+	r.user_cpu_ns = window_ns + window_ns / 2;
+	assert_true(judge_left(&r, &floor, cpus));
+	assert_int_equal(cpumask_set(cpus, 3), 0);
+	assert_false(judge_left(&r, &floor, cpus));
+	r.user_cpu_ns = 3 * window_ns;
+	assert_true(judge_left(&r, &floor, cpus));
+	cpumask_free(cpus);
+
+	/* Of one task everything is known, wherever it was: the kernel's sums follow it. */
+	r = sound_report();
+	r.left = 1;
+	r.run_delay_ns = 2 * NSEC_PER_MSEC;
+	r.leader_ran_ns = r.user_cpu_ns = window_ns - 2 * NSEC_PER_MSEC;
+	r.tree_tried = 1;
+	r.tree = (struct tree){ .n_tasks = 1, .n_ended = 1 };
+	assert_int_equal(judge_waiting(&r, &floor), 2 * NSEC_PER_MSEC);
+	assert_true(judge_off_cpu(&r, &floor) >= 2 * NSEC_PER_MSEC);
+	/* Of several, the records know but those on the CPUs that were given. */
+	r.window.n_children = 1;
+	assert_int_equal(judge_waiting(&r, &floor), -1);
+	assert_int_equal(judge_off_cpu(&r, &floor), -1);
+}
+
 static void test_frequencies(void **state)
 {
 	/* The first run is a warm-up, which would change the median if it counted. */
@@ -519,6 +566,7 @@ int main(void)
 		cmocka_unit_test(test_event_that_is_dropped_by_exec),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_estimated_waiting),
+		cmocka_unit_test(test_left),
 		cmocka_unit_test(test_frequencies),
 		cmocka_unit_test(test_core_clocks),
 		cmocka_unit_test(test_core_shares),

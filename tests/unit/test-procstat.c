@@ -49,18 +49,20 @@ static void test_times(_unused_ void **state)
 		int r;
 		int64_t busy_ticks, steal_ticks;
 		unsigned n_cpus;
+		int64_t idle_ticks;
 	} cases[] = {
-		{ "0", STAT "intr 1\n", 0, 622 + 442 + 7, 1, 1 },
-		{ "2", STAT "intr 1\n", 0, 2182 + 1 + 1012 + 2 + 28, 8, 1 },
+		{ "0", STAT "intr 1\n", 0, 622 + 442 + 7, 1, 1, 94480 },
+		{ "2", STAT "intr 1\n", 0, 2182 + 1 + 1012 + 2 + 28, 8, 1, 92241 },
 		/* CPU 1 is offline. */
-		{ "0-2", STAT "intr 1\n", 0, 1071 + 3225, 9, 2 },
+		{ "0-2", STAT "intr 1\n", 0, 1071 + 3225, 9, 2, 186721 },
 		{ "1", STAT "intr 1\n", -ENODEV, 0, 0, 0 },
 		/* Not cpu1. */
-		{ "10", STAT "intr 1\n", 0, 1, 18446744073, 1 },
-		{ "0,2,10,11", STAT "intr 1\n", 0, 1071 + 3225 + 1, 18446744082, 3 },
+		{ "10", STAT "intr 1\n", 0, 1, 18446744073, 1, 0 },
+		{ "0,2,10,11", STAT "intr 1\n", 0, 1071 + 3225 + 1, 18446744082, 3, 186721 },
 		{ "11-8000", STAT "intr 1\n", -ENODEV, 0, 0, 0 },
 		/* The beginning of the file is enough once the last row is there. */
-		{ "0", "cpu 1 2 3 4\ncpu0 1 2 3 4 5 6 7 8\ncpu1 1 2", 0, 1 + 2 + 3 + 6 + 7, 8, 1 },
+		{ "0", "cpu 1 2 3 4\ncpu0 1 2 3 4 5 6 7 8\ncpu1 1 2", 0, 1 + 2 + 3 + 6 + 7, 8, 1,
+			9 },
 		{ "0", "cpu 1 2 3 4\ncpu0 1 2 3 4 5 6 7 8", -EAGAIN, 0, 0, 0 },
 		{ "0", "cpu 1 2 3 4\ncpu0 1", -EAGAIN, 0, 0, 0 },
 		{ "0-1", "cpu 1 2 3 4\ncpu0 1 2 3 4 5 6 7 8\n", -EAGAIN, 0, 0, 0 },
@@ -68,8 +70,8 @@ static void test_times(_unused_ void **state)
 		{ "0", "", -EAGAIN, 0, 0, 0 },
 		{ "1", "cpu 1 2 3 4\ncpu2 1 2 3 4 5\n", -ENODEV, 0, 0, 0 },
 		/* Old kernels have fewer numbers, later ones may have more. */
-		{ "0", "cpu0 1 2 3 4\n", 0, 6, 0, 1 },
-		{ "0", "cpu0 1 2 3 4 5 6 7 8 9 10 11 12\n", 0, 19, 8, 1 },
+		{ "0", "cpu0 1 2 3 4\n", 0, 6, 0, 1, 4 },
+		{ "0", "cpu0 1 2 3 4 5 6 7 8 9 10 11 12\n", 0, 19, 8, 1, 9 },
 		{ "0", "cpu0 1 2 3\n", -EBADMSG, 0, 0, 0 },
 		{ "0", "cpu0 1 2 x 4\n", -EBADMSG, 0, 0, 0 },
 		{ "0", "cpu0\n", -EBADMSG, 0, 0, 0 },
@@ -81,7 +83,7 @@ static void test_times(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct procstat_times times = { -1, -1, 77 };
+		struct procstat_times times = { .busy_ns = -1, .n_cpus = 77 };
 		struct cpumask *mask = mask_new(cases[i].cpus);
 		size_t length = strlen(cases[i].text);
 		/* Exactly as long as it says, for the sanitizer. */
@@ -95,6 +97,7 @@ static void test_times(_unused_ void **state)
 		if (cases[i].r == 0) {
 			assert_int_equal(times.busy_ns, cases[i].busy_ticks * TICK_NS);
 			assert_int_equal(times.steal_ns, cases[i].steal_ticks * TICK_NS);
+			assert_int_equal(times.idle_ns, cases[i].idle_ticks * TICK_NS);
 			assert_int_equal(times.n_cpus, cases[i].n_cpus);
 		} else {
 			assert_int_equal(times.busy_ns, -1);
@@ -222,7 +225,7 @@ static void test_texts(_unused_ void **state)
 {
 	static const char softirqs[] = "      CPU0 CPU1 CPU2\n  RCU:    1    2    4\n";
 	struct procstat *procstat = NULL;
-	struct procstat_times times = { -1, -1, 77 };
+	struct procstat_times times = { .busy_ns = -1, .n_cpus = 77 };
 	struct procstat_softirqs counts;
 	struct cpumask *mask = mask_new("0,2");
 
