@@ -122,6 +122,8 @@ static void move_asker(const struct asker *asker)
 	if (unknown)
 		snprintf(both, sizeof(both), "%.160s; it is not known whether it will be moved",
 			why);
+	else if (r == -EXDEV)
+		why = "systemd did not move it, and says that it did";
 	else if (r == -ESRCH)
 		why = "it has ended";
 	else if (r == -EDQUOT)

@@ -258,15 +258,15 @@ static int enter_scope(
 	int r;
 
 	do {
-		/* systemd is given a PID, which may be used again once the process ends: so check
-		 * as late as possible. */
+		/* systemd may be given a PID, which may be used again once the process ends: so
+		 * check as late as possible. */
 		r = peer_check_alive(peer);
 		if (r < 0)
 			return r;
 		if (access(scope->path, F_OK) == 0) {
 			r = unit_attach(manager, scope->name, peer->pid);
 		} else {
-			r = unit_start_scope(manager, &unit, peer->pid);
+			r = unit_start_scope(manager, &unit, peer->pid, peer->pidfd);
 			if (r != -EEXIST)
 				return r;
 		}
@@ -287,6 +287,19 @@ static int judge_failure(
 		return 0;
 	*ret_unknown = true;
 	return r;
+}
+
+/* systemd says that it has moved the process. */
+static int judge_success(const struct peer *peer, bool *ret_unknown)
+{
+	_cleanup_free_ char *cgroup = NULL;
+	int r = read_cgroup(peer, &cgroup);
+
+	/* Else the cgroup may be that of a process with the same PID. */
+	if (r == 0)
+		r = peer_check_alive(peer);
+	*ret_unknown = r < 0 && r != -ESRCH;
+	return r < 0 ? r : is_inside(cgroup) ? 0 : -EXDEV;
 }
 
 int scope_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown)
@@ -313,5 +326,6 @@ int scope_move(struct unit_manager *manager, const struct peer *peer, bool *ret_
 	if (r < 0)
 		return r;
 	r = enter_scope(manager, peer, &scope);
-	return r < 0 ? judge_failure(manager, peer, r, ret_unknown) : 0;
+	return r < 0 ? judge_failure(manager, peer, r, ret_unknown)
+		     : judge_success(peer, ret_unknown);
 }

@@ -36,7 +36,7 @@ static int enter_slice(const char *program)
 		return -ENOMEM;
 	}
 	scope.name = name;
-	r = unit_start_scope(manager, &scope, getpid());
+	r = unit_start_scope(manager, &scope, getpid(), -EBADF);
 	if (r < 0)
 		say_errno(r, "systemd does not start %s in " SHIELD_UNIT "%s%s", name,
 			unit_why(manager) ? ": " : "", unit_why(manager) ? unit_why(manager) : "");

@@ -624,17 +624,28 @@ static int start_new(
 	return r;
 }
 
-int unit_start_scope(struct unit_manager *manager, const struct unit_new *scope, pid_t pid)
+/* `process`: a number as `property` has it, in an array of this type. */
+static int start_scope(struct unit_manager *manager, const struct unit_new *scope,
+	const char *property, const char *type, int process)
 {
 	static const char common[] = "(sv)(sv)(sv)(sv)", with_others[] = "(sv)(sv)(sv)(sv)(sv)";
 
 	return start_new(manager, scope, scope->shared ? with_others : common, "Description", "s",
-		scope->description, "Slice", "s", scope->slice, "PIDs", "au", 1, (uint32_t)pid,
+		scope->description, "Slice", "s", scope->slice, property, type, 1, process,
 		/* Removed when it ends, also after a failure. */
 		"CollectMode", "s", "inactive-or-failed",
 		/* systemd moves processes only into a running unit with delegation. This delegates
 		 * no controller and sets no user: the files stay root's. */
 		"DelegateControllers", "as", 0);
+}
+
+int unit_start_scope(
+	struct unit_manager *manager, const struct unit_new *scope, pid_t pid, int pidfd)
+{
+	int r = pidfd < 0 ? -EROFS : start_scope(manager, scope, "PIDFDs", "ah", pidfd);
+
+	/* systemd calls a property that it does not know read-only. */
+	return r == -EROFS ? start_scope(manager, scope, "PIDs", "au", pid) : r;
 }
 
 int unit_start_slice(struct unit_manager *manager, const struct unit_new *slice)
@@ -698,7 +709,7 @@ UNSUPPORTED(unit_start, UNIT)
 UNSUPPORTED(unit_stop, UNIT)
 UNSUPPORTED(unit_request_stop, UNIT)
 UNSUPPORTED(unit_start_unless_conflict, UNIT)
-UNSUPPORTED(unit_start_scope, NEW, pid_t pid _unused_)
+UNSUPPORTED(unit_start_scope, NEW, pid_t pid _unused_, int pidfd _unused_)
 UNSUPPORTED(unit_start_slice, NEW)
 UNSUPPORTED(unit_attach, UNIT, pid_t pid _unused_)
 

@@ -113,11 +113,15 @@ struct unit_new {
 };
 
 /* Errors as above, and -EEXIST when the unit already exists (a slice: when it has a file). A scope
- * begins with the process `pid`, and ends with its last process; a slice stays until it is
- * stopped. */
-int unit_start_scope(struct unit_manager *manager, const struct unit_new *scope, pid_t pid);
+ * begins with a process, and ends with its last one; a slice stays until it is stopped. systemd is
+ * given the pidfd of the process, which no other process can get; before 254 it takes only the PID
+ * (org.freedesktop.systemd1(5): PIDFDs), which is enough for the caller itself: pidfd is negative
+ * then. */
+int unit_start_scope(
+	struct unit_manager *manager, const struct unit_new *scope, pid_t pid, int pidfd);
 int unit_start_slice(struct unit_manager *manager, const struct unit_new *slice);
-/* Moves another process into a shared scope. */
+/* Moves another process into a shared scope. There is no call that takes a pidfd: when the process
+ * ends meanwhile, another one that got its PID is moved. */
 int unit_attach(struct unit_manager *manager, const char *scope, pid_t pid);
 
 #endif

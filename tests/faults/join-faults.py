@@ -98,6 +98,8 @@ class Asker:
 class Manager(Systemd):
     """It tells the kernel where a process is: a file for each."""
 
+    moves = True
+
     def __init__(self, box):
         super().__init__(box)
         self.folder = self.root / 'cgroups'
@@ -109,6 +111,8 @@ class Manager(Systemd):
                                                 'CPUQuotaPerSecUSec': 1500000}
 
     def moved(self, pid, folder):
+        if not self.moves:
+            return
         (self.folder / str(pid)).write_text(f'0::/{folder.relative_to(self.cgroups)}\n', encoding='utf-8')
 
     def started(self):
@@ -231,7 +235,9 @@ class Joining:
         self.of_first = ()
         self.reset('new')
         self.join_in_peace([self.first])
-        self.of_first = [call[1:] for call in self.systemd.calls if call[0] == 'StartTransientUnit']
+        self.of_first = [(name, mode, [('PIDs', [self.first.pid]) if of[0] == 'PIDFDs' else of for of in known],
+                          others) for method, name, mode, known, others in
+                         (call for call in self.systemd.calls if call[0] == 'StartTransientUnit')]
         self.reset('new')
         self.join_in_peace(self.askers)
         self.limits = {name: self.limits_of(unit) for name, unit in self.systemd.started().items()}
@@ -359,12 +365,51 @@ def fail(options, state, kind, list_cases):
                             lambda case: joining.try_case(state, case))
 
 
+def ask_once(joining, asker):
+    door = joining.open_door()
+    asker.ask(door.path)
+    joining.serve(door)
+    answer, = joining.wait_for_answers([asker], door).values()
+    joining.end(door)
+    return answer
+
+
+def test_process_is_named():
+    """systemd is given the process itself, and where it does not take that, its number."""
+    with contextlib.ExitStack() as stack:
+        joining = Joining(stack)
+        asker = joining.askers[0]
+        for takes, wanted in (True, ['PIDFDs']), (False, ['PIDFDs', 'PIDs']):
+            joining.reset('new')
+            joining.systemd.takes_pidfds = takes
+            joining.systemd.calls.clear()
+            equal(ask_once(joining, asker), 'ok', 'answer')
+            scopes = [dict(call[3]) for call in joining.systemd.calls
+                      if call[0] == 'StartTransientUnit' and call[1].endswith('.scope')]
+            equal([name for known in scopes for name in known if name.startswith('PID')], wanted, 'given')
+            equal(len(joining.systemd.where(asker.pid)), 1, 'scopes of who asked')
+
+
+def test_move_that_was_none():
+    """"ok" is where the kernel says that the process is inside, whatever systemd says."""
+    with contextlib.ExitStack() as stack:
+        joining = Joining(stack)
+        for state in STATES:
+            joining.reset(state)
+            joining.systemd.moves = False
+            equal(ask_once(joining, joining.askers[0]), 'systemd did not move it, and says that it did',
+                  f'{state}: answer')
+            joining.systemd.moves = True
+
+
 def main():
     options = read_options(only=STATES)
     kinds = {'system calls': Joining.list_cases, 'allocations': Joining.list_allocations}
-    run_tests([(f'{state}: {kind}',
-                lambda state=state, kind=kind: fail(options, state, kind, kinds[kind]))
-               for state in STATES for kind in kinds if options.only in (None, state)])
+    run_tests([('the process itself is named', test_process_is_named),
+               ('a move that was none', test_move_that_was_none),
+               *((f'{state}: {kind}',
+                  lambda state=state, kind=kind: fail(options, state, kind, kinds[kind]))
+                 for state in STATES for kind in kinds if options.only in (None, state))])
 
 
 if __name__ == '__main__':

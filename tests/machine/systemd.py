@@ -26,7 +26,7 @@ CALL, RETURN, ERROR, SIGNAL = 1, 2, 3, 4
 PATH, INTERFACE, MEMBER, ERROR_NAME, REPLY_SERIAL, SENDER, SIGNATURE = 1, 2, 3, 4, 5, 7, 8
 FIELDS = {PATH: 'o', INTERFACE: 's', MEMBER: 's', ERROR_NAME: 's', REPLY_SERIAL: 'u', SENDER: 's',
           SIGNATURE: 'g'}
-FIXED = {'y': 'B', 'b': 'I', 'n': 'h', 'q': 'H', 'i': 'i', 'u': 'I', 'x': 'q', 't': 'Q', 'd': 'd'}
+FIXED = {'y': 'B', 'b': 'I', 'n': 'h', 'q': 'H', 'i': 'i', 'u': 'I', 'x': 'q', 't': 'Q', 'd': 'd', 'h': 'I'}
 INFINITE = 2 ** 64 - 1
 # Of properties; all others are numbers (t), and unlimited unless the unit says something else.
 TYPES = {'LoadState': 's', 'ActiveState': 's', 'DropInPaths': 'as', 'NeedDaemonReload': 'b',
@@ -148,11 +148,13 @@ class Connection:
     def __init__(self, client):
         self.client = client
         self.pending = b''
+        self.descriptors = []  # those that came with the message
         self.serial = 0
 
     def receive(self, n):
         while len(self.pending) < n:
-            more = self.client.recv(1 << 16)
+            more, descriptors, _, _ = socket.recv_fds(self.client, 1 << 16, 16)
+            self.descriptors += descriptors
             if not more:
                 raise ConnectionError
             self.pending += more
@@ -182,6 +184,10 @@ class Connection:
         body = Reader(rest, -(-of_fields // 8) * 8)
         return serial, fields, [body.take(kind) for kind in types_of(fields.get(SIGNATURE, ''))]
 
+    def close_descriptors(self):
+        while self.descriptors:
+            os.close(self.descriptors.pop())
+
     def send(self, kind, fields, signature='', body=()):
         self.serial += 1
         self.client.sendall(pack(kind, self.serial, {**fields, SENDER: NAME}, signature, body))
@@ -194,7 +200,15 @@ def unit_of(path):
     return re.sub('_([0-9a-f]{2})', lambda match: chr(int(match[1], 16)), path.rsplit('/', 1)[1])
 
 
+def process_of(fd):
+    """The process of a pidfd, -1 of one that has ended, None of another descriptor."""
+    match = re.search(r'^Pid:\s*(-?\d+)$', pathlib.Path(f'/proc/self/fdinfo/{fd}').read_text(encoding='utf-8'), re.M)
+    return int(match[1]) if match else None
+
+
 class Systemd:
+    takes_pidfds = True  # from 254 on
+
     def __init__(self, box):
         self.root = pathlib.Path(box.root)
         self.cgroups = self.root / 'sys/fs/cgroup'
@@ -202,6 +216,7 @@ class Systemd:
         (run / 'system').mkdir(parents=True, exist_ok=True)
         self.path = run / 'private'
         self.units, self.calls = {}, []
+        self.processes = []  # those of the message's descriptors
         self.jobs = itertools.count(1)
         self.lock = threading.Lock()
         self.clients = []
@@ -242,12 +257,16 @@ class Systemd:
                 connection.authenticate()
                 while True:
                     self.answer(connection, *connection.read_message())
+                    connection.close_descriptors()
             except OSError:
                 pass  # the client is gone
+            finally:
+                connection.close_descriptors()
 
     def answer(self, connection, serial, fields, arguments):
         try:
             with self.lock:
+                self.processes = [process_of(fd) for fd in connection.descriptors]
                 signature, body, job = self.do(fields, arguments)
         except Refused as refused:
             connection.send(ERROR, {REPLY_SERIAL: serial, ERROR_NAME: f'org.freedesktop.{refused.args[0]}'},
@@ -308,6 +327,10 @@ class Systemd:
         if self.units.get(name, {}).get('ActiveState') == 'active':
             raise Refused('systemd1.UnitExists', f'Unit {name} was already loaded or has a fragment file.')
         known = dict(properties)
+        if 'PIDFDs' in known and not self.takes_pidfds:
+            raise Refused('DBus.Error.PropertyReadOnly', 'Cannot set property PIDFDs, or unknown property.')
+        for index in known.pop('PIDFDs', ()):
+            known.setdefault('PIDs', []).append(self.processes[index])
         self.units[name] = {**known, 'ActiveState': 'active', 'processes': set()}
         folder = self.cgroup(name)
         folder.mkdir(parents=True)
