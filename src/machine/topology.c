@@ -291,7 +291,8 @@ static void guess_online(const struct cpumask *present, struct cpumask *ret)
 	}
 }
 
-/* Adds the CPUs of this thread's affinity to the online ones; *ret_added: there were some to add.
+/* Adds the CPUs of this thread's affinity to the online ones; *ret_added: there were some to add to
+ * others.
  * lxcfs lets the list of possible CPUs and the CPUs' own files through: what these do not know is
  * no CPU of the machine that is shown. `possible` is empty where there is no such list. */
 static int add_own(const struct cpumask *possible, struct cpumask *online, bool *ret_added)
@@ -311,7 +312,7 @@ static int add_own(const struct cpumask *possible, struct cpumask *online, bool 
 		if (read_number(AT_FDCWD, path) == 0)
 			cpumask_clear(own, cpu);
 	}
-	*ret_added = !cpumask_is_empty(own);
+	*ret_added = !cpumask_is_empty(own) && !cpumask_is_empty(online);
 	cpumask_or(online, online, own);
 	return 0;
 }

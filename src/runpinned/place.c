@@ -161,8 +161,8 @@ static int choose(const char *list, const struct topology *topology, struct plac
 static void say_unknown(const struct topology *topology)
 {
 	if (access("/sys/devices/system/cpu", F_OK) < 0)
-		say("note: there is no /sys here: which CPUs share a core, how fast they are, and "
-		    "what throttles them is not known");
+		say("note: there is no /sys here: which CPUs share a core or are isolated, how "
+		    "fast they are, and what throttles them is not known");
 	if (topology->renumbered)
 		say("note: /sys and /proc/stat show other CPUs than this process may use: how busy "
 		    "these are, and what a hypervisor takes from them, is not known");

@@ -228,21 +228,24 @@ def test_lxcfs():
 
 def test_no_sys():
     """It measures without /sys, says what it cannot know, and claims nothing of it."""
-    def run(*words):
+    def run(*words, more=''):
         result = subprocess.run(
             [*machine.words_alone(as_root=True), 'unshare', '--mount', 'sh', '-c',
-             'mount -t tmpfs none /sys && exec "$@"', 'sh', RUNPINNED, '-v', '-n', '2', '-w', '0', '--no-save', *words,
-             'true'], capture_output=True, text=True, check=False)
+             f'mount -t tmpfs none /sys && {more}exec "$@"', 'sh', RUNPINNED, '-v', '-n', '2', '-w', '0', '--no-save',
+             *words, 'true'], capture_output=True, text=True, check=False)
         if result.stderr.startswith(('unshare: ', 'mount: ')):
             raise machine.Skip(result.stderr.strip())
         equal(result.returncode, 0, result.stderr)
         check('runpinned: note: there is no /sys here' in result.stderr, result.stderr)
         check('no sibling' not in result.stdout, result.stdout)
+        check('show other CPUs' not in result.stderr, result.stderr)
         return result.stderr
 
     cpu = max(os.sched_getaffinity(0))
     check(f'cannot lock /sys/devices/system/cpu/cpu{cpu}: No such file' in run('-c', str(cpu)), 'the lock')
     run()
+    # Nor does /proc say which CPUs there are: the scheduler does.
+    run(more='mount --bind /dev/null /proc/stat && ')
 
 
 TESTS = [
