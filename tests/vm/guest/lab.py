@@ -18,6 +18,7 @@ import pathlib
 import pwd
 import random
 import re
+import stat
 import subprocess
 import time
 
@@ -313,58 +314,67 @@ def interrupts():
 
 
 class Snapshot:
-    """Every knob that a program of ours may turn, and what depends on them: {what: text}."""
+    """Every file that a program of ours might write, and what depends on them: {what: text}."""
 
+    # All that can be written below these, whatever it is.
+    TREES = (CPUS, '/sys/devices/virtual/workqueue', '/proc/irq', '/sys/class/net/*/queues', '/sys/kernel/debug/sched',
+             '/sys/fs/cgroup')
+    # And what else is turned, or follows.
     FILES = (
-        f'{CPUS}/cpu*/online',
-        f'{CPUS}/smt/control',
-        f'{CPUS}/cpufreq/boost',
-        f'{CPUS}/cpufreq/policy*/scaling_*_freq',
-        f'{CPUS}/cpufreq/policy*/scaling_governor',
-        f'{CPUS}/cpufreq/policy*/scaling_setspeed',
-        f'{CPUS}/cpu*/power/pm_qos_resume_latency_us',
-        f'{CPUS}/cpu*/cpuidle/state*/disable',
-        '/sys/devices/virtual/workqueue/cpumask*',
-        '/sys/devices/virtual/workqueue/*/cpumask',
         '/sys/kernel/mm/ksm/run',
         '/sys/kernel/mm/transparent_hugepage/*',
         '/sys/kernel/mm/transparent_hugepage/hugepages-*/enabled',
         '/sys/kernel/mm/transparent_hugepage/khugepaged/*',
         '/sys/devices/system/clocksource/clocksource0/current_clocksource',
-        '/proc/irq/default_smp_affinity',
+        # From 6.12 on nobody may write those of some interrupts.
         '/proc/irq/*/smp_affinity',
         '/proc/sys/kernel/*',
         '/proc/sys/vm/*',
         '/sys/fs/cgroup/cpuset.*',
-        '/sys/fs/cgroup/cgroup.subtree_control',
-        '/sys/fs/cgroup/init.scope/cpuset.*',
         '/sys/fs/cgroup/*.slice/cpuset.*',
-        '/sys/fs/cgroup/*.slice/cgroup.subtree_control',
-        '/sys/fs/cgroup/cpuset/cpuset.*',
-        '/sys/fs/cgroup/cpuset/**/cpuset.*',
         '/run/quiesce/**/*.journal',
         '/run/systemd/system.control/**',
         '/run/systemd/system/**',
     )
     # They change by themselves.
-    MOVING = re.compile(r'/(scaling_cur_freq|khugepaged/(full_scans|pages_collapsed)|ns_last_pid|'
-                        r'stat_refresh|cpuset\.memory_pressure|use_zero_page_count)$')
+    MOVING = re.compile(r'/(scaling_cur_freq|khugepaged/(full_scans|pages_collapsed)|ns_last_pid|stat_refresh|'
+                        r'use_zero_page_count|max_newidle_lb_cost|byte_queue_limits/limit|cgroup\.(procs|threads)|tasks|'
+                        r'\w+\.(memory_pressure|pressure|peak|swap\.peak|failcnt|usage)|'
+                        r'memory\.[\w.]*(max_usage_in_bytes|failcnt))$')
     # Where new files are of interest. Elsewhere they are of a driver that comes late.
     OURS = ('/run/', '/sys/fs/cgroup/')
+    # Units come and go.
+    OTHERS = re.compile(r'/sys/fs/cgroup/(?!.*(?:benchmark|quiesce)).*\.(service|scope|socket|mount|swap)/')
     UNITS = ('service', 'socket', 'target', 'slice', 'timer')
 
     def __init__(self):
         self.texts = {}
-        for pattern in self.FILES:
-            for path in glob.iglob(pattern, recursive=True):
-                if os.path.isfile(path) and not self.MOVING.search(path):
-                    text = read(path)
-                    if text is not None and path.endswith('/tainted'):
-                        text = str(int(text) & ~TAINT_SOFTLOCKUP)
-                    if text is not None:
-                        self.texts[path] = ' '.join(text.split())
+        for path in {*self.find_files(), *self.find_writable()}:
+            text = None if self.MOVING.search(path) else read(path)
+            if text is not None and path.endswith('/tainted'):
+                text = str(int(text) & ~TAINT_SOFTLOCKUP)
+            if text is not None:
+                self.texts[path] = ' '.join(text.split())
         self.texts['units'] = self.units()
         self.tasks = self.affinities()
+
+    def find_files(self):
+        for pattern in self.FILES:
+            yield from (path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path))
+
+    def find_writable(self):
+        folders = [folder for pattern in self.TREES for folder in glob.iglob(pattern)]
+        while folders:
+            try:
+                with os.scandir(folders.pop()) as entries:
+                    for entry in entries:
+                        mode = entry.stat(follow_symlinks=False).st_mode
+                        if stat.S_ISDIR(mode):
+                            folders.append(entry.path)
+                        elif stat.S_ISREG(mode) and mode & 0o222 and mode & 0o444:
+                            yield entry.path
+            except FileNotFoundError:
+                pass  # a cgroup that has gone meanwhile
 
     def units(self):
         listed = succeed('systemctl', 'list-units', '--plain', '--no-legend', '--no-pager',
@@ -373,21 +383,21 @@ class Snapshot:
 
     @staticmethod
     def affinities():
-        """{(pid, start): (name, CPUs)} of all tasks but those that work off queues of the kernel (a
+        """{(pid, start): (name, CPUs, cgroups)} of all tasks but those that work off queues of the kernel (a
         kworker has the mask of its work, a rescuer that of the work it helped with last), those
         of interrupts, which go where these go, and the tests themselves."""
         tasks = {}
         for path in glob.iglob('/proc/[0-9]*'):
-            stat, status = read(path + '/stat'), read(path + '/status')
+            told, status = read(path + '/stat'), read(path + '/status')
             allowed = re.search(r'^Cpus_allowed_list:\s*(\S*)', status or '', re.M)
-            if not stat or not allowed:
+            if not told or not allowed:
                 continue
-            fields = stat[stat.rindex(')') + 2:].split()
+            fields = told[told.rindex(')') + 2:].split()
             if not int(fields[6]) & PF_WQ_WORKER and int(path[6:]) != os.getpid():
-                name = stat[stat.index('(') + 1:stat.rindex(')')]
+                name = told[told.index('(') + 1:told.rindex(')')]
                 if name.startswith('irq/'):
                     continue
-                tasks[int(path[6:]), fields[19]] = name, allowed.group(1)
+                tasks[int(path[6:]), fields[19]] = name, allowed.group(1), read(path + '/cgroup')
         return tasks
 
     def differences(self, later):
@@ -397,12 +407,15 @@ class Snapshot:
             if what == 'units' and before != after:
                 lines += [f'unit gone: {unit}' for unit in before if unit not in after]
                 lines += [f'unit new: {unit}' for unit in after if unit not in before]
+            elif None in (before, after) and self.OTHERS.match(what):
+                continue
             elif before != after and (before is not None or what.startswith(self.OURS)):
                 lines.append(f'{what}: was {before!r}, is {after!r}')
-        for task, (name, before) in sorted(self.tasks.items()):
-            _, after = later.tasks.get(task, (name, before))
-            if before != after:
-                lines.append(f'CPUs of {name} ({task[0]}): were {before}, are {after}')
+        for task, (name, *before) in sorted(self.tasks.items()):
+            _, *after = later.tasks.get(task, (name, *before))
+            for what, was, now in zip(('CPUs', 'cgroups'), before, after):
+                if was != now:
+                    lines.append(f'{what} of {name} ({task[0]}): were {was!r}, are {now!r}')
         return lines
 
 
