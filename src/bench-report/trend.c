@@ -77,7 +77,8 @@ static void print_stampers(const struct trend *trend)
 	}
 }
 
-static int print_trend(const struct trend *trend)
+/* needed: so many results it takes to find a change. */
+static int print_trend(const struct trend *trend, size_t needed)
 {
 	_cleanup_free_ char *name = text_escape_control(trend->name);
 	_cleanup_free_ char *machine = text_escape_control(trend->machine);
@@ -95,18 +96,24 @@ static int print_trend(const struct trend *trend)
 		text_appendf(&t, ", clock %s", clock);
 	text_appendf(&t, ": %zu result%s%s, ", trend->n, trend->n == 1 ? "" : "s",
 		trend->by_control ? " by their control" : "");
-	if (!trend_is_long_enough(trend))
-		text_appendf(&t, "too few to find changes: that takes %d", LEVEL_MIN_VALUES);
+	if (trend->n < needed)
+		text_appendf(&t, "too few to find changes: that takes %zu", needed);
 	else
 		text_appendf(&t, "%zu change%s", n_changes, n_changes == 1 ? "" : "s");
 	if (t.failed)
 		return -ENOMEM;
 	print_report(stdout, "%s\n", t.data);
+	if (trend->n_late > 0)
+		print_report(stdout,
+			"note: %zu result%s measured after one that follows, the last of them %s: "
+			"earlier looks did not have %s there\n",
+			trend->n_late, trend->n_late == 1 ? " was" : "s were", trend->late_file,
+			trend->n_late == 1 ? "it" : "them");
 	print_stampers(trend);
 	return print_levels(trend);
 }
 
-static void emit_trend(struct emit *emit, const struct trend *trend)
+static void emit_trend(struct emit *emit, const struct trend *trend, size_t needed)
 {
 	emit_object(emit, NULL);
 	emit_string(emit, "name", trend->name);
@@ -115,7 +122,8 @@ static void emit_trend(struct emit *emit, const struct trend *trend)
 	emit_string(emit, "unit", unit_name(trend->unit));
 	emit_string(emit, "metric", trend->points[0].benchmark->metric);
 	emit_bool(emit, "by_control", trend->by_control);
-	emit_bool(emit, "enough", trend_is_long_enough(trend));
+	emit_bool(emit, "enough", trend->n >= needed);
+	emit_integer(emit, "late", (int64_t)trend->n_late);
 	emit_array(emit, "points");
 	for (size_t i = 0; i < trend->n; i++) {
 		const struct trend_point *point = &trend->points[i];
@@ -237,6 +245,7 @@ enum exit_status verb_trend(const struct request *request)
 	enum exit_status status;
 	char since[BENCHMARK_DATE_SIZE];
 	bool failed = false;
+	size_t needed = 0;
 	int r;
 
 	if (check_since(request, since) < 0)
@@ -252,18 +261,21 @@ enum exit_status verb_trend(const struct request *request)
 		say_nothing(request, &reports);
 		r = -ENOENT;
 	}
+	if (r == 0)
+		needed = levels_changes_needed(trends->n_together);
 	if (r == 0 && request->json) {
 		emit_object(&emit, NULL);
+		emit_integer(&emit, "together", (int64_t)trends->n_together);
 		emit_array(&emit, "trends");
 	}
 	for (size_t i = 0; r == 0 && i < trends->n; i++) {
 		warn_of_date(&trends->items[i]);
 		if (request->json) {
-			emit_trend(&emit, &trends->items[i]);
+			emit_trend(&emit, &trends->items[i], needed);
 		} else {
 			if (i > 0)
 				print(stdout, "\n");
-			r = print_trend(&trends->items[i]);
+			r = print_trend(&trends->items[i], needed);
 		}
 		failed = fails(request, &trends->items[i], since) || failed;
 	}

@@ -223,7 +223,23 @@ static int apply_control(struct trend *trend)
 	return 0;
 }
 
-static int find_levels(struct trend *trend)
+/* Finds the results that came in between after a later one had been measured. */
+static void find_late(struct trend *trend)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = trend->n; i-- > 0;) {
+		const struct benchmark *benchmark = trend->points[i].benchmark;
+
+		if (!benchmark->has_dates)
+			continue;
+		if (benchmark->first_date > first && trend->n_late++ == 0)
+			trend->late_file = trend->points[i].file;
+		first = MIN(first, benchmark->first_date);
+	}
+}
+
+static int find_levels(struct trend *trend, size_t n_together)
 {
 	_cleanup_free_ double *values = calloc(trend->n, sizeof(*values));
 
@@ -231,7 +247,26 @@ static int find_levels(struct trend *trend)
 		return -ENOMEM;
 	for (size_t i = 0; i < trend->n; i++)
 		values[i] = trend->points[i].value;
-	return levels_find_changes(values, trend->n, &trend->levels);
+	return levels_find_changes(values, trend->n, n_together, &trend->levels);
+}
+
+static void clear_trend(struct trend *trend)
+{
+	free(trend->machine);
+	free(trend->points);
+	levels_free(trend->levels);
+}
+
+static void keep_named(struct trends *trends, const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < trends->n; i++)
+		if (metadata_equal_strings(trends->items[i].name, name))
+			trends->items[n++] = trends->items[i];
+		else
+			clear_trend(&trends->items[i]);
+	trends->n = n;
 }
 
 int trends_new(struct suite *const *suites, char *const *files, size_t n, const char *name,
@@ -247,19 +282,22 @@ int trends_new(struct suite *const *suites, char *const *files, size_t n, const 
 		for (size_t k = 0; k < suites[i]->n; k++) {
 			const struct benchmark *benchmark = suites[i]->benchmarks[k];
 
-			if (benchmark_is_control(benchmark) ||
-				(name && !metadata_equal_strings(benchmark->name, name)))
+			if (benchmark_is_control(benchmark))
 				continue;
 			r = add_point(trends, suites[i], benchmark, files[i], i, &next);
 			if (r < 0)
 				return r;
 		}
 	}
+	trends->n_together = trends->n;
+	if (name)
+		keep_named(trends, name);
 	for (size_t i = 0; i < trends->n; i++) {
 		sort_points(&trends->items[i]);
+		find_late(&trends->items[i]);
 		r = apply_control(&trends->items[i]);
 		if (r == 0)
-			r = find_levels(&trends->items[i]);
+			r = find_levels(&trends->items[i], trends->n_together);
 		if (r < 0)
 			return r;
 	}
@@ -271,18 +309,10 @@ void trends_free(struct trends *trends)
 {
 	if (!trends)
 		return;
-	for (size_t i = 0; i < trends->n; i++) {
-		free(trends->items[i].machine);
-		free(trends->items[i].points);
-		levels_free(trends->items[i].levels);
-	}
+	for (size_t i = 0; i < trends->n; i++)
+		clear_trend(&trends->items[i]);
 	free(trends->items);
 	free(trends);
-}
-
-bool trend_is_long_enough(const struct trend *trend)
-{
-	return trend->n >= LEVEL_MIN_VALUES;
 }
 
 double trend_change(const struct trend *trend, size_t i)

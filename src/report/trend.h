@@ -7,6 +7,11 @@
  * their controls (report/control.h), the numbers are the ratios to the control, times the median of
  * the controls, so that a different state of the machine on another day does not look like a
  * change.
+ *
+ * Histories are looked at again and again, after each new result. All looks at all histories of the
+ * files together tell a change where there is none in at most 5 % (stats/multiple.h). The results
+ * in their order are the record of the looks: what was found at an earlier look is what the results
+ * up to there give now, unless one has come in between since, or is gone.
  */
 #ifndef QUIESCE_REPORT_TREND_H
 #define QUIESCE_REPORT_TREND_H
@@ -43,12 +48,18 @@ struct trend {
 	const char *unreadable_date;
 	const char *unreadable_file;
 	bool by_control;
+	/* How many results were measured later than one that follows them here, and the file of the
+	 * last of them, borrowed: earlier looks did not have them in their places. */
+	size_t n_late;
+	const char *late_file;
 	struct levels *levels; /* of the points' values; one level when there are too few */
 };
 
 struct trends {
 	struct trend *items; /* in the order in which they are met in the files */
 	size_t n;
+	size_t n_together; /* histories of all benchmarks in the files, also of those not asked for
+			    */
 };
 
 /*
@@ -62,8 +73,6 @@ int trends_new(struct suite *const *suites, char *const *files, size_t n, const 
 void trends_free(struct trends *trends);
 DEFINE_CLEANUP(trends, trends_free);
 
-/* Whether there are enough results to look for changes. */
-bool trend_is_long_enough(const struct trend *trend);
 /* The change of level `i` (1 or above) against the one before, as (new - old) / |old|. */
 double trend_change(const struct trend *trend, size_t i);
 /* Whether that change is for the worse by more than `percent`: upwards, or downwards for a rate

@@ -9,6 +9,7 @@
 #include "basic/random.h"
 #include "stats/inference.h"
 #include "stats/level.h"
+#include "stats/multiple.h"
 #include "stats/stats.h"
 
 /*
@@ -47,9 +48,12 @@ struct rule {
 	/* Stage 3 compares the ranks of the two pieces, and not only on which side of the midpoint
 	 * their values are. Finds smaller steps; where most values are equal, G alone counts. */
 	bool by_ranks;
-	/* A proposal is significant from significance + significance_log * log(m) on. */
-	double significance;
-	double significance_log;
+	/* A proposal is significant from a G of g + g_log * log(m) on, or from a squared rank sum
+	 * of ranks + ranks_log * log(m) on. */
+	double g;
+	double g_log;
+	double ranks;
+	double ranks_log;
 	/* The least effects that are reported. */
 	double least_relative;
 	double least_deviations;
@@ -58,9 +62,12 @@ struct rule {
 
 /* Less than 1 % of all series without a step have a significant proposal, by simulation: see
  * tests/unit/test-level.c. */
-static const struct rule rule_of_runs = { false, 8, 2.4, 0.01, 2, false };
-/* Less than 5 %. */
-static const struct rule rule_of_results = { true, 1.2, 2.1, 0, 0, true };
+static const struct rule rule_of_runs = { false, 8, 2.4, 0, 0, 0.01, 2, false };
+/* Less than 5 % of all histories without a change have one at any look after each of their results,
+ * however long they become (bench/trend --looks). With m results there are about m ways to divide
+ * those of a history, of which those of a doubled one are mostly new: what a look may add has to
+ * fall by more than 1 / m, which 2 * log(m) alone does not do. */
+static const struct rule rule_of_results = { true, 10, 3.1, 1.5, 3.1, 0, 0, true };
 /* The least |z| of Spearman's rank correlation with the run number: 0.3 % of all series without a
  * drift exceed it. */
 static const double drift_z = 3.0;
@@ -73,6 +80,7 @@ static const double small_step = 3;
 /* The working memory of all stages. Arrays have m elements unless noted. */
 struct work {
 	const struct rule *rule;
+	double stricter; /* is added to what is significant */
 	size_t m;
 	bool begins;   /* the first of the m blocks is the first block of the series, */
 	bool ends;     /* the last of the m blocks is the last block of the series */
@@ -210,23 +218,20 @@ static double compare_ranks(struct work *w, const struct pieces *p, size_t i)
 	return sum * sum / (squares * n_before * (n_all - n_before) / (n_all * (n_all - 1)));
 }
 
-/* The least G or squared rank sum that is significant in a series of m blocks. The form is a union
- * bound over the possible beginnings of a piece. */
-static double significant_step(const struct rule *rule, size_t m)
-{
-	return rule->significance + rule->significance_log * log((double)m);
-}
-
-/* How significant the step between the pieces i - 1 and i is; from 1 on it is significant. The
- * ranks of three values at an end can never be significant, because ranks do not grow with the
- * distance of the levels; their G can. */
+/* How significant the step between the pieces i - 1 and i is; from 1 on it is significant. The form
+ * of the limits is a union bound over the possible beginnings of a piece. The ranks of three values
+ * at an end can never be significant, because ranks do not grow with the distance of the levels;
+ * their G can. */
 static double compute_significance(struct work *w, const struct pieces *p, size_t i)
 {
-	double by_g = compute_g(w, p, i) / significant_step(&rule_of_runs, w->m);
+	const struct rule *rule = w->rule;
+	double log_m = log((double)w->m);
+	double by_g = compute_g(w, p, i) / (rule->g + rule->g_log * log_m + w->stricter);
 
-	if (!w->rule->by_ranks)
+	if (!rule->by_ranks)
 		return by_g;
-	return MAX(by_g, compare_ranks(w, p, i) / significant_step(w->rule, w->m));
+	return MAX(by_g,
+		compare_ranks(w, p, i) / (rule->ranks + rule->ranks_log * log_m + w->stricter));
 }
 
 /* The noise of single runs in the pieces [first, last]. */
@@ -745,11 +750,12 @@ static void compute_autocorrelation(
 		correlate_signs(values, slope, levels);
 }
 
-static int find_levels(const double *values, size_t n, const struct rule *rule, struct levels **ret)
+static int find_levels(const double *values, size_t n, const struct rule *rule, double stricter,
+	struct levels **ret)
 {
 	_cleanup_free_ double *memory = NULL, *scratch = NULL;
 	struct pieces p = { .n = 1 };
-	struct work w = { .rule = rule };
+	struct work w = { .rule = rule, .stricter = stricter };
 	double slope = 0, *blocks;
 	size_t size;
 	int r;
@@ -788,12 +794,24 @@ static int find_levels(const double *values, size_t n, const struct rule *rule, 
 
 int levels_find(const double *values, size_t n, struct levels **ret)
 {
-	return find_levels(values, n, &rule_of_runs, ret);
+	return find_levels(values, n, &rule_of_runs, 0, ret);
 }
 
-int levels_find_changes(const double *values, size_t n, struct levels **ret)
+int levels_find_changes(const double *values, size_t n, size_t n_together, struct levels **ret)
 {
-	return find_levels(values, n, &rule_of_results, ret);
+	return find_levels(values, n, &rule_of_results, stricter_chi_square(n_together), ret);
+}
+
+size_t levels_changes_needed(size_t n_together)
+{
+	const struct rule *rule = &rule_of_results;
+	size_t m = LEVEL_MIN_VALUES;
+
+	/* The G of two halves that a midpoint separates. */
+	while (2 * (double)m * log(2) <
+		rule->g + rule->g_log * log((double)m) + stricter_chi_square(n_together))
+		m++;
+	return m;
 }
 
 void levels_free(struct levels *levels)

@@ -62,15 +62,19 @@ struct levels {
  * not finite. O(n log n); needs 8 bytes of memory per value. */
 int levels_find(const double *values, size_t n, struct levels **ret);
 /*
- * The same for a series of results, of different commits and days, where small steps matter and a
- * drift is a sequence of steps: a step is reported when the ranks of the values on its sides differ
- * by more than they do in 95 % of all series without a step, however small it is, or when the
- * midpoint separates the sides as above: ranks cannot tell a level of 3 values at an end, and are
- * not compared where more than half of the values are equal. Each other level is found in at least
- * 5 values; one of them may then be assigned to the neighbouring level if it is closer to that.
- * bench/trend compares this function with Apache Otava.
+ * The same for the history of a benchmark, of different commits and days, where small steps matter
+ * and a drift is a sequence of steps. A history is looked at again after each result: of n_together
+ * histories that are looked at together, and in none of which there is a step, any ever has one in
+ * at most 5 %, at all looks of their lives. A step is reported when the ranks of the values on its
+ * sides differ by so much, however small it is, or when the midpoint separates the sides so well:
+ * ranks cannot tell a level of 3 values at an end, and are not compared where more than half of the
+ * values are equal. Each other level is found in at least 5 values; one of them may then be
+ * assigned to the neighbouring level if it is closer to that. bench/trend compares this function
+ * with Apache Otava, and counts the histories that ever have a step.
  */
-int levels_find_changes(const double *values, size_t n, struct levels **ret);
+int levels_find_changes(const double *values, size_t n, size_t n_together, struct levels **ret);
+/* How many values it takes to find a step that is as clear as can be. */
+size_t levels_changes_needed(size_t n_together);
 void levels_free(struct levels *levels);
 DEFINE_CLEANUP(levels, levels_free);
 

@@ -83,3 +83,9 @@ double decision_evalue(size_t n)
 {
 	return (double)n / DECISION_ERROR;
 }
+
+double stricter_chi_square(size_t n)
+{
+	/* Its upper tail falls by more than exp(-x / 2). */
+	return 2 * log((double)MAX(n, (size_t)1));
+}

@@ -12,6 +12,9 @@
  *   is said where each one is by itself, which needs no correction.
  * - Is it decided (runpinned --decide)? A false claim in any comparison, at any look, is made in at
  *   most 1 %: decision_evalue().
+ * - Did a history change (bench-report trend)? A change in any of the histories that are looked at
+ *   together, at any look of their lives, is told in at most 5 % where there is none:
+ *   levels_find_changes() of stats/level.h, with stricter_chi_square() for their number.
  */
 #ifndef QUIESCE_STATS_MULTIPLE_H
 #define QUIESCE_STATS_MULTIPLE_H
@@ -48,5 +51,9 @@ size_t count_pairs_of(size_t n);
 
 /* The e-value (stats/evalue.h) that settles each of n comparisons. */
 double decision_evalue(size_t n);
+
+/* By how much a statistic with a chi-square distribution of one degree of freedom has to be larger
+ * to be reached n times more seldom. */
+double stricter_chi_square(size_t n);
 
 #endif

@@ -155,6 +155,37 @@ def check_order(history):
           found['levels'][1]['change'] < 0, found['levels'])
 
 
+def check_late(history):
+    """A result that comes in between later is said, and the levels are those of the new order."""
+    for day in range(24):
+        history.add(day, {'sort': 0.010 if day < 12 else 0.011}, commit_date=f'2025-03-{1 + day:02} 00:00:00')
+    found, = trends(history.root)
+    equal(found['late'], 0, 'in order')
+    check('note:' not in trend(history.root), 'in order')
+    late = history.add(40, {'sort': 0.010}, commit_date='2025-03-05 12:00:00')
+    found, = trends(history.root)
+    equal((found['late'], found['points'][5]['file'], found['levels'][1]['first']), (1, str(late), 13), 'late')
+    check(f'note: 1 result was measured after one that follows, the last of them {late}: earlier looks did not '
+          'have it there\n' in trend(history.root), trend(history.root))
+
+
+def check_together(history):
+    """Many histories that are looked at together, whether or not they are shown, need clearer changes."""
+    names = [f'other-{number}' for number in range(60)]
+    for day in range(16):
+        history.add(day, {'sort': 0.010 if day < 8 else 0.011, **{name: 0.002 for name in names}})
+    answer = json.loads(trend('--json', '-b', 'sort', history.root))
+    equal((answer['together'], answer['trends'][0]['enough'], len(answer['trends'][0]['levels'])), (61, False, 1),
+          'of many')
+    for path in history.root.iterdir():
+        result = json.loads(path.read_text())
+        del result['benchmarks'][1:]
+        path.write_text(json.dumps(result))
+    answer = json.loads(trend('--json', '-b', 'sort', history.root))
+    equal((answer['together'], answer['trends'][0]['enough'], len(answer['trends'][0]['levels'])), (1, True, 2),
+          'alone')
+
+
 def check_zones(history):
     """Dates of commits are those of UTC, in whatever zone and form they are written."""
     for day in range(24):
@@ -219,8 +250,8 @@ def check_control(history):
 
 def check_clock(history):
     """Another clock is another history: what a program takes by it differs, with a control or without."""
-    for day in range(22):
-        user = day >= 11
+    for day in range(32):
+        user = day >= 16
         path = history.add(day, {'sort': 0.0018 if user else 0.001, 'control': 0.0058 if user else 0.005},
                            quiesce_control='runpinned-control 64', quiesce_control_hash='ab12',
                            quiesce_clock='user' if user else 'kernel', cpu_model_name='EPYC',
@@ -230,9 +261,9 @@ def check_clock(history):
         path.write_text(json.dumps(result))
     found = {(each['clock'], each['by_control'], len(each['points']), len(each['levels']))
              for each in trends('--fail-worse', 5, history.root)}
-    equal(found, {('kernel', True, 11, 1), ('user', True, 11, 1)}, 'by their control')
+    equal(found, {('kernel', True, 16, 1), ('user', True, 16, 1)}, 'by their control')
     text = trend(history.root)
-    check('sort on EPYC, clock kernel: 11 results by their control, 0 changes\n' in text, text)
+    check('sort on EPYC, clock kernel: 16 results by their control, 0 changes\n' in text, text)
     for path in history.root.iterdir():
         result = json.loads(path.read_text())
         del result['benchmarks'][1]
@@ -284,12 +315,12 @@ def check_refused(history):
         trend(*arguments, status=status, says=says)
     history.add(1, {'sort': 1})
     trend('-b', 'x', history.root, status=1, says="no benchmark is named 'x'")
-    check('too few to find changes: that takes 10' in trend(history.root), 'too few')
+    check('too few to find changes: that takes 13' in trend(history.root), 'too few')
     (history.root / 'broken.json').write_text('{')
     trend(history.root, status=1, says='broken.json:')
 
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
-    check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order,
+    check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order, check_late, check_together,
     check_zones, check_unreadable_date, check_no_date, check_control, check_clock, check_merged, check_nothing,
     check_refused))

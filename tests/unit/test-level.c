@@ -150,6 +150,12 @@ static void check_noise(int (*find)(const double *, size_t, struct levels **), s
 	}
 }
 
+/* Of one history. */
+static int find_changes(const double *values, size_t n, struct levels **ret)
+{
+	return levels_find_changes(values, n, 1, ret);
+}
+
 static void test_nothing_in_noise(void **state)
 {
 	(void)state;
@@ -159,7 +165,70 @@ static void test_nothing_in_noise(void **state)
 static void test_no_change_in_noise(void **state)
 {
 	(void)state;
-	check_noise(levels_find_changes, 4 * TRIALS_PART, 5, TRIALS_PART > 1 ? 3 : 2);
+	check_noise(find_changes, 4 * TRIALS_PART, 1, TRIALS_PART > 1 ? 3 : 2);
+}
+
+/* Histories without a change that are looked at after each of 120 results, 1 or 5 of them together:
+ * in how many does any ever have a change? */
+static void test_no_change_at_any_look(void **state)
+{
+	static const size_t numbers[] = { 1, 5 };
+	uint64_t random = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		size_t trials = 1000 / numbers[i] / TRIALS_PART, n_wrong = 0;
+		double limit = 0.05 * (double)trials;
+
+		for (size_t t = 0; t < trials; t++) {
+			bool any = false;
+
+			for (size_t k = 0; k < numbers[i]; k++) {
+				double values[120];
+
+				for (size_t at = 0; at < ARRAY_SIZE(values); at++) {
+					struct levels *levels;
+
+					values[at] = 100 + random_normal(&random);
+					if (any)
+						continue;
+					assert_int_equal(levels_find_changes(values, at + 1,
+								 numbers[i], &levels),
+						0);
+					any = levels->n > 1;
+					levels_free(levels);
+				}
+			}
+			n_wrong += any;
+		}
+		if ((double)n_wrong > limit)
+			fprintf(stderr, "%zu together: %zu of %zu\n", numbers[i], n_wrong, trials);
+		assert_true((double)n_wrong <= limit + few_trials_slack(limit));
+	}
+}
+
+/* Two halves without noise are found from so many values on, and not with fewer. */
+static void test_values_needed(void **state)
+{
+	(void)state;
+	for (size_t n_together = 1; n_together < 1000; n_together *= 3) {
+		size_t needed = levels_changes_needed(n_together);
+
+		for (size_t n = needed - 1; n <= needed; n++) {
+			double values[64];
+			struct levels *levels;
+
+			assert_true(n <= ARRAY_SIZE(values));
+			for (size_t i = 0; i < n; i++)
+				values[i] = i < n / 2 ? 1 + (double)i / 100 : 2 + (double)i / 100;
+			assert_int_equal(levels_find_changes(values, n, n_together, &levels), 0);
+			if (n < needed)
+				assert_int_equal(levels->n, 1);
+			else if (n % 2 == 0)
+				assert_int_equal(levels->n, 2);
+			levels_free(levels);
+		}
+	}
 }
 
 /* No step is told between equal medians. Here they differ by where it is found first, which is not
@@ -176,7 +245,7 @@ static void test_no_change_of_nothing(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		values[i] = series[i];
-	assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), &levels), 0);
+	assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), 1, &levels), 0);
 	assert_int_equal(levels->n, 1);
 	assert_int_equal(levels->items[0].n, ARRAY_SIZE(values));
 	levels_free(levels);
@@ -200,7 +269,7 @@ static void test_small_changes(void **state)
 			level++;
 		values[i] = truths[level].value + 0.5 * random_normal(&random);
 	}
-	assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), &levels), 0);
+	assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), 1, &levels), 0);
 	assert_int_equal(levels->n, ARRAY_SIZE(truths));
 	for (size_t i = 0; i < levels->n; i++) {
 		assert_in_range(levels->items[i].first + 5, truths[i].first, truths[i].first + 10);
@@ -224,16 +293,16 @@ static void test_small_changes_are_placed(void **state)
 
 		for (size_t k = 0; k < ARRAY_SIZE(values); k++)
 			values[k] = (k < 40 ? 100 : 101) + random_normal(&random);
-		assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), &levels), 0);
+		assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), 1, &levels), 0);
 		if (levels->n == 2) {
 			n_found++;
 			n_near += levels->items[1].first >= 35 && levels->items[1].first <= 45;
 		}
 		levels_free(levels);
 	}
-	if (n_found < 700 || n_near * 100 < n_found * 78)
+	if (n_found < 630 || n_near * 100 < n_found * 78)
 		fprintf(stderr, "%zu found, %zu of them near\n", n_found, n_near);
-	assert_true(n_found >= 700);
+	assert_true(n_found >= 630);
 	assert_true(n_near * 100 >= n_found * 78);
 }
 
@@ -261,7 +330,7 @@ static void test_large_changes_are_placed(void **state)
 			for (size_t k = 0; k < cases[i].n; k++)
 				values[k] = 100 + random_normal(&random) +
 					(k < cases[i].first ? 0 : cases[i].step);
-			assert_int_equal(levels_find_changes(values, cases[i].n, &levels), 0);
+			assert_int_equal(levels_find_changes(values, cases[i].n, 1, &levels), 0);
 			if (levels->n == 2) {
 				n_found++;
 				n_right += levels->items[1].first == cases[i].first;
@@ -466,19 +535,20 @@ static void test_changes_are_found_always(void **state)
 /*
  * A level at the end of 25 runs may be short: of 15 % and 30 times the noise, 3 runs are found in
  * 67 % (4000 trials), 4 in 87 %, 5 in 95 %. Where they are not found, the other runs look more like
- * two levels.
+ * two levels. In a history, which is looked at often, 4 results are found in 77 %, and 3 only in a
+ * longer one.
  */
 static void test_short_levels_at_the_ends(void **state)
 {
 	static int (*const finds[])(
-		const double *, size_t, struct levels **) = { levels_find, levels_find_changes };
+		const double *, size_t, struct levels **) = { levels_find, find_changes };
 	static const struct test_case cases[] = {
 		{ "3 first", 25, { { 0, 11.5 }, { 3, 10 } }, 0.005, 0, 0, 0 },
 		{ "3 last", 25, { { 0, 10 }, { 22, 11.5 } }, 0.005, 0, 0, 0 },
 		{ "4 first", 25, { { 0, 11.5 }, { 4, 10 } }, 0.005, 0, 0, 0 },
 		{ "4 last", 25, { { 0, 10 }, { 21, 11.5 } }, 0.005, 0, 0, 0 },
 	};
-	static const size_t least[] = { 58, 58, 80, 80 };
+	static const size_t least[][2] = { { 58, 0 }, { 58, 0 }, { 80, 70 }, { 80, 70 } };
 
 	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
@@ -494,9 +564,9 @@ static void test_short_levels_at_the_ends(void **state)
 			levels_free(levels);
 			free(values);
 		}
-		if (found < 5 * least[i / 2])
+		if (found < 5 * least[i / 2][i % 2])
 			fprintf(stderr, "%s: %zu of 500\n", c->name, found);
-		assert_true(found >= 5 * least[i / 2]);
+		assert_true(found >= 5 * least[i / 2][i % 2]);
 	}
 }
 
@@ -518,7 +588,7 @@ static void test_short_levels_between(void **state)
 						    : i < 23 ? middles[trial % ARRAY_SIZE(middles)]
 							     : 120) +
 				0.3 * random_normal(&random);
-		assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), &levels), 0);
+		assert_int_equal(levels_find_changes(values, ARRAY_SIZE(values), 1, &levels), 0);
 		for (size_t i = 1; i + 1 < levels->n; i++)
 			assert_true(levels->items[i].n > 3);
 		right += levels->n == 2 && levels->items[1].first >= 20 &&
@@ -726,6 +796,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_in_noise),
 		cmocka_unit_test(test_no_change_in_noise),
+		cmocka_unit_test(test_no_change_at_any_look),
+		cmocka_unit_test(test_values_needed),
 		cmocka_unit_test(test_no_change_of_nothing),
 		cmocka_unit_test(test_small_changes),
 		cmocka_unit_test(test_small_changes_are_placed),
