@@ -36,16 +36,21 @@ enum {
 /* In seconds. The clock of a CPU that idled rises within this time, and qs_settle() need not sleep.
  */
 static const double WARMUP_TIME = 0.02;
+/* For the values of a benchmark in a process, where nobody says how many: half a minute in 25. */
+static const double PROCESS_TIME = 1.2;
 
 struct options {
 	uint64_t processes;
 	uint64_t values;
+	int values_given;
 	uint64_t warmups;
 	int warmups_given;
 	uint64_t loops;
 	double min_time;
 	const char *min_time_text;
-	int cpu; /* -1: any CPU */
+	double max_time; /* for each benchmark in all processes; of a worker: in this one; 0: none
+			  */
+	int cpu;	 /* -1: any CPU */
 	const char *counters_text;
 	char counters_copy[MAX_COUNTERS_TEXT];
 	const char *counters[QS_MAX_COUNTERS + 1];
@@ -82,6 +87,8 @@ static void usage(FILE *stream, const char *name)
 		"      --warmups=N       values before these, recorded but not counted\n"
 		"                        (default: one, and more until 20 ms have passed)\n"
 		"      --min-time=S      least duration of a value in seconds (0.00005)\n"
+		"      --max-time=S      begin no process and no value of a benchmark after so many\n"
+		"                        seconds (default: 1.2 for each process, none with --values)\n"
 		"      --loops=N         loops per value (default: calibrated by --min-time)\n"
 		"      --cpu=N           on this CPU\n"
 		"      --counters=LIST   also count these: instructions,cache-misses,r1a2\n"
@@ -105,13 +112,13 @@ static int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *
 	return 0;
 }
 
-/* "0.1", "2": above 0, at most an hour. */
+/* "0.1", "2": above 0, at most a day. */
 static int parse_seconds(const char *text, double *ret)
 {
 	uint64_t whole = 0, fraction = 0;
 	double scale = 1, seconds;
 
-	if (digits_read(&text, 10, 3600, &whole) < 0)
+	if (digits_read(&text, 10, 86400, &whole) < 0)
 		return -EINVAL;
 	if (*text == '.') {
 		const char *digits = ++text;
@@ -159,6 +166,7 @@ enum {
 	OPTION_VALUES,
 	OPTION_WARMUPS,
 	OPTION_MIN_TIME,
+	OPTION_MAX_TIME,
 	OPTION_LOOPS,
 	OPTION_CPU,
 	OPTION_COUNTERS,
@@ -177,6 +185,7 @@ static int parse_option(int option, const char *argument, struct options *o)
 	case OPTION_PROCESSES:
 		return parse_number(argument, 1, 100000, &o->processes);
 	case OPTION_VALUES:
+		o->values_given = 1;
 		return parse_number(argument, o->worker ? 0 : 1, 100000, &o->values);
 	case OPTION_WARMUPS:
 		o->warmups_given = 1;
@@ -186,6 +195,8 @@ static int parse_option(int option, const char *argument, struct options *o)
 	case OPTION_MIN_TIME:
 		o->min_time_text = argument;
 		return parse_seconds(argument, &o->min_time);
+	case OPTION_MAX_TIME:
+		return parse_seconds(argument, &o->max_time);
 	case OPTION_CPU:
 		r = parse_number(argument, 0, CPU_SETSIZE - 1, &number);
 		if (r == 0)
@@ -230,6 +241,7 @@ static int parse_options(struct program *program, int argc, char *argv[])
 		{ "values", required_argument, NULL, OPTION_VALUES },
 		{ "warmups", required_argument, NULL, OPTION_WARMUPS },
 		{ "min-time", required_argument, NULL, OPTION_MIN_TIME },
+		{ "max-time", required_argument, NULL, OPTION_MAX_TIME },
 		{ "loops", required_argument, NULL, OPTION_LOOPS },
 		{ "cpu", required_argument, NULL, OPTION_CPU },
 		{ "counters", required_argument, NULL, OPTION_COUNTERS },
@@ -381,6 +393,14 @@ static int bind_to_cpu(const struct program *program)
 	return r;
 }
 
+/* The time that a benchmark has in one process; 0: any. */
+static double find_process_time(const struct options *o)
+{
+	if (o->max_time > 0)
+		return o->worker ? o->max_time : o->max_time / (double)o->processes;
+	return o->values_given ? 0 : PROCESS_TIME;
+}
+
 static int measure_chosen(
 	const struct program *program, struct qs_sampler *sampler, const struct qs_plan *plan)
 {
@@ -392,7 +412,8 @@ static int measure_chosen(
 
 		if (!is_chosen(program, b->name))
 			continue;
-		r = measure_benchmark(sampler, b, plan, &values, &by_setup);
+		r = measure_benchmark(
+			sampler, b, plan, find_process_time(&program->options), &values, &by_setup);
 		if (r < 0) {
 			if (by_setup)
 				say_error(program, b->name, r);
@@ -481,6 +502,7 @@ static void make_command_line(const struct program *program, const struct runner
 	const struct outcome *outcome, struct command_line *ret)
 {
 	const struct options *o = &program->options;
+	double process_time = find_process_time(o);
 
 	/* The program's own name may be longer than a word. */
 	ret->argv[0] = (char *)program->name;
@@ -505,6 +527,10 @@ static void make_command_line(const struct program *program, const struct runner
 		if (o->min_time_text)
 			add_word(ret, "--min-time=%s", o->min_time_text);
 	}
+	/* Not as a floating-point number: main() may have chosen a locale with another point. */
+	if (process_time > 0)
+		add_word(ret, "--max-time=%" PRIu64 ".%09" PRIu64, (uint64_t)process_time,
+			(uint64_t)((process_time - (double)(uint64_t)process_time) * 1e9));
 	if (o->cpu >= 0)
 		add_word(ret, "--cpu=%d", o->cpu);
 }
@@ -556,6 +582,27 @@ static int run_process(
 	return 0;
 }
 
+/* Whether the benchmark has had its time, and a process with values. */
+static int is_time_over(const struct options *o, const struct outcome *outcome)
+{
+	double max_time = find_process_time(o) * (double)o->processes, seconds = 0;
+
+	for (size_t i = 0; i < outcome->n_runs; i++)
+		seconds += outcome->runs[i].seconds;
+	return max_time > 0 && outcome_first_counted(outcome) && seconds >= max_time;
+}
+
+/* Whether a process had no time for all its values. */
+static int is_cut_short(const struct options *o, const struct qs_benchmark *benchmark,
+	const struct qs_values *values)
+{
+	uint64_t n = 0, threads = benchmark->threads > 1 ? benchmark->threads : 1;
+
+	for (size_t i = 0; i < values->n_values; i++)
+		n += values->values[i].kind == QS_VALUE_COUNTED;
+	return n > 0 && n < threads * o->values;
+}
+
 /* Runs the benchmarks in turns, so that a change of the machine over time affects all of them. */
 static int run_processes(
 	const struct program *program, struct runner *runner, struct outcome *outcomes, size_t n)
@@ -568,14 +615,19 @@ static int run_processes(
 			struct outcome *outcome = &outcomes[i];
 			int r;
 
-			if (outcome->failed)
+			outcome->out_of_time |= !outcome->failed && is_time_over(o, outcome);
+			if (outcome->failed || is_time_over(o, outcome))
 				continue;
 			show_progress(program, outcome->benchmark->name, done, rounds * n);
 			r = run_process(program, runner, outcome);
 			if (r < 0)
 				return r;
-			if (outcome->loops == 0 && outcome->n_runs > 0)
+			if (outcome->n_runs == 0)
+				continue;
+			if (outcome->loops == 0)
 				outcome->loops = outcome->runs[0].values->loops;
+			outcome->out_of_time |= is_cut_short(
+				o, outcome->benchmark, outcome->runs[outcome->n_runs - 1].values);
 		}
 	}
 	return 0;

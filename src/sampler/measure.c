@@ -42,6 +42,7 @@ struct work {
 	struct crew *crew;
 	void *state; /* from setup() */
 	const struct qs_plan *plan;
+	uint64_t max_ns; /* UINT64_MAX: no bound */
 	struct qs_values *values;
 	size_t room;
 	struct qs_reading reading; /* the latest, with a collector */
@@ -231,7 +232,7 @@ static int try_loops(struct work *work, uint64_t loops, double enough, struct to
 		worked = value->waiting > 0 ? whole * (1 - value->waiting) : whole;
 		took.whole = i == 0 ? whole : at_most(whole, took.whole);
 		took.worked = i == 0 ? worked : at_most(worked, took.worked);
-		if (took.worked < enough)
+		if (took.worked < enough || whole >= (double)work->max_ns * 1e3)
 			break;
 	}
 	*ret = took;
@@ -298,6 +299,7 @@ static int warm_up(struct work *work, uint64_t loops)
 static int take_values(struct work *work)
 {
 	const struct qs_plan *plan = work->plan;
+	uint64_t began = clock_read_ns(CLOCK_MONOTONIC), last = 0, passed = 0;
 	uint64_t loops = plan->loops;
 	int r = 0;
 
@@ -311,8 +313,15 @@ static int take_values(struct work *work)
 	if (r == 0)
 		r = settle(work);
 	look_at_core(work, CORE_MAX_NS, NULL);
-	for (uint32_t i = 0; r == 0 && i < plan->values; i++)
+	for (uint32_t i = 0; r == 0 && i < plan->values; i++) {
+		uint64_t before = passed;
+
+		if (i > 0 && (passed >= work->max_ns || last > work->max_ns - passed))
+			break;
 		r = take_value(work, QS_VALUE_COUNTED, loops);
+		passed = clock_read_ns(CLOCK_MONOTONIC) - began;
+		last = passed - before;
+	}
 	finish_figures(work);
 	return r < 0 ? r : settle(work);
 }
@@ -329,11 +338,12 @@ static void copy_facts(struct crew *crew, struct qs_values *values)
 }
 
 int measure_benchmark(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
-	const struct qs_plan *plan, struct qs_values **ret, int *ret_by_setup)
+	const struct qs_plan *plan, double max_time, struct qs_values **ret, int *ret_by_setup)
 {
 	struct work work = {
 		.sampler = sampler,
 		.plan = plan,
+		.max_ns = max_time > 0 ? (uint64_t)(max_time * 1e9) : UINT64_MAX,
 		.reading = { -1, -1, -1 },
 	};
 	int r;
@@ -378,7 +388,7 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 {
 	int by_setup;
 
-	return measure_benchmark(sampler, benchmark, plan, ret, &by_setup);
+	return measure_benchmark(sampler, benchmark, plan, 0, ret, &by_setup);
 }
 
 void qs_values_free(struct qs_values *values)

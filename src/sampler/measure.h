@@ -6,11 +6,12 @@
 #include "sampler/private.h"
 
 /*
- * As qs_measure(). After an error, *ret_by_setup tells whether the benchmark's setup() returned it:
- * the meaning of such a value is defined by the benchmark and not by this library, so
- * qs_error_text() does not apply.
+ * As qs_measure(), but no value that counts is begun, after the first one, that would not end
+ * within max_time seconds, with the calibration and the warm-ups; 0: no bound. After an error,
+ * *ret_by_setup tells whether the benchmark's setup() returned it: the meaning of such a value is
+ * defined by the benchmark and not by this library, so qs_error_text() does not apply.
  */
 int measure_benchmark(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
-	const struct qs_plan *plan, struct qs_values **ret, int *ret_by_setup);
+	const struct qs_plan *plan, double max_time, struct qs_values **ret, int *ret_by_setup);
 
 #endif

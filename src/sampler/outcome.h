@@ -24,8 +24,9 @@ struct outcome_run {
 /* One benchmark. */
 struct outcome {
 	const struct qs_benchmark *benchmark;
-	uint64_t loops; /* per value; 0 before the calibration */
-	int failed;	/* a process has failed: the benchmark is not run again */
+	uint64_t loops;	 /* per value; 0 before the calibration */
+	int failed;	 /* a process has failed: the benchmark is not run again */
+	int out_of_time; /* --max-time: there are fewer processes or values than was asked for */
 	size_t n_runs;
 	struct outcome_run *runs; /* room for all requested runs and the calibration */
 };

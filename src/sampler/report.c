@@ -273,6 +273,8 @@ static int report_one(FILE *stream, const struct outcome *outcome, int width, do
 		"%-*s  %9s  MAD %9s  min %9s  max %9s  %zu values of %zu process%s, %s loops\n",
 		width, outcome->benchmark->name, middle, deviation, min, max, summary.n, processes,
 		processes == 1 ? "" : "es", loops);
+	if (outcome->out_of_time)
+		fputs("    fewer values, because they take long: --max-time allows more\n", stream);
 	report_disturbance(stream, &summary);
 	report_counters(stream, outcome);
 	n_figures = outcome_figures(outcome, figures);

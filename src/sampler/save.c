@@ -331,6 +331,8 @@ static void put_benchmark_facts(struct writer *writer, const struct outcome *out
 
 	if (b->threads > 1)
 		put_integer_fact(writer, "quiesce_threads", b->threads);
+	if (outcome->out_of_time)
+		put_text_fact(writer, "quiesce_ended_by", "--max-time");
 	if (b->family) {
 		put_text_fact(writer, "quiesce_family", b->family);
 		put_number_fact(writer, "quiesce_size", b->size);

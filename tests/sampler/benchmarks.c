@@ -20,6 +20,15 @@ static void spin(struct qs_run *run)
 	qs_end(run->sampler, began);
 }
 
+static void sleep_long(struct qs_run *run)
+{
+	uint64_t began = qs_begin(run->sampler);
+
+	for (uint64_t i = 0; i < run->loops; i++)
+		usleep(100 * 1000);
+	qs_end(run->sampler, began);
+}
+
 static void die(struct qs_run *run)
 {
 	(void)run;
@@ -135,6 +144,7 @@ static const struct qs_benchmark good[] = {
 	{ .name = "place", .run = tell_place },
 	{ .name = "alone", .run = find_nobody },
 	{ .name = "index[0]", .run = spin },
+	{ .name = "slow", .run = sleep_long },
 	{ 0 },
 };
 

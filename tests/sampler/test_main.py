@@ -53,7 +53,7 @@ def saved(*arguments, name='result.json', **options):
 def test_list():
     names = ['spin', 'group/spin "1"', 'group/2', 'pairs', 'grow/8', 'grow/64', 'grow/512',
              'together', 'bad/die', 'bad/leave', 'bad/nothing', 'bad/setup', 'bad/forbidden', 'bad/loops',
-             'place', 'alone', 'index[0]']
+             'place', 'alone', 'index[0]', 'slow']
     equal(run('--list').stdout.splitlines(), names, 'all')
     equal(run('--list', 'group/*').stdout.splitlines(), names[1:3], 'of a pattern')
     equal(run('--list', 'place', 'group/?').stdout.splitlines(), ['group/2', 'place'], 'of two')
@@ -103,6 +103,26 @@ def test_result():
             check(each['metadata']['duration'] > 0, 'duration')
     equal(benchmarks['group/spin "1"']['metadata']['inner_loops'], 10, 'inner loops')
     check('8 values of 2 processes' in result.stdout, result.stdout)
+
+
+def test_values_that_take_long():
+    """They are fewer, and so are the processes, unless somebody has asked for a number of values."""
+    def counts(*arguments, processes=2):
+        result = run(f'--processes={processes}', '-o', scratch('slow.json'), *arguments, 'slow')
+        benchmark = json.loads(scratch('slow.json').read_text(encoding='utf-8'))['benchmarks'][0]
+        short = benchmark.get('metadata', {}).get('quiesce_ended_by') == '--max-time'
+        equal('fewer values' in result.stdout, short, result.stdout)
+        return [len(one['values']) for one in benchmark['runs'] if 'values' in one], short
+
+    values, short = counts()
+    check(short and len(values) == 2 and all(1 <= n <= 12 for n in values), f'by itself: {values}')
+    equal(counts('--values=13'), ([13] * 2, False), 'a number that was asked for')
+    # Also where not even the first one has the time.
+    equal(counts('--max-time=0.05'), ([1], True), 'a short time')
+    values, short = counts('--max-time=1', processes=1000)
+    check(short and 1 <= len(values) <= 10 and set(values) == {1}, f'processes: {values}')
+    for bad in '0', '', '1e3', '86401', '-1':
+        run(f'--max-time={bad}', 'slow', status=2)
 
 
 def test_regions_add_up():
