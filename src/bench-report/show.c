@@ -166,6 +166,24 @@ static int emit_whole_core(struct emit *emit, const struct benchmark *benchmark)
 	return 0;
 }
 
+/* Writes what the runs have used beside their time, and what an empty program uses. */
+static int emit_usage(struct emit *emit, const struct benchmark *benchmark)
+{
+	struct summary_usage usage;
+	int r = summary_find_usage(benchmark, &usage);
+
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	emit_real(emit, "cpu", usage.cpu);
+	emit_real(emit, "user_cpu", usage.user_cpu);
+	emit_real(emit, "system_cpu", usage.system_cpu);
+	emit_real(emit, "max_rss", usage.max_rss);
+	emit_real(emit, "floor_user_cpu", usage.floor_user_cpu);
+	emit_real(emit, "floor_system_cpu", usage.floor_system_cpu);
+	emit_real(emit, "floor_max_rss", usage.floor_max_rss);
+	return 0;
+}
+
 static int emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
 	const struct analysis *analysis)
 {
@@ -196,6 +214,8 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 		emit_bool(emit, "sound", analysis_is_sound(analysis));
 		emit_stability(emit, analysis->stability);
 		r = emit_whole_core(emit, benchmark);
+		if (r >= 0)
+			r = emit_usage(emit, benchmark);
 		if (r >= 0)
 			r = emit_events(emit, benchmark->series);
 		if (r >= 0)

@@ -163,6 +163,118 @@ static void append_overhead(struct text *t, const struct summary_input *input,
 	append_row(t, name, figure, "%s, measured the same way", what);
 }
 
+static double find_real(const struct benchmark *benchmark, const char *name)
+{
+	const struct fact *fact = facts_find(&benchmark->metadata, name);
+
+	return fact && fact->type == FACT_REAL ? fact->real : NAN;
+}
+
+static double get_user_cpu(const struct series *series, size_t run)
+{
+	int64_t ns = series->with_evidence ? series->evidence[run].user_cpu_ns : -1;
+
+	return ns >= 0 ? (double)ns / NSEC_PER_SEC : NAN;
+}
+
+static double get_system_cpu(const struct series *series, size_t run)
+{
+	int64_t ns = series->with_evidence ? series->evidence[run].system_cpu_ns : -1;
+
+	return ns >= 0 ? (double)ns / NSEC_PER_SEC : NAN;
+}
+
+static double get_cpu(const struct series *series, size_t run)
+{
+	return get_user_cpu(series, run) + get_system_cpu(series, run);
+}
+
+static double get_max_rss(const struct series *series, size_t run)
+{
+	uint32_t kib = series->samples[run].max_rss_kib;
+
+	return kib > 0 ? (double)kib * 1024 : NAN;
+}
+
+int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *ret)
+{
+	const struct series *series = benchmark->series;
+	_cleanup_free_ double *values = calloc(MAX(series->n_samples, (size_t)1), sizeof(*values));
+	struct summary_usage usage = {
+		.floor_user_cpu = find_real(benchmark, "quiesce_floor_user_cpu"),
+		.floor_system_cpu = find_real(benchmark, "quiesce_floor_system_cpu"),
+		.floor_max_rss = find_real(benchmark, "quiesce_floor_max_rss"),
+	};
+	const struct {
+		double (*get)(const struct series *series, size_t run);
+		double *into;
+	} figures[] = {
+		{ get_cpu, &usage.cpu },
+		{ get_user_cpu, &usage.user_cpu },
+		{ get_system_cpu, &usage.system_cpu },
+		{ get_max_rss, &usage.max_rss },
+	};
+
+	if (!values)
+		return -ENOMEM;
+	if (benchmark->metric || benchmark_is_by_program(benchmark) ||
+		!benchmark_units_are_runs(benchmark) || !benchmark_is_of_time(benchmark))
+		return -ENODATA;
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
+		size_t n = 0;
+
+		for (size_t run = 0; run < series->n_samples; run++) {
+			double value = figures[i].get(series, run);
+
+			if (!series->samples[run].warmup && !isnan(value))
+				values[n++] = value;
+		}
+		stats_sort(values, n);
+		*figures[i].into = n > 0 ? stats_median(values, n) : NAN;
+	}
+	*ret = usage;
+	return 0;
+}
+
+/* "; an empty program 350 us" behind a figure, and "" where that is not known. */
+static const char *format_floor(enum unit unit, double floor, char *buf, size_t size)
+{
+	char figure[UNITS_TEXT_SIZE];
+
+	buf[0] = '\0';
+	if (isfinite(floor))
+		snprintf(buf, size, "; an empty program %s",
+			scale_format(scale_choose_unit(unit, floor), floor, figure));
+	return buf;
+}
+
+static void append_usage(struct text *t, const struct benchmark *benchmark)
+{
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
+	char floor[UNITS_TEXT_SIZE + 32];
+	enum unit unit = benchmark->unit;
+	struct summary_usage usage;
+	struct scale scale;
+	int r = summary_find_usage(benchmark, &usage);
+
+	if (r < 0) {
+		t->failed |= r != -ENODATA;
+		return;
+	}
+	scale = scale_choose_unit(unit, usage.cpu);
+	if (isfinite(usage.cpu))
+		append_row(t, "CPU time", scale_format(scale, usage.cpu, a), "user %s, system %s%s",
+			scale_format(scale, usage.user_cpu, b),
+			scale_format(scale, usage.system_cpu, c),
+			format_floor(unit, usage.floor_user_cpu + usage.floor_system_cpu, floor,
+				sizeof(floor)));
+	if (isfinite(usage.max_rss))
+		append_row(t, "memory",
+			scale_format(scale_choose_unit(UNIT_BYTE, usage.max_rss), usage.max_rss, a),
+			"of its largest process%s",
+			format_floor(UNIT_BYTE, usage.floor_max_rss, floor, sizeof(floor)));
+}
+
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
 {
 	struct scale scale = scale_refine(
@@ -197,6 +309,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 	append_overhead(t, input, &scale, "floor", input->floor_seconds, "an empty program");
 	append_overhead(
 		t, input, &scale, "shell", input->shell_seconds, "the shell with nothing to do");
+	append_usage(t, input->benchmark);
 }
 
 /* Formats a count with its digits in groups of three: "12 345 678". */
@@ -311,13 +424,6 @@ static int append_waiting(struct text *t, const struct series *series)
 	text_appendf(t, "waiting for the CPU took %s of a run, %s of the worst\n",
 		units_format_percent(stats.median, median), units_format_percent(stats.max, most));
 	return 0;
-}
-
-static double find_real(const struct benchmark *benchmark, const char *name)
-{
-	const struct fact *fact = facts_find(&benchmark->metadata, name);
-
-	return fact && fact->type == FACT_REAL ? fact->real : NAN;
 }
 
 static bool had_records_in_all(const struct benchmark *benchmark)
@@ -445,18 +551,24 @@ static double read_floor(const struct benchmark *benchmark, const char *what)
 {
 	const char *clock = benchmark->series->clock == WINDOW_KERNEL ? "kernel" : "user";
 	const char *const moments[] = { "before", "after" };
-	double floors[ARRAY_SIZE(moments)] = { NAN, NAN };
+	double floors[ARRAY_SIZE(moments)];
 
 	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
-		const struct fact *fact;
 		char name[64];
 
 		snprintf(name, sizeof(name), "quiesce_%s_%s_%s", what, clock, moments[i]);
-		fact = facts_find(&benchmark->metadata, name);
-		if (fact && fact->type == FACT_REAL)
-			floors[i] = fact->real;
+		floors[i] = find_real(benchmark, name);
 	}
 	return isfinite(floors[1]) ? (floors[0] + floors[1]) / 2 : floors[0];
+}
+
+/* The empty program's figure of the metric. */
+static double read_metric_floor(const struct benchmark *benchmark)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "quiesce_floor_%s", benchmark->metric);
+	return find_real(benchmark, name);
 }
 
 void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
@@ -465,6 +577,7 @@ void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
 	ret->cpus = facts_find_string(&benchmark->metadata, "quiesce_cpus");
 	ret->cpus_reason = facts_find_string(&benchmark->metadata, "quiesce_cpus_reason");
 	ret->meanwhile = facts_find_string(&benchmark->metadata, "quiesce_meanwhile");
-	ret->floor_seconds = benchmark->metric ? NAN : read_floor(benchmark, "floor");
+	ret->floor_seconds =
+		benchmark->metric ? read_metric_floor(benchmark) : read_floor(benchmark, "floor");
 	ret->shell_seconds = benchmark->metric ? NAN : read_floor(benchmark, "floor_shell");
 }

@@ -15,7 +15,8 @@ struct summary_input {
 	const char *cpus_reason; /* why these CPUs; NULL when the user gave them or when unknown */
 	/* What else ran on these CPUs meanwhile; NULL when unknown. */
 	const char *meanwhile;
-	/* The time of the empty program by the same clock; NAN when unknown. */
+	/* The time of the empty program by the same clock, or its figure of the metric; NAN when
+	 * unknown. */
 	double floor_seconds;
 	/* The time of the shell with nothing to do (--shell), in the same way. */
 	double shell_seconds;
@@ -42,6 +43,19 @@ int summary_find_waiting(const struct series *series, struct stats *ret);
  */
 int summary_find_whole_core(const struct benchmark *benchmark, double *ret_median,
 	size_t *ret_whole, size_t *ret_known);
+/* What the runs have used beside their time, and what the empty program uses: the medians; NAN
+ * where unknown. */
+struct summary_usage {
+	double cpu; /* seconds, the sum of these: */
+	double user_cpu;
+	double system_cpu;
+	double max_rss; /* bytes */
+	double floor_user_cpu;
+	double floor_system_cpu;
+	double floor_max_rss;
+};
+/* -ENODATA where values are not the times of whole runs. -ENOMEM. */
+int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *ret);
 /* How the values were measured, a static text; NULL when the file does not say. */
 const char *summary_clock_text(const struct benchmark *benchmark);
 /* The first line of the summary: "sort: 25 runs on CPU 3, from exec to exit, stamped by the

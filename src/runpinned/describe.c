@@ -343,6 +343,10 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		facts, "quiesce_floor_kernel_after", measurement->floor_after.kernel_seconds);
 	facts_set_real(facts, "quiesce_floor_user_before", measurement->floor_before.user_seconds);
 	facts_set_real(facts, "quiesce_floor_user_after", measurement->floor_after.user_seconds);
+	facts_set_real(facts, "quiesce_floor_user_cpu", measurement->floor_before.user_cpu_seconds);
+	facts_set_real(
+		facts, "quiesce_floor_system_cpu", measurement->floor_before.system_cpu_seconds);
+	facts_set_real(facts, "quiesce_floor_max_rss", measurement->floor_before.max_rss_bytes);
 	facts_set_real(facts, "quiesce_floor_shell_kernel_before",
 		measurement->shell_before.kernel_seconds);
 	facts_set_real(

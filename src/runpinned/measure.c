@@ -78,6 +78,7 @@ struct work {
 /* The times of some runs of the empty program. */
 struct floor {
 	double kernel[FLOOR_RUNS], user[FLOOR_RUNS], reap[FLOOR_RUNS];
+	double user_cpu[FLOOR_RUNS], system_cpu[FLOOR_RUNS], max_rss[FLOOR_RUNS];
 	size_t n;
 	size_t n_kernel; /* how many entries `kernel` and `reap` have */
 };
@@ -187,6 +188,9 @@ static void add_floor_run(
 
 	if (report->window_error)
 		work->m->window_error = report->window_error;
+	floor->user_cpu[floor->n] = (double)report->user_cpu_ns / NSEC_PER_SEC;
+	floor->system_cpu[floor->n] = (double)report->system_cpu_ns / NSEC_PER_SEC;
+	floor->max_rss[floor->n] = (double)report->max_rss_kib * 1024;
 	floor->user[floor->n++] = (double)(report->end_ns - report->start_ns) / NSEC_PER_SEC;
 	if (judge_window(report, &(struct window_floor){ .reap_ns = INT32_MAX }) != WINDOW_SOUND)
 		return;
@@ -233,6 +237,9 @@ static const struct floor_time no_floor = {
 	.event_user_seconds = NAN,
 	.least_event_seconds = NAN,
 	.least_seconds = NAN,
+	.user_cpu_seconds = NAN,
+	.system_cpu_seconds = NAN,
+	.max_rss_bytes = NAN,
 };
 
 /* Whether only an event on the program's main thread gives the kernel's stamps. */
@@ -242,13 +249,19 @@ static bool needs_event(const struct work *work)
 		!(work->options->stamper_given && work->options->stamper == STAMPER_LAUNCHER);
 }
 
+static double sort_to_median(double *values, size_t n)
+{
+	stats_sort(values, n);
+	return values[n / 2];
+}
+
 /* The medians of some runs of the empty program, or the empty shell, as the launcher executes it
  * for `command`. */
 static int measure_floor(struct work *work, struct session *session, enum launch_command command,
 	struct floor_time *ret)
 {
 	bool with_event = needs_event(work);
-	struct floor floor = { 0 }, bare = { 0 };
+	struct floor floor = { 0 }, bare = { 0 }, *last;
 	int r;
 
 	*ret = no_floor;
@@ -257,22 +270,23 @@ static int measure_floor(struct work *work, struct session *session, enum launch
 		r = run_floor(work, session, command, 0, &bare);
 	if (r < 0)
 		return r;
-	if (floor.n > 0) {
-		stats_sort(floor.user, floor.n);
-		ret->user_seconds = floor.user[floor.n / 2];
-	}
+	if (floor.n > 0)
+		ret->user_seconds = sort_to_median(floor.user, floor.n);
 	if (bare.n > 0) {
 		ret->event_user_seconds = ret->user_seconds;
 		ret->least_event_seconds = floor.user[0];
-		stats_sort(bare.user, bare.n);
-		ret->user_seconds = bare.user[bare.n / 2];
+		ret->user_seconds = sort_to_median(bare.user, bare.n);
 		ret->least_seconds = bare.user[0];
 	}
 	if (floor.n_kernel > 0) {
-		stats_sort(floor.kernel, floor.n_kernel);
-		stats_sort(floor.reap, floor.n_kernel);
-		ret->kernel_seconds = floor.kernel[floor.n_kernel / 2];
-		ret->reap_ns = (int64_t)floor.reap[floor.n_kernel / 2];
+		ret->kernel_seconds = sort_to_median(floor.kernel, floor.n_kernel);
+		ret->reap_ns = (int64_t)sort_to_median(floor.reap, floor.n_kernel);
+	}
+	last = bare.n > 0 ? &bare : &floor;
+	if (last->n > 0) {
+		ret->user_cpu_seconds = sort_to_median(last->user_cpu, last->n);
+		ret->system_cpu_seconds = sort_to_median(last->system_cpu, last->n);
+		ret->max_rss_bytes = sort_to_median(last->max_rss, last->n);
 	}
 	return 0;
 }

@@ -30,6 +30,11 @@ struct floor_time {
 	double event_user_seconds;
 	double least_event_seconds;
 	double least_seconds;
+	/* What the empty program uses: CPU time as of wait4(2), and the most memory, which is that
+	 * of the launcher before it executes the program. */
+	double user_cpu_seconds;
+	double system_cpu_seconds;
+	double max_rss_bytes;
 	int64_t reap_ns; /* from the end of the window to the stamp after waitid(2), 0: unknown */
 };
 

@@ -171,6 +171,16 @@ def test_plain():
                   'the kernel window does not lie inside ours')
 
 
+def test_what_an_empty_program_uses():
+    """A short program has the launcher's memory in its figure, and CPU time of what is outside of its window."""
+    result = run('--json', '-n', 3, '/bin/true')
+    facts = json.loads(result.stdout)['benchmarks'][0]['metadata']
+    check(0 < facts['quiesce_floor_max_rss'] < 8 << 20, facts)
+    check(0 < facts['quiesce_floor_user_cpu'] + facts['quiesce_floor_system_cpu'] < 1, facts)
+    for label in 'CPU time', 'memory':
+        check(re.search(rf'^  {label} .*; an empty program [0-9.]+ ', result.stderr, re.M), result.stderr)
+
+
 def test_sleep_is_measured():
     """A program that takes 50 ms is not measured as less."""
     for value in values(measured('-n', 3, '/bin/sleep', '0.05')):
