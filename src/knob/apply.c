@@ -10,6 +10,7 @@
 #include "knob/inspect.h"
 #include "knob/layers.h"
 #include "knob/order.h"
+#include "knob/pins.h"
 #include "knob/restore.h"
 
 /* Whether this knob is to be written. */
@@ -159,7 +160,7 @@ static int write_refused_limits_again(
 		if (!knob->before_apply || !order_is_to_write_again(knob->kind, -knob->error))
 			continue;
 		knob->error = 0;
-		r = knob_write(engine->backends, knob->path, knob->wanted);
+		r = engine_write(engine, knob->path, knob->wanted);
 		if (r < 0)
 			r = note_refusal(engine, knob, r, failure);
 		if (r < 0)
@@ -186,7 +187,7 @@ static int write_moved(
 		if (r < 0)
 			r = note_unreadable(engine, knob, r, failure);
 		else
-			r = knob_write(engine->backends, knob->path, knob->wanted);
+			r = engine_write(engine, knob->path, knob->wanted);
 		if (r < 0 && knob->now)
 			r = note_refusal(engine, knob, r, failure);
 		if (r < 0)
@@ -218,7 +219,7 @@ static int write_knobs(
 		if (!is_to_write(knob))
 			continue;
 		knob->turned = true;
-		r = knob_write(engine->backends, knob->path, knob->wanted);
+		r = engine_write(engine, knob->path, knob->wanted);
 		if (order_is_to_write_again(knob->kind, r)) {
 			knob->error = -r;
 			continue;
@@ -479,6 +480,29 @@ static int write_journals(const struct engine *engine, struct journal *earlier,
 	return 0;
 }
 
+/* Begins to note what threads have chosen, where turning these knobs makes the kernel forget it. */
+static int begin_pins(const struct knob_plan *plan, struct engine *engine, struct journal *earlier)
+{
+	bool any = false;
+
+	for (size_t i = 0; !any && i < plan->n; i++)
+		any = is_to_write(&plan->knobs[i]) &&
+			knob_moves_threads(engine->backends, plan->knobs[i].path);
+	return any && !journal_is_own() && pins_are_forgotten() > 0
+		? pins_begin(earlier, engine->force, &engine->pins)
+		: 0;
+}
+
+/* Gives all threads what they have chosen, and notes in the journal which have less of it now. */
+static int end_pins(const struct engine *engine, struct journal *journal)
+{
+	int r = engine->pins ? pins_settle(engine->pins) : 0;
+
+	return r == 0 && engine->pins
+		? pins_add_to_journal(engine->pins, journal, engine->threads_group)
+		: r;
+}
+
 /* Turns the knobs, checks them, and writes into the journal what they have become. */
 static int turn_knobs(const struct engine *engine, const struct layers *layers,
 	struct journal *journal, struct knob_plan *plan, struct engine_failure *failure)
@@ -486,6 +510,8 @@ static int turn_knobs(const struct engine *engine, const struct layers *layers,
 	int r;
 
 	r = write_knobs(engine, plan, failure);
+	if (r == 0)
+		r = end_pins(engine, journal);
 	if (r == 0)
 		r = read_knobs_back(engine, plan, failure);
 	if (r == 0 && engine->verify)
@@ -532,10 +558,12 @@ static int apply_more(
 	return r;
 }
 
-int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+int apply_plan(const struct engine *setter, struct knob_plan *plan, struct engine_failure *failure)
 {
 	_cleanup_(journal) struct journal *journal = NULL, *earlier = NULL;
 	_cleanup_(layers) struct layers *layers = NULL, *earlier_layers = NULL;
+	struct engine with_pins = *setter;
+	const struct engine *engine = &with_pins;
 	int r;
 
 	r = engine_load_journal(engine, &earlier, failure);
@@ -560,11 +588,14 @@ int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engin
 		engine_refuse_journal(engine, ", so nothing is touched", failure);
 		return r;
 	}
-	r = turn_knobs(engine, layers, journal, plan, failure);
+	r = begin_pins(plan, &with_pins, earlier);
 	if (r == 0)
-		r = apply_more(engine, plan, failure);
+		r = turn_knobs(engine, layers, journal, plan, failure);
+	if (r == 0)
+		r = apply_more(setter, plan, failure);
 	/* What could not be put back of the second plan is in the journal. */
 	if (r < 0 && !failure->not_undone)
 		undo_apply(engine, plan, journal, earlier, earlier_layers, failure);
+	pins_free(with_pins.pins);
 	return r;
 }

@@ -7,6 +7,8 @@
 
 #include "basic/text.h"
 #include "knob/engine.h"
+#include "knob/pins.h"
+#include "knob/thread.h"
 #include "state/bootid.h"
 #include "state/cpuholder.h"
 
@@ -122,6 +124,31 @@ int engine_load_journal(
 		engine_failure_set(failure, NULL, "cannot read the journal %s/%s.journal",
 			journal_directory(), engine->tool);
 	return r;
+}
+
+static bool is_of_thread(const char *path)
+{
+	return text_starts_with(path, THREAD_SCHEME ":") ||
+		text_starts_with(path, FOLLOWER_SCHEME ":");
+}
+
+int engine_write(const struct engine *engine, const char *path, const char *text)
+{
+	struct pins *pins = engine->pins;
+	bool moves = pins && knob_moves_threads(engine->backends, path);
+	int r, kept = 0;
+
+	if (moves) {
+		r = pins_begin_change(pins);
+		if (r < 0)
+			return r;
+	}
+	r = knob_write(engine->backends, path, text);
+	if (moves)
+		kept = pins_end_change(pins);
+	else if (pins && is_of_thread(path))
+		pins_forget(pins, path);
+	return r < 0 ? r : kept;
 }
 
 bool engine_may_stay(const struct engine *engine, const char *path, int error)

@@ -53,6 +53,12 @@ struct engine {
 	void *context; /* passed to verify() and more() */
 	bool strict;   /* a refusal is a failure even for a knob with may_be_refused */
 	bool force;    /* put a knob back even if somebody else has changed it since */
+	/* The group of the knobs of threads in the setter's plans, for a setter that turns what
+	 * knob_moves_threads(). */
+	unsigned threads_group;
+	/* What threads have chosen, while such knobs are turned; set by apply and restore. NULL:
+	 * no such knob is turned, or the kernel remembers what threads have chosen. */
+	struct pins *pins;
 };
 
 /* Why an operation as a whole failed, as a text for the user, and the knob that caused it, if there
@@ -85,6 +91,10 @@ int engine_load_journal(
  * this boot, which it begins with, cannot be read. `so`: ", so nothing is touched", or "". */
 void engine_refuse_journal(
 	const struct engine *engine, const char *so, struct engine_failure *failure);
+
+/* As knob_write(). Where the kernel then forgets what threads have chosen, they get it back
+ * (pins.h); an error of that is an error of the write. */
+int engine_write(const struct engine *engine, const char *path, const char *text);
 
 /* Calls engine->may_stay() for the result (0 or a negative errno) of putting this knob back. */
 bool engine_may_stay(const struct engine *engine, const char *path, int error);

@@ -15,6 +15,7 @@
 #include "basic/wait.h"
 #include "knob/knob.h"
 #include "machine/cpumask.h"
+#include "state/journal.h"
 
 enum {
 	/* The kernel's error number for "not supported by this driver" (include/linux/errno.h),
@@ -207,6 +208,18 @@ bool knob_comes_late(const struct knob_backend *backends, enum knob_kind kind, c
 
 	backend = knob_find_backend(backends, path, &rest);
 	return kind == KNOB_FREQUENCY || (backend && backend->late);
+}
+
+bool knob_moves_threads(const struct knob_backend *backends, const char *path)
+{
+	const struct knob_backend *backend;
+	const char *rest;
+
+	backend = knob_find_backend(backends, path, &rest);
+	if (backend)
+		return backend->moves_threads;
+	return knob_find_switched_cpu(path) >= 0 || journal_path_is_cpuset(path) ||
+		strcmp(path, "/sys/devices/system/cpu/smt/control") == 0;
 }
 
 int64_t knob_deadline(void)

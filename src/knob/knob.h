@@ -114,6 +114,10 @@ struct knob_backend {
 	/* Whether the only difference of `now`, as read() returns it, from `wanted` is that offline
 	 * CPUs are missing: 1, 0 or an error. NULL if read() leaves nothing out. */
 	int (*lacks_offline_only)(const char *wanted, const char *now);
+	/* Whether only somebody else can have made the value `now` of a knob whose old value is to
+	 * be put back, so that it is left to him even at the last moment: 1, 0 or an error. May be
+	 * NULL. */
+	int (*is_chosen)(const char *rest, const char *old, const char *now);
 	/* Knobs of this backend disappear by themselves all the time, so a missing one is not
 	 * reported. This is what they are called together (`fold` of struct knob); NULL for other
 	 * backends. */
@@ -121,11 +125,17 @@ struct knob_backend {
 	/* Another process carries out what is written, possibly after the write has failed or after
 	 * the writer was killed. Then a knob that still has the old value may change later. */
 	bool late;
+	/* A write moves threads to other CPUs, because it changes a cpuset. */
+	bool moves_threads;
 	/* Whether this setter is allowed to have a knob with this name. A journal is a file, and
 	 * what it names is written by root. NULL when read and write refuse everything that does
 	 * not exist (a thread). */
 	bool (*is_ours)(const char *rest);
 };
+
+/* Whether a write changes the CPUs of cpusets, and so those of threads: of a backend that says so,
+ * of the file of a cpuset, and of what takes CPUs offline. */
+bool knob_moves_threads(const struct knob_backend *backends, const char *path);
 
 /* Whether the effect of a write may appear later than the write returns: with KNOB_FREQUENCY, or
  * with a backend that is `late`. */

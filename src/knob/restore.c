@@ -27,6 +27,7 @@
 #include "knob/inspect.h"
 #include "knob/layers.h"
 #include "knob/order.h"
+#include "knob/pins.h"
 #include "knob/restore.h"
 #include "knob/tunables.h"
 
@@ -338,7 +339,7 @@ static int write_text(
 	_cleanup_free_ char *text = knob_writable(entry->kind, value);
 
 	restoring->writes++;
-	return text ? knob_write(restoring->engine->backends, entry->path, text) : -ENOMEM;
+	return text ? engine_write(restoring->engine, entry->path, text) : -ENOMEM;
 }
 
 /*
@@ -377,11 +378,53 @@ static int lift_limit(struct restoring *restoring, const struct journal_entry *e
 		: write_text(restoring, entry, entry->old);
 }
 
+/* Whether somebody else has changed the CPUs of a thread since restoring began: 1, 0 or an errno.
+ */
+static int was_changed_meanwhile(const struct restoring *restoring, size_t index)
+{
+	const struct journal_entry *entry = &restoring->journal->entries[index];
+	_cleanup_free_ char *now = NULL;
+	const struct knob_backend *backend;
+	const char *rest;
+	int r = -ENOENT;
+
+	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
+	if (!backend || !backend->is_chosen || restoring->engine->force)
+		return 0;
+	if (restoring->engine->pins)
+		r = pins_is_chosen_anew(restoring->engine->pins, entry->path, entry->old);
+	if (r != -ENOENT)
+		return r;
+	r = knob_read(restoring->engine->backends, entry->path, &now);
+	if (r < 0)
+		return knob_error_is_ours(-r) ? r : 0;
+	return backend->is_chosen(rest, entry->old, now);
+}
+
+/* Leaves an entry to whoever has changed its knob meanwhile. Whether it did. */
+static bool leave_to_others(struct restoring *restoring, size_t index)
+{
+	struct restore_state *state = &restoring->states[index];
+	int r = was_changed_meanwhile(restoring, index);
+
+	if (r == 0)
+		return false;
+	state->leave_alone = true;
+	state->word = RESTORE_FOREIGN;
+	state->error = 0;
+	if (r < 0)
+		fail_entry(state, r);
+	return true;
+}
+
 static void write_old(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
 	int r, lost = 0;
+
+	if (leave_to_others(restoring, index))
+		return;
 
 	if (entry->free && restoring->engine->no_limit)
 		r = lift_limit(restoring, entry);
@@ -527,6 +570,8 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 		if (r > 0)
 			r = matches_old(restoring, index, after);
 	}
+	if (r == 0 && leave_to_others(restoring, index))
+		return;
 	if (r <= 0)
 		fail_entry(state, r == -ENODATA ? 0 : r);
 	if (r == 0 && engine_may_stay(restoring->engine, entry->path, -EAGAIN)) {
@@ -846,13 +891,15 @@ static int restore_groups(struct restoring *restoring)
 {
 	const struct order_place *places = restoring->places;
 	size_t n = restoring->journal->n;
+	int r;
 
 	for (size_t i = 0, end; i < n; i = end) {
 		end = order_find_group_end(places, n, i);
 		restore_group(restoring, &places[i], end - i);
 	}
+	r = restoring->engine->pins ? pins_settle(restoring->engine->pins) : 0;
 	restore_moved(restoring);
-	return find_narrowed(restoring);
+	return r < 0 ? r : find_narrowed(restoring);
 }
 
 /* Adds what is still to do to the journal `remaining`, and a row per entry to the rows unless these
@@ -891,6 +938,19 @@ static int collect_outcome(struct restoring *restoring, struct journal *remainin
 	return r;
 }
 
+/* Begins to note what threads have chosen, where putting these knobs back makes the kernel forget
+ * it. */
+static int begin_pins(struct journal *journal, struct engine *engine)
+{
+	bool any = false;
+
+	for (size_t i = 0; !any && i < journal->n; i++)
+		any = knob_moves_threads(engine->backends, journal->entries[i].path);
+	return any && !journal_is_own() && pins_are_forgotten() > 0
+		? pins_begin(journal, engine->force, &engine->pins)
+		: 0;
+}
+
 /* Puts all entries back, and adds what is still to do to `remaining`. *ret_result is the error of
  * the first entry that failed, else 0. If the function itself returns an error, for example because
  * memory ran out, nothing is known about the entries. */
@@ -898,9 +958,12 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	struct journal *remaining, struct restore_rows *rows, int *ret_result)
 {
 	_cleanup_(restoring) struct restoring restoring = { 0 };
+	struct engine with_pins = *engine;
 	int r;
 
-	r = restoring_begin(engine, journal, &restoring);
+	r = begin_pins(journal, &with_pins);
+	if (r == 0)
+		r = restoring_begin(&with_pins, journal, &restoring);
 	if (r == 0)
 		r = layers_read(engine->tool, &restoring.layers);
 	if (r == 0)
@@ -909,6 +972,8 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 		r = layers_save(restoring.layers);
 	if (r == 0)
 		r = restore_groups(&restoring);
+	pins_free(with_pins.pins);
+	with_pins.pins = NULL;
 	return r < 0 ? r : collect_outcome(&restoring, remaining, rows, ret_result);
 }
 

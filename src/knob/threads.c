@@ -14,6 +14,8 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
+#include "knob/pins.h"
+#include "knob/thread.h"
 #include "knob/threads.h"
 #include "machine/forks.h"
 #include "machine/isolation.h"
@@ -22,43 +24,13 @@
 
 #define ONLINE "/sys/devices/system/cpu/online"
 #define PRESENT "/sys/devices/system/cpu/present"
-/* The value of a thread that may run on all CPUs of its cpuset. */
-#define EVERYWHERE "all"
 
 enum {
-	STATUS_MAX = 64 * 1024,
 	WALKS_CLEAN_NS = 100 * 1000 * 1000,
 	WALKS_STEP_NS = 20 * 1000 * 1000,
 	/* After so many seconds of finding threads in each walk, the walks are given up. */
 	WALKS_SECONDS = 5,
 };
-
-struct affinity {
-	unsigned long bits[CPUMASK_BYTES / sizeof(unsigned long)];
-};
-
-/* Whether a negative errno only says that a thread is gone, or that there are no cpusets. With any
- * other error we do not know what we need to know. */
-static bool is_hidden(int r)
-{
-	return r == -ENOENT || r == -ESRCH || r == -ENODATA;
-}
-
-static int read_affinity(pid_t tid, struct cpumask *ret)
-{
-	struct affinity affinity = { 0 };
-
-	if (sched_getaffinity(tid, sizeof(affinity), (cpu_set_t *)&affinity) < 0)
-		return errno == ESRCH ? -ENOENT : -errno;
-	return cpumask_import(ret, &affinity, sizeof(affinity));
-}
-
-static int write_affinity(pid_t tid, const struct affinity *affinity)
-{
-	if (sched_setaffinity(tid, sizeof(*affinity), (const cpu_set_t *)affinity) < 0)
-		return errno == ESRCH ? -ENOENT : -errno;
-	return 0;
-}
 
 /* The thread of "TID@START"; -ENOENT when it is gone. A thread that has ended and is still listed
  * counts as gone: its affinity can be written, but does not change when its cpuset gets CPUs back.
@@ -66,22 +38,21 @@ static int write_affinity(pid_t tid, const struct affinity *affinity)
 static int find_thread(const char *which, pid_t *ret)
 {
 	char path[64], text[FILE_ATTR_SIZE];
-	const char *cursor = which;
 	struct task task = { 0 };
-	uint64_t tid, start;
+	uint64_t start;
+	pid_t tid;
 	int r;
 
-	if (parse_next_u64(&cursor, &tid) < 0 || tid > INT_MAX || *cursor++ != '@' ||
-		parse_u64(cursor, 0, UINT64_MAX, &start) < 0)
+	if (thread_parse(which, &tid, &start) < 0)
 		return -ENOENT;
 	/* /proc/TID/stat would add up all threads of the process. */
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)tid, (int)tid);
 	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
 	if (r < 0)
-		return is_hidden(r) ? -ENOENT : r;
+		return thread_is_hidden(r) ? -ENOENT : r;
 	if (tasks_parse_stat(text, &task) < 0 || task.start != start || task.dead)
 		return -ENOENT;
-	*ret = (pid_t)tid;
+	*ret = tid;
 	return 0;
 }
 
@@ -96,7 +67,7 @@ static int read_thread(const char *which, pid_t *ret_tid, struct cpumask **ret)
 	if (r == 0)
 		r = cpumask_new(&cpus);
 	if (r == 0)
-		r = read_affinity(tid, cpus);
+		r = thread_get_cpus(tid, cpus);
 	if (r < 0)
 		return r;
 	*ret_tid = tid;
@@ -137,27 +108,6 @@ int thread_read(const char *which, char **ret)
 	return r < 0 ? r : format_list(cpus, ret);
 }
 
-/* The CPUs that a thread may run on, with those that are offline now. */
-static int read_affinity_with_offline(pid_t tid, struct cpumask *ret)
-{
-	static const char key[] = "\nCpus_allowed_list:";
-	_cleanup_free_ char *text = NULL;
-	char path[64], *list;
-	int r;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)tid, (int)tid);
-	r = file_read_all(path, STATUS_MAX, &text, NULL);
-	if (r < 0)
-		return r == -ESRCH ? -ENOENT : r;
-	list = strstr(text, key);
-	if (!list)
-		return -ENOENT;
-	list += strlen(key);
-	list += strspn(list, " \t");
-	list[strcspn(list, "\n")] = '\0';
-	return cpumask_parse_list(list, 0, ret, NULL);
-}
-
 int thread_read_with_offline(const char *which, char **ret)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
@@ -168,14 +118,13 @@ int thread_read_with_offline(const char *which, char **ret)
 	if (r == 0)
 		r = cpumask_new(&cpus);
 	if (r == 0)
-		r = read_affinity_with_offline(tid, cpus);
+		r = thread_get_cpus_with_offline(tid, cpus);
 	return r < 0 ? r : format_list(cpus, ret);
 }
 
 int thread_write(const char *which, const char *text)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL, *now = NULL, *with_offline = NULL;
-	struct affinity affinity;
 	pid_t tid;
 	int r;
 
@@ -183,19 +132,17 @@ int thread_write(const char *which, const char *text)
 	if (r == 0)
 		r = cpumask_from_list(text, &cpus);
 	if (r == 0)
-		r = cpumask_export(cpus, &affinity, sizeof(affinity));
-	if (r == 0)
 		r = cpumask_new(&with_offline);
 	if (r < 0)
 		return r;
 	if (!cpumask_equal(cpus, now))
-		return write_affinity(tid, &affinity);
+		return thread_set_cpus(tid, cpus);
 	/* Nothing is to change. A kernel that remembers the affinity that was asked for (from 6.2)
 	 * would replace it by the current one, so write only if offline CPUs are to be dropped. */
-	r = read_affinity_with_offline(tid, with_offline);
+	r = thread_get_cpus_with_offline(tid, with_offline);
 	if (r < 0)
-		return is_hidden(r) ? 0 : r;
-	return cpumask_equal(with_offline, now) ? 0 : write_affinity(tid, &affinity);
+		return thread_is_hidden(r) ? 0 : r;
+	return cpumask_equal(with_offline, now) ? 0 : thread_set_cpus(tid, cpus);
 }
 
 /* Whether these CPUs of a thread are all online CPUs, or all that the thread's cpuset allows: 1, 0
@@ -213,7 +160,7 @@ static int may_run_everywhere(pid_t tid, const struct cpumask *cpus)
 	if (r == 0 || r == -ENOENT)
 		r = isolation_read_cpuset(tid, most, NULL);
 	if (r < 0)
-		return is_hidden(r) ? 0 : r;
+		return thread_is_hidden(r) ? 0 : r;
 	return cpumask_subset(most, cpus);
 }
 
@@ -248,10 +195,27 @@ int thread_made_by_kernel(const char *which, const char *old, const char *set, c
 		r = read_online(&online);
 	if (r < 0)
 		return r == -ENOENT || r == -EINVAL ? 0 : r;
-	forgotten = cpumask_is_empty(s) || !cpumask_subset(s, o);
+	forgotten = cpumask_is_empty(s) || !cpumask_subset(s, o) || pins_are_forgotten() > 0;
 	if (is_online_part(n, o, online) || is_online_part(n, s, online))
 		return 1;
 	return forgotten ? may_run_everywhere(tid, n) : 0;
+}
+
+/* The kernel gives a thread a part of what it had, or what its cpuset has. */
+int thread_is_chosen(const char *which, const char *old, const char *now)
+{
+	_cleanup_(cpumask) struct cpumask *o = NULL, *n = NULL;
+	int r;
+
+	r = cpumask_from_list(old, &o);
+	if (r == 0)
+		r = cpumask_from_list(now, &n);
+	if (r == 0)
+		r = cpumask_subset(n, o);
+	if (r != 0)
+		return r == -ENOMEM ? r : 0;
+	r = thread_made_by_kernel(which, old, "", now);
+	return r < 0 ? r : !r;
 }
 
 int thread_lacks_offline_only(const char *wanted, const char *now)
@@ -281,7 +245,7 @@ int follower_read(const char *which, char **ret)
 		r = may_run_everywhere(tid, cpus);
 	if (r < 0)
 		return r;
-	text = r > 0 ? strdup(EVERYWHERE) : cpumask_format_list(cpus);
+	text = r > 0 ? strdup(FOLLOWER_EVERYWHERE) : cpumask_format_list(cpus);
 	if (!text)
 		return -ENOMEM;
 	*ret = text;
@@ -290,18 +254,13 @@ int follower_read(const char *which, char **ret)
 
 int follower_write(const char *which, const char *text)
 {
-	struct affinity affinity;
 	pid_t tid;
 	int r;
 
-	if (strcmp(text, EVERYWHERE) != 0)
+	if (strcmp(text, FOLLOWER_EVERYWHERE) != 0)
 		return thread_write(which, text);
 	r = find_thread(which, &tid);
-	if (r < 0)
-		return r;
-	/* The kernel keeps only those CPUs that the cpuset allows. */
-	memset(&affinity, 0xff, sizeof(affinity));
-	return write_affinity(tid, &affinity);
+	return r < 0 ? r : thread_set_cpus(tid, NULL);
 }
 
 /* A follower that was moved has the CPUs `set`, of which those that went offline are not seen. A
@@ -328,6 +287,7 @@ struct scene {
 	const struct cpumask *quiet;   /* NULL: threads are only kept as they are */
 	struct journal *journal;       /* NULL for none */
 	enum walk walk;
+	bool are_pinned;     /* threads get back what the kernel forgets while it does (pins.h) */
 	struct cpumask *own; /* the CPUs that the thread has chosen itself */
 	struct cpumask *cpuset;
 	struct cpumask *wanted;
@@ -356,15 +316,15 @@ static int read_choice_of_online(const struct scene *s, pid_t tid)
 	_cleanup_free_ char *cpuset = NULL;
 	int r;
 
-	r = read_affinity_with_offline(tid, s->cpuset);
+	r = thread_get_cpus_with_offline(tid, s->cpuset);
 	if (r < 0)
-		return is_hidden(r) ? CHOICE_NONE : r;
+		return thread_is_hidden(r) ? CHOICE_NONE : r;
 	if (cpumask_subset(s->offline, s->cpuset) ||
 		!cpumask_subset(s->own, s->cpuset)) /* changed between the two readings */
 		return CHOICE_NONE;
 	r = isolation_read_cpuset(tid, s->cpuset, &cpuset);
 	if (r < 0)
-		return is_hidden(r) ? CHOICE_NONE : r;
+		return thread_is_hidden(r) ? CHOICE_NONE : r;
 	return strcmp(cpuset, "/") == 0 ? CHOICE_OWN : CHOICE_NONE;
 }
 
@@ -381,9 +341,9 @@ static int read_choice(const struct scene *s, pid_t tid, const char *path)
 		cpumask_and(s->own, s->own, s->online);
 		return CHOICE_OWN;
 	}
-	r = read_affinity(tid, s->own);
+	r = thread_get_cpus(tid, s->own);
 	if (r < 0)
-		return is_hidden(r) ? CHOICE_GONE : r;
+		return thread_is_hidden(r) ? CHOICE_GONE : r;
 	if (cpumask_equal(s->own, s->online))
 		return cpumask_is_empty(s->offline) ? CHOICE_NONE : read_choice_of_online(s, tid);
 	/* All CPUs of the thread are offline. It keeps them only until its cpuset changes. */
@@ -391,7 +351,7 @@ static int read_choice(const struct scene *s, pid_t tid, const char *path)
 		return CHOICE_OWN;
 	r = isolation_read_cpuset(tid, s->cpuset, NULL);
 	if (r < 0)
-		return is_hidden(r) ? CHOICE_OWN : r;
+		return thread_is_hidden(r) ? CHOICE_OWN : r;
 	return cpumask_subset(s->cpuset, s->own) ? CHOICE_NONE : CHOICE_OWN;
 }
 
@@ -401,8 +361,8 @@ static int add_knob(struct knob_plan *plan, unsigned group, enum knob_kind kind,
 	struct knob *knob;
 	int r;
 
-	r = knob_plan_add(plan, group, kind, path, wanted, &knob, "affinity of %s (%d)", task->comm,
-		(int)task->tid);
+	r = knob_plan_add(
+		plan, group, kind, path, wanted, &knob, THREADS_NAME, task->comm, (int)task->tid);
 	if (r < 0)
 		return r;
 	knob->fold = THREADS_FOLD;
@@ -416,7 +376,7 @@ static int add_chosen(struct knob_plan *plan, unsigned group, const struct task 
 {
 	_cleanup_free_ char *wanted = NULL;
 
-	if (s->quiet) {
+	if (s->quiet && !(s->walk == WALK_CHOOSERS && s->are_pinned)) {
 		cpumask_andnot(s->wanted, s->own, s->quiet);
 		if (!cpumask_is_empty(s->wanted)) {
 			wanted = cpumask_format_list(s->wanted);
@@ -426,12 +386,6 @@ static int add_chosen(struct knob_plan *plan, unsigned group, const struct task 
 	}
 	return add_knob(plan, group, KNOB_LIST, task, path, wanted);
 }
-
-/* The paths of the two knobs that a thread can have. */
-struct thread_paths {
-	char follower[64];
-	char chooser[64];
-};
 
 /* Moves a thread, whether it has chosen its CPUs or follows its cpuset, from the quiet CPUs. */
 static int add_moved(struct knob_plan *plan, unsigned group, enum choice choice,
@@ -444,9 +398,9 @@ static int add_moved(struct knob_plan *plan, unsigned group, enum choice choice,
 	if (choice == CHOICE_GONE)
 		return 0;
 	if (choice == CHOICE_NONE)
-		r = read_affinity(task->tid, s->own);
+		r = thread_get_cpus(task->tid, s->own);
 	if (r < 0)
-		return is_hidden(r) ? 0 : r;
+		return thread_is_hidden(r) ? 0 : r;
 	if (!is_in_journal && !cpumask_intersects(s->own, s->quiet))
 		return 0;
 	cpumask_andnot(s->wanted, s->own, s->quiet);
@@ -461,29 +415,6 @@ static int add_moved(struct knob_plan *plan, unsigned group, enum choice choice,
 	return choice == CHOICE_NONE
 		? add_knob(plan, group, KNOB_WORD, task, paths->follower, wanted)
 		: add_knob(plan, group, KNOB_LIST, task, paths->chooser, wanted);
-}
-
-static bool is_of_interrupt(const struct task *task)
-{
-	return task->kernel && text_starts_with(task->comm, "irq/");
-}
-
-/* Whether the thread is alive, not of this process, and allowed to be moved. */
-static bool is_movable(const struct task *task)
-{
-	return !task->dead && !task->bound && task->pid != getpid();
-}
-
-static struct thread_paths name_thread(const struct task *task)
-{
-	unsigned long long start = task->start;
-	struct thread_paths paths;
-
-	snprintf(paths.follower, sizeof(paths.follower), FOLLOWER_SCHEME ":%d@%llu", (int)task->tid,
-		start);
-	snprintf(paths.chooser, sizeof(paths.chooser), THREAD_SCHEME ":%d@%llu", (int)task->tid,
-		start);
-	return paths;
 }
 
 /* For an ordinary user's own shield: whether the thread is of one of his processes. The owner of
@@ -509,9 +440,9 @@ static int add_strayed(struct knob_plan *plan, unsigned group, enum choice choic
 	if (choice != CHOICE_OWN || cpumask_intersects(s->own, s->quiet))
 		return 0;
 	/* A thread that stays away from the quiet CPUs may have chosen other CPUs meanwhile. */
-	r = read_affinity(task->tid, s->cpuset);
+	r = thread_get_cpus(task->tid, s->cpuset);
 	if (r < 0)
-		return is_hidden(r) ? 0 : r;
+		return thread_is_hidden(r) ? 0 : r;
 	if (!cpumask_intersects(s->cpuset, s->quiet))
 		return 0;
 	/* When it wants to run, it gets all CPUs. */
@@ -527,10 +458,10 @@ static int add_thread(
 	struct thread_paths paths;
 	int r;
 
-	if (!is_movable(task) || !is_mine(task) ||
-		((!s->quiet || s->walk == WALK_STRAYED) && is_of_interrupt(task)))
+	if (!thread_is_movable(task) || !is_mine(task) ||
+		((!s->quiet || s->walk == WALK_STRAYED) && thread_is_of_interrupt(task)))
 		return 0;
-	paths = name_thread(task);
+	paths = thread_name_knobs(task);
 	follows = find_entry(s, paths.follower);
 	r = follows ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
 	if (r >= 0 && s->walk != WALK_CHOOSERS) {
@@ -593,6 +524,7 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 		.offline = offline,
 		.quiet = quiet,
 		.walk = walk,
+		.are_pinned = pins_are_forgotten() > 0,
 		.journal = journal,
 		.own = own,
 		.cpuset = cpuset,
@@ -649,21 +581,10 @@ bool threads_walks_go_on(struct threads_walks *walks, bool found)
 static const struct journal_entry *find_thread_entry(
 	struct journal *journal, const struct task *task)
 {
-	struct thread_paths paths = name_thread(task);
+	struct thread_paths paths = thread_name_knobs(task);
 	const struct journal_entry *entry = journal_find(journal, paths.follower);
 
 	return entry ? entry : journal_find(journal, paths.chooser);
-}
-
-/* The task that this one was started by: the first thread of its process, or of the parent's. */
-static const struct task *find_parent(const struct tasks *tasks, const struct task *task)
-{
-	pid_t wanted = task->tid != task->pid ? task->pid : task->parent;
-
-	for (size_t i = 0; i < tasks->n; i++)
-		if (tasks->items[i].tid == wanted && tasks->items[i].pid == wanted)
-			return &tasks->items[i];
-	return NULL;
 }
 
 /* What widen_inheritor() looks at for each thread. */
@@ -686,7 +607,7 @@ static bool was_given(const struct heir *heir, const struct journal_entry *entry
 	if (!text_starts_with(entry->path, FOLLOWER_SCHEME ":") &&
 		!text_starts_with(entry->path, THREAD_SCHEME ":"))
 		return false;
-	if (strcmp(entry->old, EVERYWHERE) == 0)
+	if (strcmp(entry->old, FOLLOWER_EVERYWHERE) == 0)
 		cpumask_assign(heir->other, heir->most);
 	else if (cpumask_parse_list(entry->old, 0, heir->other, NULL) < 0)
 		return false;
@@ -704,13 +625,13 @@ static const struct journal_entry *find_inherited(const struct heir *heir, const
 	const struct journal_entry *entry = NULL;
 
 	for (size_t steps = 0; !entry && steps < heir->tasks->n; steps++) {
-		task = find_parent(heir->tasks, task);
+		task = thread_find_parent(heir->tasks, task);
 		if (!task)
 			break;
 		entry = find_thread_entry(heir->journal, task);
 		if (entry || task->start >= heir->first_start)
 			continue;
-		if (read_affinity(task->tid, heir->other) == 0 &&
+		if (thread_get_cpus(task->tid, heir->other) == 0 &&
 			cpumask_equal(heir->other, heir->now))
 			return NULL;
 		break;
@@ -731,26 +652,26 @@ static int widen_inheritor(const struct heir *heir, const struct task *task)
 	struct thread_paths paths;
 	int r;
 
-	if (!is_movable(task) || !is_mine(task) || task->start < heir->first_start ||
+	if (!thread_is_movable(task) || !is_mine(task) || task->start < heir->first_start ||
 		find_thread_entry(heir->journal, task))
 		return 0;
-	r = read_affinity(task->tid, heir->now);
+	r = thread_get_cpus(task->tid, heir->now);
 	if (r < 0)
-		return is_hidden(r) ? 0 : r;
+		return thread_is_hidden(r) ? 0 : r;
 	r = isolation_read_cpuset(task->tid, heir->most, NULL);
-	if (r < 0 && !is_hidden(r))
+	if (r < 0 && !thread_is_hidden(r))
 		return r;
 	if (r < 0)
 		cpumask_assign(heir->most, heir->given);
 	entry = find_inherited(heir, task);
 	if (!entry)
 		return 0;
-	paths = name_thread(task);
+	paths = thread_name_knobs(task);
 	r = follower_write(strchr(paths.follower, ':') + 1, entry->old);
 	if (r == 0)
-		r = read_affinity(task->tid, heir->other);
+		r = thread_get_cpus(task->tid, heir->other);
 	if (r < 0)
-		return is_hidden(r) ? 0 : r;
+		return thread_is_hidden(r) ? 0 : r;
 	return !cpumask_equal(heir->other, heir->now);
 }
 
@@ -777,15 +698,14 @@ static size_t widen_all(struct heir *heir, int *ret_error)
 	return n;
 }
 
-/* The length of the kernel's tick of task->start, which counts from the start of the machine. */
-static uint64_t find_tick_ns(void)
+uint64_t threads_tick_ns(void)
 {
 	return NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 int threads_wait_tick(void)
 {
-	uint64_t tick = find_tick_ns();
+	uint64_t tick = threads_tick_ns();
 	uint64_t next = ((uint64_t)clock_now_ns(CLOCK_BOOTTIME) / tick + 1) * tick;
 	struct timespec until = {
 		.tv_sec = (time_t)(next / NSEC_PER_SEC),
@@ -831,7 +751,7 @@ int threads_widen_inheritors(struct journal *journal, uint64_t since, const stru
 		return r;
 	heir = (struct heir){
 		.journal = journal,
-		.first_start = since / find_tick_ns() + 1,
+		.first_start = since / threads_tick_ns() + 1,
 		.quiet = quiet,
 		.given = given,
 		.now = now,
@@ -859,11 +779,11 @@ static int is_narrowed(pid_t tid, const struct cpumask *missing)
 	r = read_online(&online);
 	if (r < 0)
 		return r;
-	r = read_affinity_with_offline(tid, with_offline);
+	r = thread_get_cpus_with_offline(tid, with_offline);
 	if (r == 0)
-		r = read_affinity(tid, now);
+		r = thread_get_cpus(tid, now);
 	if (r < 0)
-		return is_hidden(r) ? 0 : r;
+		return thread_is_hidden(r) ? 0 : r;
 	if (cpumask_subset(missing, with_offline) || !cpumask_subset(now, with_offline))
 		return 0;
 	/* If the thread is not on a CPU that has just come back, that is not the thread's choice.
@@ -872,7 +792,7 @@ static int is_narrowed(pid_t tid, const struct cpumask *missing)
 	cpumask_and(now, now, online);
 	r = isolation_read_cpuset(tid, allowed, &cpuset);
 	if (r < 0)
-		return is_hidden(r) ? 0 : r;
+		return thread_is_hidden(r) ? 0 : r;
 	/* In any other cpuset a thread gets the CPUs back together with its cpuset. */
 	return strcmp(cpuset, "/") == 0 &&
 		(cpumask_equal(now, online) || cpumask_subset(allowed, now));
@@ -894,19 +814,19 @@ static bool is_from_a_restore(const struct journal *journal)
 static int widen_thread(const struct cpumask *missing, struct journal *journal, bool from_a_restore,
 	struct knob_plan *plan, const struct task *task)
 {
-	struct thread_paths paths = name_thread(task);
+	struct thread_paths paths = thread_name_knobs(task);
 	int r;
 
-	if (!is_movable(task) || !is_mine(task) || is_of_interrupt(task) ||
+	if (!thread_is_movable(task) || !is_mine(task) || thread_is_of_interrupt(task) ||
 		journal_find(journal, paths.chooser) ||
 		(from_a_restore && !journal_find(journal, paths.follower)))
 		return 0;
 	r = is_narrowed(task->tid, missing);
-	if (r > 0 && follower_write(strchr(paths.follower, ':') + 1, EVERYWHERE) == 0)
+	if (r > 0 && follower_write(strchr(paths.follower, ':') + 1, FOLLOWER_EVERYWHERE) == 0)
 		r = is_narrowed(task->tid, missing);
 	if (r <= 0)
 		return r;
-	return add_knob(plan, 0, KNOB_WORD, task, paths.follower, EVERYWHERE);
+	return add_knob(plan, 0, KNOB_WORD, task, paths.follower, FOLLOWER_EVERYWHERE);
 }
 
 int threads_find_narrowed(

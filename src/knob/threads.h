@@ -34,6 +34,7 @@
 
 #include "basic/wait.h"
 #include "knob/knob.h"
+#include "knob/thread.h"
 #include "state/journal.h"
 
 /*
@@ -41,16 +42,15 @@
  * START is when the thread began (field 22 of /proc/PID/stat), because thread numbers are used
  * again. -ENOENT when the thread is gone, or has ended and only waits for its parent to ask.
  */
-#define THREAD_SCHEME "thread"
 int thread_read(const char *which, char **ret);
 int thread_write(const char *which, const char *text);
 int thread_made_by_kernel(const char *which, const char *old, const char *set, const char *now);
+int thread_is_chosen(const char *which, const char *old, const char *now);
 /* Like thread_read(), but including CPUs that are offline. This is the value that is put back. */
 int thread_read_with_offline(const char *which, char **ret);
 
 /* "follower:TID@START": the word "all" for a thread that may run wherever its cpuset allows; for
  * any other, its CPUs as above. */
-#define FOLLOWER_SCHEME "follower"
 int follower_read(const char *which, char **ret);
 int follower_write(const char *which, const char *text);
 int follower_made_by_kernel(const char *which, const char *old, const char *set, const char *now);
@@ -58,6 +58,9 @@ int follower_made_by_kernel(const char *which, const char *old, const char *set,
 /* Whether the CPUs `now` are those of `wanted` that are online: 1, 0 or -ENOMEM. */
 int thread_lacks_offline_only(const char *wanted, const char *now);
 
+/* The name of a knob of both schemes, as a format of printf: of the name and number of the thread.
+ */
+#define THREADS_NAME "affinity of %s (%d)"
 /* What the knobs of both schemes are called together in tables. */
 #define THREADS_FOLD "affinities of threads"
 
@@ -68,6 +71,7 @@ int thread_lacks_offline_only(const char *wanted, const char *now);
 		.read = thread_read,                                                       \
 		.write = thread_write,                                                     \
 		.made_by_kernel = thread_made_by_kernel,                                   \
+		.is_chosen = thread_is_chosen,                                             \
 		.read_with_offline = thread_read_with_offline,                             \
 		.lacks_offline_only = thread_lacks_offline_only,                           \
 		.fleeting = THREADS_FOLD,                                                  \
@@ -82,7 +86,9 @@ int thread_lacks_offline_only(const char *wanted, const char *now);
  * Adds a knob for each thread that has chosen its CPUs: it may run on fewer CPUs than its cpuset
  * allows, or it is in the root cpuset and does not have all offline CPUs. Such a thread is wanted
  * on the CPUs that it has chosen, without the quiet ones. If no online CPU would remain, the knob
- * is only kept as it is. Threads of this process, and those that cannot be moved, have no knob.
+ * is only kept as it is; so are all of them where the kernel forgets affinities, because then
+ * threads get theirs back as soon as it has (pins.h). Threads of this process, and those that
+ * cannot be moved, have no knob.
  *
  * Without quiet CPUs (NULL) all these knobs are only kept, and threads that follow their cpusets
  * get such a knob as well. The threads of interrupts do not: they go where their interrupts go.
@@ -114,8 +120,11 @@ int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
  */
 int threads_add_strayed(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet);
+/* The length of the tick of the clock in which the kernel tells when a thread was started, counted
+ * from the start of the machine. */
+uint64_t threads_tick_ns(void);
 /*
- * Waits until the next tick of the clock in which the kernel tells when a thread was started
+ * Waits until the next tick of that clock
  * (10 ms). After it, before any thread is moved, a thread that was started before and one that
  * inherits an affinity can be told from each other. -EINTR.
  */

@@ -14,6 +14,7 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "machine/irqline.h"
+#include "machine/kernelversion.h"
 
 enum {
 	INTERRUPTS_MAX = 64 * 1024 * 1024,
@@ -47,24 +48,13 @@ static int read_numbers(struct irqlines *lines)
 	return -errno;
 }
 
-static int is_old_kernel(void)
-{
-	char text[FILE_ATTR_SIZE];
-	uint64_t major, minor;
-
-	if (file_read_attr(AT_FDCWD, "/proc/sys/kernel/osrelease", text, sizeof(text)) <= 0 ||
-		parse_version(text, &major, &minor) < 0)
-		return -ENODATA;
-	return major < 6 || (major == 6 && minor < 12);
-}
-
 int irqlines_open(struct irqlines *ret)
 {
 	struct irqlines lines = { .directory = opendir("/proc/irq") };
 
 	if (!lines.directory)
 		return -errno;
-	lines.old_kernel = is_old_kernel();
+	lines.old_kernel = kernelversion_is_before(6, 12);
 	*ret = lines;
 	return 0;
 }

@@ -397,20 +397,15 @@ static int read_effective(
 	}
 }
 
-int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path)
+int isolation_read_cpuset_of(const char *cgroup, struct cpumask *ret, char **ret_path)
 {
 	static const char *const v1_files[] = { "cpuset.effective_cpus", "cpuset.cpus", NULL };
 	static const char *const v2_files[] = { "cpuset.cpus.effective", NULL };
 	struct isolation_cpuset cpuset = { 0 };
-	_cleanup_free_ char *text = NULL, *mount = NULL;
-	char proc[64];
+	_cleanup_free_ char *mount = NULL;
 	int r;
 
-	snprintf(proc, sizeof(proc), "/proc/%d/cgroup", (int)pid);
-	r = file_read_all(pid ? proc : "/proc/self/cgroup", PROC_CGROUP_MAX, &text, NULL);
-	if (r < 0)
-		return r;
-	r = isolation_parse_cgroup(text, &cpuset);
+	r = isolation_parse_cgroup(cgroup, &cpuset);
 	if (r < 0)
 		return r;
 	if (cpuset.v1) {
@@ -438,6 +433,23 @@ int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path)
 out:
 	isolation_cpuset_clear(&cpuset);
 	return r;
+}
+
+int isolation_read_cgroup(pid_t pid, char **ret)
+{
+	char proc[64];
+
+	snprintf(proc, sizeof(proc), "/proc/%d/cgroup", (int)pid);
+	return file_read_all(pid ? proc : "/proc/self/cgroup", PROC_CGROUP_MAX, ret, NULL);
+}
+
+int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path)
+{
+	_cleanup_free_ char *cgroup = NULL;
+	int r;
+
+	r = isolation_read_cgroup(pid, &cgroup);
+	return r < 0 ? r : isolation_read_cpuset_of(cgroup, ret, ret_path);
 }
 
 /* Requests all CPUs from the kernel and reads back what it granted. */

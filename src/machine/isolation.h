@@ -88,6 +88,9 @@ void isolation_cpuset_clear(struct isolation_cpuset *cpuset);
  * from working by closing a directory.
  */
 int isolation_read_cpuset(pid_t pid, struct cpumask *ret, char **ret_path);
+/* The two halves of it: the text of /proc/PID/cgroup, malloc'd, and the rest. */
+int isolation_read_cgroup(pid_t pid, char **ret);
+int isolation_read_cpuset_of(const char *cgroup, struct cpumask *ret, char **ret_path);
 
 /*
  * The CPUs that sched_setaffinity(2) can give to this process, whatever its present affinity: those

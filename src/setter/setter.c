@@ -415,6 +415,7 @@ static struct engine make_engine(const struct setter *setter)
 	return (struct engine){
 		.tool = setter->name,
 		.backends = setter->backends,
+		.threads_group = setter->threads_group,
 		.rank = setter->rank,
 		.may_stay = setter->may_stay,
 		.at_limit = setter->at_limit,

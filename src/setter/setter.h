@@ -80,6 +80,7 @@ struct setter {
 	/* The word in --help for the default CPUs without -c and target: "none". NULL: "all". */
 	const char *no_cpus;
 	const struct knob_backend *backends;
+	unsigned threads_group; /* as in struct engine */
 	/* rank() to is_moved(): as in struct engine. */
 	unsigned (*rank)(const char *path);
 	bool (*may_stay)(const char *path, int error);

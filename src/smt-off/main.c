@@ -494,6 +494,7 @@ int main(int argc, char *argv[])
 		.needs_cores = true,
 		.repeats = repeats,
 		.backends = backends,
+		.threads_group = GROUP_THREADS,
 		.headline = get_headline,
 		.plan = plan_smt,
 		.may_stay = sideeffect_may_stay,
