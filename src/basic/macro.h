@@ -13,6 +13,7 @@
 
 #define NSEC_PER_SEC 1000000000LL
 #define NSEC_PER_MSEC 1000000LL
+#define NSEC_PER_USEC 1000LL
 
 #define _printf_(string, first) __attribute__((format(printf, string, first)))
 #define _unused_ __attribute__((unused))

@@ -37,6 +37,7 @@
 #include "setter/setter.h"
 #include "state/cleared.h"
 #include "state/journal.h"
+#include "unit/dropin.h"
 
 /* The path of the row that says why there is no shield. */
 #define NOTHING "shield"
@@ -64,7 +65,7 @@ static const struct knob_backend backends[] = {
 		.is_ours = cgroup_is_ours },
 	{ CONTROLLER_SCHEME, controller_read, controller_write, .moves_threads = true,
 		.is_ours = controller_is_ours },
-	{ DROPIN_SCHEME, dropin_read, dropin_write, .moves_threads = true,
+	{ DROPIN_SCHEME, dropin_read, slice_write_dropin, .moves_threads = true,
 		.is_ours = slice_is_ours },
 	{ SLICE_SCHEME, slice_read, slice_write, .late = true, .moves_threads = true,
 		.is_ours = slice_is_ours },

@@ -8,16 +8,11 @@
 #include <stdbool.h>
 
 /*
- * "dropin:benchmark.slice": the settings in our drop-in file in /run/systemd/system:
- * "AllowedCPUs=2-3", "AllowedCPUs=2-3 CPUSetPartition=isolated", or "none". "unfinished" if systemd
- * has not read the present file, because a writer was killed; any write repairs that.
- *
- * It is a file, and not SetUnitProperties(), because RevertUnitFiles(), which would undo that, also
- * removes the files of an administrator in /etc for this slice.
+ * "dropin:benchmark.slice": the settings in our drop-in file (unit/dropin.h):
+ * "AllowedCPUs=2-3", "AllowedCPUs=2-3 CPUSetPartition=isolated", or what else dropin_read() says.
  */
 #define DROPIN_SCHEME "dropin"
-int dropin_read(const char *unit, char **ret);
-int dropin_write(const char *unit, const char *text);
+int slice_write_dropin(const char *unit, const char *text);
 
 /* "slice:benchmark.slice": the ActiveState of the slice. -EBUSY when it is to be stopped and a
  * program runs in it, which systemd would end; an error if that cannot be found out. */

@@ -30,6 +30,7 @@
 #include "machine/irqline.h"
 #include "setter/setter.h"
 #include "state/journal.h"
+#include "unit/dropin.h"
 
 #define IRQ_DIRECTORY "/proc/irq/"
 
@@ -43,6 +44,7 @@ static const struct knob_backend backends[] = {
 	{ IRQBALANCE_SCHEME, irqbalance_read, irqbalance_write, .late = true,
 		.is_ours = irqbalance_is_ours },
 	{ SERVICE_SCHEME, service_read, service_write, .late = true, .is_ours = service_is_ours },
+	{ SERVICE_DROPIN_SCHEME, dropin_read, service_write_ban, .is_ours = service_is_ours },
 	{ 0 },
 };
 
@@ -156,6 +158,7 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 
 #define BANNED IRQBALANCE_SCHEME ":banned"
 #define SERVICE SERVICE_SCHEME ":" SERVICE_IRQBALANCE
+#define DROPIN SERVICE_DROPIN_SCHEME ":" SERVICE_IRQBALANCE
 
 /* Whether an earlier apply has stopped the service. */
 static bool has_stopped_service(struct journal *journal)
@@ -245,6 +248,30 @@ static int plan_service(struct knob_plan *plan, const struct steering *s)
 	return 0;
 }
 
+/* An irqbalance that systemd starts again bans the quiet CPUs, too. `now`: what it bans. */
+static int plan_ban(struct knob_plan *plan, const struct steering *s, const char *now)
+{
+	_cleanup_free_ char *state = NULL, *wanted = NULL;
+	struct knob *knob;
+	int r;
+
+	r = service_read(SERVICE_IRQBALANCE, &state);
+	if (r < 0 && knob_error_is_ours(-r))
+		return r;
+	/* Somebody else has started it, who may start it again as well. */
+	if (r < 0 || strcmp(state, "running") != 0 || cpumask_parse_hex(now, s->scratch) < 0)
+		return 0;
+	cpumask_or(s->scratch, s->scratch, s->quiet);
+	wanted = service_format_ban(s->scratch);
+	if (!wanted)
+		return -ENOMEM;
+	r = knob_plan_add(plan, GROUP_IRQBALANCE, KNOB_WORD, DROPIN, wanted, &knob,
+		"settings of " SERVICE_IRQBALANCE);
+	if (r == 0)
+		knob->may_be_refused = true;
+	return r;
+}
+
 static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 {
 	_cleanup_free_ char *now = NULL;
@@ -253,9 +280,11 @@ static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 	r = irqbalance_read("", &now);
 	if (r < 0 && knob_error_is_ours(-r))
 		return r;
-	if (r == 0)
-		return plan_mask(plan, s, GROUP_IRQBALANCE, BANNED, true, "irqbalance banned CPUs");
-	return plan_service(plan, s);
+	if (r < 0)
+		return plan_service(plan, s);
+	r = plan_ban(plan, s, now);
+	return r < 0 ? r
+		     : plan_mask(plan, s, GROUP_IRQBALANCE, BANNED, true, "irqbalance banned CPUs");
 }
 
 static int plan_all(struct knob_plan *plan, const struct steering *s)

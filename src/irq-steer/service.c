@@ -4,9 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/clock.h"
 #include "basic/macro.h"
+#include "basic/text.h"
+#include "basic/wait.h"
+#include "irq-steer/irqbalance.h"
 #include "irq-steer/service.h"
+#include "unit/dropin.h"
 #include "unit/unit.h"
+
+enum {
+	ANSWER_SECONDS = 10,
+	ANSWER_STEP_NS = 100 * 1000 * 1000,
+};
 
 int service_read(const char *unit, char **ret)
 {
@@ -38,6 +48,75 @@ int service_write(const char *unit, const char *text)
 	if (strcmp(text, "running") == 0)
 		return unit_start(manager, unit);
 	return strcmp(text, "stopped") == 0 ? unit_stop(manager, unit) : -EINVAL;
+}
+
+char *service_format_ban(const struct cpumask *banned)
+{
+	_cleanup_free_ char *list = cpumask_format_list(banned);
+	_cleanup_free_ char *mask = cpumask_format_hex(banned, 1);
+	char *text;
+
+	/* Older releases know the mask only. */
+	if (!list || !mask ||
+		text_format(&text, "IRQBALANCE_BANNED_CPUS=%s IRQBALANCE_BANNED_CPULIST=%s", mask,
+			list) < 0)
+		return NULL;
+	return text;
+}
+
+/* Whether the service was started when the drop-in was there. */
+static int was_started_with(struct unit_manager *manager, const char *unit)
+{
+	uint64_t started_us;
+	int64_t written;
+	int r;
+
+	r = dropin_read_time(unit, &written);
+	if (r == 0)
+		r = unit_read_number(manager, unit, "ExecMainStartTimestamp", &started_us);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return started_us > (uint64_t)written / NSEC_PER_USEC;
+}
+
+/* Until it answers, nobody can tell it which CPUs were banned before. */
+static void wait_for_answer(void)
+{
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + ANSWER_SECONDS * NSEC_PER_SEC,
+		ANSWER_STEP_NS, ANSWER_STEP_NS);
+	_cleanup_free_ char *banned = NULL;
+
+	while (irqbalance_read("", &banned) < 0 && wait_step(&wait))
+		;
+}
+
+static int restart(struct unit_manager *manager, const char *unit)
+{
+	_cleanup_free_ char *state = NULL;
+	int r;
+
+	r = unit_read_state(manager, unit, &state);
+	if (r < 0 || !unit_state_is_running(state))
+		return r;
+	r = unit_stop(manager, unit);
+	if (r == 0)
+		r = unit_start(manager, unit);
+	if (r == 0)
+		wait_for_answer();
+	return r;
+}
+
+int service_write_ban(const char *unit, const char *text)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int started = 0, r;
+
+	r = unit_open(&manager);
+	if (r == 0 && strcmp(text, DROPIN_NONE) == 0)
+		r = started = was_started_with(manager, unit);
+	if (r >= 0)
+		r = dropin_write(unit, "irq-steer", text);
+	return r == 0 && started > 0 ? restart(manager, unit) : r;
 }
 
 bool service_is_ours(const char *unit)

@@ -306,8 +306,9 @@ static bool bans_by_default(struct host *host, struct cpumask *scratch)
 }
 
 /* Whether irq-steer has banned the CPUs in irqbalance, according to the journal of irq-steer.
- * Asking irqbalance would need root, and could take long. */
-static bool is_banned_by_us(struct host *host, struct cpumask *scratch)
+ * Asking irqbalance would need root, and could take long. *ret_lasts: also in each irqbalance that
+ * systemd starts from now on. */
+static bool is_banned_by_us(struct host *host, struct cpumask *scratch, bool *ret_lasts)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -319,6 +320,7 @@ static bool is_banned_by_us(struct host *host, struct cpumask *scratch)
 		host_fail(host);
 	if (r < 0)
 		return false;
+	*ret_lasts = journal_find(journal, "dropin:irqbalance.service");
 	entry = journal_find(journal, "irqbalance:banned");
 	return entry && entry->new &&cpumask_parse_hex(entry->new, scratch) == 0 &&
 		cpumask_subset(host_cpus(host), scratch);
@@ -346,6 +348,7 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *banned = host_new_mask(host);
 	const struct task *irqbalance = host_find_process(host, "irqbalance");
+	bool lasts = false;
 	int own;
 
 	if (!banned)
@@ -376,10 +379,10 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 		return;
 	}
 	finding_add_path(f, "/proc/%d", irqbalance->pid);
-	if (!is_banned_by_us(host, banned)) {
+	if (!is_banned_by_us(host, banned, &lasts)) {
 		finding_add(f, VERDICT_RISK, "runs (process %d), and may bring interrupts here",
 			irqbalance->pid);
-	} else if (is_newer_than_ban(host, irqbalance)) {
+	} else if (!lasts && is_newer_than_ban(host, irqbalance)) {
 		finding_add(f, VERDICT_RISK,
 			"runs (process %d), and is not the one that irq-steer told to leave these alone",
 			irqbalance->pid);

@@ -357,7 +357,7 @@ STRANGE_KNOBS = {
                    'controller:memory', 'dropin:ssh.service', 'slice:system.slice', 'tasks:/etc',
                    'inheritors:x', 'service:irqbalance.service'),
     'freq-pin': ('service:irqbalance.service', 'swap:/etc/passwd'),
-    'irq-steer': ('service:ssh.service', 'irqbalance:x', 'slice:benchmark.slice'),
+    'irq-steer': ('service:ssh.service', 'dropin:ssh.service', 'irqbalance:x', 'slice:benchmark.slice'),
     'noise-off': ('service:irqbalance.service', 'folder:/sys/fs/cgroup/x'),
     'smt-off': ('service:irqbalance.service', 'swap:/etc/passwd'),
 }

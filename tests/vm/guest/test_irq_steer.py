@@ -100,9 +100,27 @@ def test_mask_of_somebody_else_stays():
     succeed('irq-steer', 'restore')
 
 
+def environment(name):
+    """The variables of a running program about banned CPUs."""
+    pid = succeed('pidof', name).strip()
+    return [word for word in read(f'/proc/{pid}/environ').split('\0') if word.startswith('IRQBALANCE_BANNED')]
+
+
+def succeed_or_find(*arguments):
+    """The lines of a program that may also find something (exit status 3)."""
+    done = call(*arguments)
+    check(done.returncode in (0, 3), done.stderr)
+    return done.stdout.splitlines()
+
+
+def may_come_to(cpu):
+    return {n for n in interrupts() if cpu in parse_list(read(f'/proc/irq/{n}/smp_affinity_list'))}
+
+
 def test_irqbalance_keeps_away():
     """irq-steer tells irqbalance over its socket which CPUs to leave alone, and tells it the former
-    ones in the end."""
+    ones in the end. An irqbalance that is started anew meanwhile, as by an upgrade, leaves them alone,
+    too."""
     was_active = call('systemctl', 'is-active', 'irqbalance').stdout
     equal(was_active, 'inactive\n', 'irqbalance')
     masks = {n: read(f'/proc/irq/{n}/smp_affinity') for n in interrupts()}
@@ -118,9 +136,22 @@ def test_irqbalance_keeps_away():
         succeed('irq-steer', '-c', '3')
         rows = knobs('irq-steer', 'status', '-c', '3')
         banned = [row for (name, _), row in rows.items() if 'irqbalance' in name]
-        check(len(banned) == 1 and banned[0]['state'] == 'applied', f'banned CPUs: {banned}')
+        equal([row['state'] for row in banned], ['applied', 'applied'], f'banned CPUs: {banned}')
         succeed('irq-steer', 'restore')
         equal(succeed('pidof', 'irqbalance'), pid, 'irqbalance itself')
+        succeed('irq-steer', '-c', '3')
+        before = may_come_to(3)
+        succeed('systemctl', 'restart', 'irqbalance')
+        wait_for(lambda: not call('pidof', 'irqbalance').returncode, 'the new irqbalance')
+        equal(environment('irqbalance'), ['IRQBALANCE_BANNED_CPUS=8', 'IRQBALANCE_BANNED_CPULIST=3'],
+              'its environment')
+        # Two of its passes.
+        time.sleep(25)
+        equal(may_come_to(3) - before, set(), 'interrupts that may come to the quiet CPU')
+        row, = [line for line in succeed_or_find('isol-check', '-c', '3') if line.strip().startswith('irqbalance')]
+        check(' ok ' in row, row)
+        succeed('irq-steer', 'restore')
+        equal(environment('irqbalance'), [], 'the environment of irqbalance after restore')
     finally:
         succeed('systemctl', 'stop', 'irqbalance')
         wait_for(lambda: call('pidof', 'irqbalance').returncode, 'the end of irqbalance')
