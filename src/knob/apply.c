@@ -12,6 +12,7 @@
 #include "knob/order.h"
 #include "knob/pins.h"
 #include "knob/restore.h"
+#include "knob/thread.h"
 
 /* Whether this knob is to be written. */
 static bool is_to_write(const struct knob *knob)
@@ -488,7 +489,7 @@ static int begin_pins(const struct knob_plan *plan, struct engine *engine, struc
 	for (size_t i = 0; !any && i < plan->n; i++)
 		any = is_to_write(&plan->knobs[i]) &&
 			knob_moves_threads(engine->backends, plan->knobs[i].path);
-	return any && !journal_is_own() && pins_are_forgotten() > 0
+	return any && !journal_is_own() && thread_is_forgotten() > 0
 		? pins_begin(earlier, engine->force, &engine->pins)
 		: 0;
 }

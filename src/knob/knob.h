@@ -114,9 +114,8 @@ struct knob_backend {
 	/* Whether the only difference of `now`, as read() returns it, from `wanted` is that offline
 	 * CPUs are missing: 1, 0 or an error. NULL if read() leaves nothing out. */
 	int (*lacks_offline_only)(const char *wanted, const char *now);
-	/* Whether only somebody else can have made the value `now` of a knob whose old value is to
-	 * be put back, so that it is left to him even at the last moment: 1, 0 or an error. May be
-	 * NULL. */
+	/* Whether only somebody else can have made the value `now` of a knob that was just set to
+	 * `old`: 1, 0 or an error. May be NULL. */
 	int (*is_chosen)(const char *rest, const char *old, const char *now);
 	/* Knobs of this backend disappear by themselves all the time, so a missing one is not
 	 * reported. This is what they are called together (`fold` of struct knob); NULL for other

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,20 +10,21 @@
 
 #include "basic/array.h"
 #include "basic/clock.h"
+#include "basic/file.h"
 #include "basic/macro.h"
+#include "basic/parse.h"
 #include "basic/text.h"
 #include "knob/pins.h"
 #include "knob/thread.h"
 #include "knob/threads.h"
 #include "machine/isolation.h"
-#include "machine/kernelversion.h"
 #include "machine/tasks.h"
 
 enum {
-	FORGETS_MAJOR = 6, /* before 6.2 */
-	FORGETS_MINOR = 2,
-	/* Between two looks while a change goes on, but no shorter than a look takes. */
+	/* Between two looks while a change goes on: at least so long, and so many times what a look
+	 * takes. */
 	WATCH_STEP_NS = 2 * 1000 * 1000,
+	WATCH_PAUSES = 2,
 	/* After a change, where threads are born all the time. */
 	WALKS_MAX = 20,
 };
@@ -61,11 +64,6 @@ struct pins {
 	atomic_bool stop;
 	int watch_error;
 };
-
-int pins_are_forgotten(void)
-{
-	return kernelversion_is_before(FORGETS_MAJOR, FORGETS_MINOR);
-}
 
 /* --- The rule. --- */
 
@@ -198,12 +196,17 @@ static int compare_pinned(const void *a, const void *b)
 	return (x->task.tid > y->task.tid) - (x->task.tid < y->task.tid);
 }
 
-static struct pinned *find_pinned(const struct pins *pins, pid_t tid, uint64_t start)
+static struct pinned *find_by_tid(const struct pins *pins, pid_t tid)
 {
 	const struct pinned key = { .task.tid = tid };
-	struct pinned *found = pins->n > 0
-		? bsearch(&key, pins->items, pins->n, sizeof(key), compare_pinned)
-		: NULL;
+
+	return pins->n > 0 ? bsearch(&key, pins->items, pins->n, sizeof(key), compare_pinned)
+			   : NULL;
+}
+
+static struct pinned *find_pinned(const struct pins *pins, pid_t tid, uint64_t start)
+{
+	struct pinned *found = find_by_tid(pins, tid);
 
 	return found && found->task.start == start ? found : NULL;
 }
@@ -506,6 +509,35 @@ void pins_free(struct pins *pins)
 
 /* --- A change. --- */
 
+/* Whether a process is there that the last walk has not seen. */
+static bool has_new_process(const struct pins *pins)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+	int pid;
+
+	while (dir && (entry = readdir(dir))) {
+		if (parse_int(entry->d_name, 1, INT_MAX, &pid) == 0 && !find_by_tid(pins, pid))
+			return true;
+	}
+	return false;
+}
+
+/* Whether there is anything for a walk to find: a glance costs a tenth of a walk. */
+static bool has_news(struct pins *pins)
+{
+	const struct cpumask *active;
+
+	for (size_t i = 0; i < pins->n; i++) {
+		const struct pinned *p = &pins->items[i];
+
+		if (p->is_known && read_active(pins, p->task.tid, &active) == 0 &&
+			active != p->active)
+			return true;
+	}
+	return has_new_process(pins);
+}
+
 /* What the second thread of this process does: the main thread uses nothing of `pins` meanwhile. */
 static void *watch(void *context)
 {
@@ -515,14 +547,14 @@ static void *watch(void *context)
 		struct walk walk = { 0 };
 		int64_t began = clock_now_ns(CLOCK_MONOTONIC), took;
 		struct timespec pause = { 0 };
-		int r = walk_once(pins, &walk);
+		int r = has_news(pins) ? walk_once(pins, &walk) : 0;
 
 		if (r < 0) {
 			pins->watch_error = r;
 			break;
 		}
 		took = clock_now_ns(CLOCK_MONOTONIC) - began;
-		took = MIN(took, NSEC_PER_SEC / 2);
+		took = MIN(took * WATCH_PAUSES, NSEC_PER_SEC / 2);
 		pause.tv_nsec = (long)MAX(took, (int64_t)WATCH_STEP_NS);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 	}

@@ -28,9 +28,6 @@
 
 struct pins;
 
-/* Whether this kernel forgets affinities: 1, 0 or -ENODATA, where it does not tell its version. */
-int pins_are_forgotten(void);
-
 /*
  * Looks at all threads. A thread that the journal knows (NULL: none) has chosen its old value there
  * unless somebody else has changed its affinity since, or `force` says that this does not count.

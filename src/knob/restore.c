@@ -29,6 +29,7 @@
 #include "knob/order.h"
 #include "knob/pins.h"
 #include "knob/restore.h"
+#include "knob/thread.h"
 #include "knob/tunables.h"
 
 enum {
@@ -378,35 +379,10 @@ static int lift_limit(struct restoring *restoring, const struct journal_entry *e
 		: write_text(restoring, entry, entry->old);
 }
 
-/* Whether somebody else has changed the CPUs of a thread since restoring began: 1, 0 or an errno.
- */
-static int was_changed_meanwhile(const struct restoring *restoring, size_t index)
+/* Leaves an entry to whoever has changed its knob since restoring began, if `r`, the answer to that
+ * question, is not 0. Whether it did. */
+static bool leave_to_others(struct restore_state *state, int r)
 {
-	const struct journal_entry *entry = &restoring->journal->entries[index];
-	_cleanup_free_ char *now = NULL;
-	const struct knob_backend *backend;
-	const char *rest;
-	int r = -ENOENT;
-
-	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
-	if (!backend || !backend->is_chosen || restoring->engine->force)
-		return 0;
-	if (restoring->engine->pins)
-		r = pins_is_chosen_anew(restoring->engine->pins, entry->path, entry->old);
-	if (r != -ENOENT)
-		return r;
-	r = knob_read(restoring->engine->backends, entry->path, &now);
-	if (r < 0)
-		return knob_error_is_ours(-r) ? r : 0;
-	return backend->is_chosen(rest, entry->old, now);
-}
-
-/* Leaves an entry to whoever has changed its knob meanwhile. Whether it did. */
-static bool leave_to_others(struct restoring *restoring, size_t index)
-{
-	struct restore_state *state = &restoring->states[index];
-	int r = was_changed_meanwhile(restoring, index);
-
 	if (r == 0)
 		return false;
 	state->leave_alone = true;
@@ -417,13 +393,42 @@ static bool leave_to_others(struct restoring *restoring, size_t index)
 	return true;
 }
 
+/* Whether somebody else has changed the CPUs of a thread before we do: 1, 0 or an errno. That can
+ * be told where it is known what threads have chosen. */
+static int was_chosen_before(const struct restoring *restoring, const struct journal_entry *entry)
+{
+	const struct engine *engine = restoring->engine;
+	const struct knob_backend *backend;
+	const char *rest;
+	int r;
+
+	backend = knob_find_backend(engine->backends, entry->path, &rest);
+	if (!engine->pins || engine->force || !backend || !backend->is_chosen)
+		return 0;
+	r = pins_is_chosen_anew(engine->pins, entry->path, entry->old);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* The same since it was written, when it is `now`. */
+static int was_chosen_after(
+	const struct restoring *restoring, const struct journal_entry *entry, const char *now)
+{
+	const struct knob_backend *backend;
+	const char *rest;
+
+	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
+	return backend && backend->is_chosen && !restoring->engine->force
+		? backend->is_chosen(rest, entry->old, now)
+		: 0;
+}
+
 static void write_old(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *entry = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
 	int r, lost = 0;
 
-	if (leave_to_others(restoring, index))
+	if (leave_to_others(state, was_chosen_before(restoring, entry)))
 		return;
 
 	if (entry->free && restoring->engine->no_limit)
@@ -570,7 +575,7 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 		if (r > 0)
 			r = matches_old(restoring, index, after);
 	}
-	if (r == 0 && leave_to_others(restoring, index))
+	if (r == 0 && leave_to_others(state, was_chosen_after(restoring, entry, after)))
 		return;
 	if (r <= 0)
 		fail_entry(state, r == -ENODATA ? 0 : r);
@@ -946,7 +951,7 @@ static int begin_pins(struct journal *journal, struct engine *engine)
 
 	for (size_t i = 0; !any && i < journal->n; i++)
 		any = knob_moves_threads(engine->backends, journal->entries[i].path);
-	return any && !journal_is_own() && pins_are_forgotten() > 0
+	return any && !journal_is_own() && thread_is_forgotten() > 0
 		? pins_begin(journal, engine->force, &engine->pins)
 		: 0;
 }

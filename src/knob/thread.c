@@ -11,6 +11,7 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "knob/thread.h"
+#include "machine/kernelversion.h"
 
 enum {
 	STATUS_MAX = 64 * 1024,
@@ -23,6 +24,12 @@ struct affinity {
 bool thread_is_hidden(int r)
 {
 	return r == -ENOENT || r == -ESRCH || r == -ENODATA;
+}
+
+/* user_cpus_ptr is from 6.2 (include/linux/sched.h). */
+int thread_is_forgotten(void)
+{
+	return kernelversion_is_before(6, 2);
 }
 
 int thread_get_cpus(pid_t tid, struct cpumask *ret)

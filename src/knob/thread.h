@@ -22,6 +22,10 @@
  * other error we do not know what we need to know. */
 bool thread_is_hidden(int r);
 
+/* Whether this kernel forgets the affinities of threads whenever their cpusets change (threads.h):
+ * 1, 0, or -ENODATA where it does not tell its version. */
+int thread_is_forgotten(void);
+
 /* The online CPUs that a thread may run on. -ENOENT when it is gone. */
 int thread_get_cpus(pid_t tid, struct cpumask *ret);
 /* The same with the CPUs that are offline now, from its status in /proc. */

@@ -14,7 +14,6 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
-#include "knob/pins.h"
 #include "knob/thread.h"
 #include "knob/threads.h"
 #include "machine/forks.h"
@@ -195,13 +194,13 @@ int thread_made_by_kernel(const char *which, const char *old, const char *set, c
 		r = read_online(&online);
 	if (r < 0)
 		return r == -ENOENT || r == -EINVAL ? 0 : r;
-	forgotten = cpumask_is_empty(s) || !cpumask_subset(s, o) || pins_are_forgotten() > 0;
+	forgotten = cpumask_is_empty(s) || !cpumask_subset(s, o) || thread_is_forgotten() > 0;
 	if (is_online_part(n, o, online) || is_online_part(n, s, online))
 		return 1;
 	return forgotten ? may_run_everywhere(tid, n) : 0;
 }
 
-/* The kernel gives a thread a part of what it had, or what its cpuset has. */
+/* The kernel gives a thread as much of what was asked for as its cpuset allows, or all of that. */
 int thread_is_chosen(const char *which, const char *old, const char *now)
 {
 	_cleanup_(cpumask) struct cpumask *o = NULL, *n = NULL;
@@ -524,7 +523,7 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 		.offline = offline,
 		.quiet = quiet,
 		.walk = walk,
-		.are_pinned = pins_are_forgotten() > 0,
+		.are_pinned = thread_is_forgotten() > 0,
 		.journal = journal,
 		.own = own,
 		.cpuset = cpuset,
