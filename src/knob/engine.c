@@ -7,6 +7,7 @@
 
 #include "basic/text.h"
 #include "knob/engine.h"
+#include "knob/irqs.h"
 #include "knob/pins.h"
 #include "knob/thread.h"
 #include "state/bootid.h"
@@ -110,6 +111,8 @@ int engine_load_journal(
 	int r;
 
 	r = journal_load(engine->tool, &journal, &why);
+	if (r == 0)
+		r = irqs_follow(journal);
 	strange = r == 0 ? find_strange(engine, journal) : NULL;
 	if (strange)
 		r = text_refuse(&why, -EBADMSG, "%s never writes %.200s", engine->tool, strange);

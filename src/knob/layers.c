@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/text.h"
+#include "knob/irqs.h"
 #include "knob/layers.h"
 #include "state/journal.h"
 
@@ -30,6 +31,9 @@ static int add_journal(struct layers *layers, const char *tool)
 	r = journal_load(tool, &journal, &why);
 	if (r < 0)
 		return journal_error_counts(r) ? r : 0;
+	r = irqs_follow(journal);
+	if (r < 0)
+		return r;
 	items = reallocarray(layers->items, layers->n + 1, sizeof(*items));
 	if (!items)
 		return -ENOMEM;

@@ -31,14 +31,17 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
 	r = irqlines_read(&lines);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
+	r = irqlines_name(&lines);
 	for (size_t i = 0; r == 0 && i < lines.n; i++) {
 		unsigned number = lines.items[i].number;
+		const char *action = lines.items[i].action;
 		char path[IRQLINE_PATH_SIZE];
 
 		irqline_affinity_path(number, path);
 		if (irqline_is_movable(&lines, number))
 			r = knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL,
-				"CPUs of interrupt %u", number);
+				"CPUs of interrupt %u%s%s%s", number, action ? " (" : "",
+				action ? action : "", action ? ")" : "");
 	}
 	irqlines_clear(&lines);
 	if (r < 0)

@@ -355,6 +355,7 @@ class Snapshot:
                 text = str(int(text) & ~TAINT_SOFTLOCKUP)
             if text is not None:
                 self.texts[path] = ' '.join(text.split())
+        self.lines = interrupts()
         self.texts['units'] = self.units()
         self.tasks = self.affinities()
 
@@ -400,10 +401,22 @@ class Snapshot:
                 tasks[int(path[6:]), fields[19]] = name, allowed.group(1), read(path + '/cgroup')
         return tasks
 
+    def by_action(self):
+        """The texts, with the action of an interrupt in place of its number, which a suspend changes."""
+        named, seen = {}, {}
+        for what, text in sorted(self.texts.items()):
+            number, _, file = what.removeprefix('/proc/irq/').partition('/')
+            action = self.lines.get(int(number)) if number.isdigit() else None
+            if action:
+                seen[action, file] = seen.get((action, file), 0) + 1
+                what = f'/proc/irq/{action}, {seen[action, file]}. of them/{file}'
+            named[what] = text
+        return named
+
     def differences(self, later):
-        lines = []
-        for what in sorted(self.texts.keys() | later.texts.keys()):
-            before, after = self.texts.get(what), later.texts.get(what)
+        lines, mine, others = [], self.by_action(), later.by_action()
+        for what in sorted(mine.keys() | others.keys()):
+            before, after = mine.get(what), others.get(what)
             if what == 'units' and before != after:
                 lines += [f'unit gone: {unit}' for unit in before if unit not in after]
                 lines += [f'unit new: {unit}' for unit in after if unit not in before]
