@@ -909,6 +909,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_bool(emit, "may_be_faults", comparison_may_be_faults(c));
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
 	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);
+	emit_real(emit, "control_slope", c->control_ratio > 0 ? c->control_slope : NAN);
 	emit_rounds(emit, c);
 	emit_machines(emit, &c->fleet.nested, &c->fleet);
 	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);

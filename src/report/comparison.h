@@ -78,8 +78,11 @@ struct comparison {
 	enum verdict verdict;
 
 	/* Set by control_apply() (report/control.h), where the ratios to a control are compared:
-	 * new / old of the control itself, and the rounds of each side. 0 otherwise. */
+	 * new / old of the control itself, by how many times as much, as logarithms, the program
+	 * is taken to have changed for the same reason, and the rounds of each side. 0 otherwise.
+	 */
 	double control_ratio;
+	double control_slope;
 	size_t n_rounds[2];
 
 	char *unclear;		     /* why nothing can be concluded; NULL otherwise */

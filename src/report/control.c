@@ -42,50 +42,64 @@ const struct benchmark *control_find(
 	return NULL;
 }
 
-/* The ratios of the rounds, in their order, and their logarithms as a shift. */
+/* The rounds of a program and its control, in their order. */
 struct rounds {
+	double *program; /* logarithms */
+	double *control;
 	double *ratios;
 	size_t n;
-	struct shift shift;
+	struct shift shift; /* of the logarithms */
 };
 
 static void rounds_clear(struct rounds *rounds)
 {
+	free(rounds->program);
+	free(rounds->control);
 	free(rounds->ratios);
 }
 
 static int find_rounds(
 	const struct benchmark *of, const struct benchmark *control, struct rounds *ret)
 {
-	_cleanup_free_ double *a = NULL, *c = NULL, *ratios = NULL;
-	size_t n_a, n_c, n;
+	size_t n_a, n_c;
 	int r;
 
-	r = benchmark_units(of, &a, &n_a);
+	r = benchmark_units(of, &ret->program, &n_a);
 	if (r >= 0)
-		r = benchmark_units(control, &c, &n_c);
+		r = benchmark_units(control, &ret->control, &n_c);
 	if (r >= 0)
-		r = turns_pick_pairs(of, control, a, c, &n);
+		r = turns_pick_pairs(of, control, ret->program, ret->control, &ret->n);
 	if (r < 0)
 		return r;
-	if (n == 0)
+	if (ret->n == 0)
 		return -ENODATA;
-	ratios = reallocarray(NULL, n, sizeof(*ratios));
-	if (!ratios)
+	ret->ratios = reallocarray(NULL, ret->n, sizeof(*ret->ratios));
+	if (!ret->ratios)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		ratios[i] = a[i] / c[i];
-		a[i] = log(a[i]);
-		c[i] = log(c[i]);
-		if (!isfinite(ratios[i]) || !isfinite(a[i]) || !isfinite(c[i]))
+	for (size_t i = 0; i < ret->n; i++) {
+		double ratio = ret->program[i] / ret->control[i];
+
+		ret->program[i] = log(ret->program[i]);
+		ret->control[i] = log(ret->control[i]);
+		if (!isfinite(ratio) || !isfinite(ret->program[i]) || !isfinite(ret->control[i]))
 			return -ERANGE;
 	}
-	r = shift_of_pairs(c, a, n, &ret->shift);
-	if (r < 0)
-		return r;
-	ret->ratios = TAKE_PTR(ratios);
-	ret->n = n;
 	return 0;
+}
+
+/* Sets the ratios of a program that is slowed down `slope` times as much as its control, which they
+ * are to have where that one takes exp(`base`). */
+static int rounds_compare(struct rounds *rounds, double slope, double base)
+{
+	_cleanup_free_ double *control = reallocarray(NULL, rounds->n, sizeof(*control));
+
+	if (!control)
+		return -ENOMEM;
+	for (size_t i = 0; i < rounds->n; i++) {
+		control[i] = base + slope * (rounds->control[i] - base);
+		rounds->ratios[i] = exp(rounds->program[i] - control[i]);
+	}
+	return shift_of_pairs(control, rounds->program, rounds->n, &rounds->shift);
 }
 
 static struct ratio make_ratio(double estimate, double low, double high)
@@ -105,12 +119,14 @@ int control_measure(
 	struct rounds rounds = { 0 };
 	int r = fleet_is_needed(&of, 1) ? -ENODATA : find_rounds(of, control, &rounds);
 
-	if (r < 0)
-		return r;
-	ret->ratio = make_ratio(rounds.shift.estimate, rounds.shift.low, rounds.shift.high);
-	ret->n_rounds = rounds.n;
+	if (r >= 0)
+		r = rounds_compare(&rounds, 1, 0);
+	if (r >= 0) {
+		ret->ratio = make_ratio(rounds.shift.estimate, rounds.shift.low, rounds.shift.high);
+		ret->n_rounds = rounds.n;
+	}
 	rounds_clear(&rounds);
-	return 0;
+	return r;
 }
 
 char *control_text(const struct benchmark *control, const struct control_ratio *ratio)
@@ -184,6 +200,93 @@ int control_explain_different(const struct benchmark *old, const struct benchmar
 	return text && !*ret ? -ENOMEM : 0;
 }
 
+/* --- The slope --- */
+
+/* Sums of squares and of products about the means of each result. */
+struct products {
+	double program;
+	double control;
+	double both;
+};
+
+/* Adds those of the rounds without [from, to). */
+static void add_products(const struct rounds *rounds, size_t from, size_t to, struct products *sums)
+{
+	double a = 0, c = 0, n = (double)(rounds->n - (to - from));
+
+	for (size_t i = 0; i < rounds->n; i++) {
+		if (i >= from && i < to)
+			continue;
+		a += rounds->program[i] / n;
+		c += rounds->control[i] / n;
+	}
+	for (size_t i = 0; i < rounds->n; i++) {
+		double x = rounds->program[i] - a, y = rounds->control[i] - c;
+
+		if (i >= from && i < to)
+			continue;
+		sums->program += x * x;
+		sums->control += y * y;
+		sums->both += x * y;
+	}
+}
+
+enum {
+	SLOPE_BLOCKS = 10, /* of each result */
+	SLOPE_ROUNDS_MIN = 20,
+};
+
+/*
+ * Finds by how many times as much as the control the machine moves the program, as logarithms, and
+ * by how much that may be wrong. Noise of the control's own makes the regression of the
+ * program on the control flatter than the slope is, and noise of the program's own makes that of
+ * the control on the program steeper, so that the slope is between the two (Frisch, Statistical
+ * confluence analysis, 1934), widened by two of their deviations, which come from leaving out one
+ * block of rounds after the other: rounds that follow each other are alike. It is taken for 1, as
+ * whoever chose the control did, unless the rounds exclude that; then for the middle. It may be
+ * from 0 to 2 where the rounds do not tell, because the machine hardly moved while they were
+ * measured.
+ */
+static void find_slope(const struct rounds rounds[2], double *ret_slope, double *ret_error)
+{
+	struct products all = { 0 };
+	double flat[2 * SLOPE_BLOCKS], steep[2 * SLOPE_BLOCKS], mean[2] = { 0 }, sum[2] = { 0 };
+	const double n = 2 * SLOPE_BLOCKS;
+	double low, high;
+
+	*ret_slope = 1;
+	*ret_error = 1;
+	if (rounds[0].n < SLOPE_ROUNDS_MIN || rounds[1].n < SLOPE_ROUNDS_MIN)
+		return;
+	for (size_t i = 0; i < 2; i++)
+		add_products(&rounds[i], 0, 0, &all);
+	if (!(all.both > 0))
+		return;
+	for (size_t i = 0; i < 2 * SLOPE_BLOCKS; i++) {
+		size_t which = i / SLOPE_BLOCKS, block = i % SLOPE_BLOCKS;
+		size_t n_rounds = rounds[which].n;
+		struct products part = { 0 };
+
+		add_products(&rounds[which], block * n_rounds / SLOPE_BLOCKS,
+			(block + 1) * n_rounds / SLOPE_BLOCKS, &part);
+		add_products(&rounds[!which], 0, 0, &part);
+		if (!(part.both > 0))
+			return;
+		flat[i] = part.both / part.control;
+		steep[i] = part.program / part.both;
+		mean[0] += flat[i] / n;
+		mean[1] += steep[i] / n;
+	}
+	for (size_t i = 0; i < 2 * SLOPE_BLOCKS; i++) {
+		sum[0] += (flat[i] - mean[0]) * (flat[i] - mean[0]);
+		sum[1] += (steep[i] - mean[1]) * (steep[i] - mean[1]);
+	}
+	low = fmin(fmax(all.both / all.control - 2 * sqrt(sum[0] * (n - 1) / n), 0), 2);
+	high = fmax(fmin(all.program / all.both + 2 * sqrt(sum[1] * (n - 1) / n), 2), low);
+	*ret_slope = low <= 1 && high >= 1 ? 1 : (low + high) / 2;
+	*ret_error = fmax(high - *ret_slope, *ret_slope - low);
+}
+
 /* The change, its interval and p, from the two shifts. */
 static void set_change(struct comparison *c, const struct shift *old, const struct shift *new)
 {
@@ -228,14 +331,20 @@ static int explain_too_few(const struct rounds rounds[2], char **ret)
 		rounds[0].n, rounds[1].n, shift_pairs_needed(SIGNIFICANCE));
 }
 
-static int apply(struct comparison *c, const struct rounds rounds[2],
-	const struct benchmark *old_control, const struct benchmark *new_control)
+static int apply(struct comparison *c, struct rounds rounds[2], const struct benchmark *old_control,
+	const struct benchmark *new_control)
 {
 	_cleanup_(comparison) struct comparison *controls = NULL;
 	char *unclear = NULL;
+	double slope = 1, error = 1, base = rounds[0].control[0];
 	int r;
 
+	/* Ours is like no program in particular. */
+	if (!is_ours(old_control))
+		find_slope(rounds, &slope, &error);
 	r = comparison_new(old_control, new_control, &controls);
+	for (size_t i = 0; r >= 0 && i < 2; i++)
+		r = rounds_compare(&rounds[i], slope, base);
 	if (r < 0)
 		return r;
 	set_change(c, &rounds[0].shift, &rounds[1].shift);
@@ -248,7 +357,7 @@ static int apply(struct comparison *c, const struct rounds rounds[2],
 	c->is_unclear_by_settling = false;
 	/* Objections to results that were measured one after the other do not apply to these
 	 * ratios. */
-	c->resolution = resolution_of_control(controls->ratio.ratio, is_ours(old_control));
+	c->resolution = resolution_of_control(controls->ratio.ratio, error);
 	if (!isnan(c->ratio.low))
 		resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	while (c->n_objections > 0)
@@ -256,6 +365,7 @@ static int apply(struct comparison *c, const struct rounds rounds[2],
 	shift_test_free(TAKE_PTR(c->test));
 	c->design = COMPARED_BY_CONTROL;
 	c->control_ratio = controls->ratio.ratio;
+	c->control_slope = slope;
 	c->n_rounds[0] = rounds[0].n;
 	c->n_rounds[1] = rounds[1].n;
 	return 0;

@@ -10,11 +10,14 @@
  * differences within the rounds). The two results are independent, so the interval of the change is
  * put together from these two by the method of Zou and Donner (Construction of confidence limits
  * about effect measures: a general approach, 2008). p is that of the same interval: it is 5 % where
- * the interval ends at no change. The interval is then widened by what the control's own change may
- * have left in the ratios (resolution_of_control()). Before that, in simulations where the machine
- * moves program and control alike, the interval held the true change in 94 to 97 % (6 to 10 rounds:
- * up to 99 %), and on a shared virtual machine the change of two results of 25 rounds varied by 0.5
- * % (standard deviation) where the ratio of the medians varied by 2.4 to 3.1 %.
+ * the interval ends at no change. A control that the user chose may be slowed down less by a
+ * machine than the program, or more: by how many times is learnt from the rounds of both results,
+ * and where these do not exclude it, it is taken for 1. The interval is then widened by what the
+ * control's own change may have left in the ratios (resolution_of_control()). Before that, in
+ * simulations where the machine moves program and control alike, the interval held the true change
+ * in 94 to 97 % (6 to 10 rounds: up to 99 %), and on a shared virtual machine the change of two
+ * results of 25 rounds varied by 0.5 % (standard deviation) where the ratio of the medians varied
+ * by 2.4 to 3.1 %.
  */
 #ifndef QUIESCE_REPORT_CONTROL_H
 #define QUIESCE_REPORT_CONTROL_H

@@ -135,9 +135,9 @@ void resolution_add_excess(struct resolution *resolution, double excess)
 	resolution->share += excess * (1 + resolution->share);
 }
 
-struct resolution resolution_of_control(double change, bool is_ours)
+struct resolution resolution_of_control(double change, double slope_error)
 {
-	double part = is_ours ? RESOLUTION_OF_OUR_CONTROL : RESOLUTION_OF_CONTROL;
+	double part = MAX(slope_error, RESOLUTION_OF_CONTROL);
 
 	return (struct resolution){ expm1(part * fabs(log(change))),
 		"a program that is not quite like its control" };

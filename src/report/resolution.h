@@ -37,13 +37,14 @@
 
 /*
  * Results that are compared by a control (report/control.h): a change of the machine moves program
- * and control by different factors. So this share of the control's change, as a logarithm, remains
- * in the ratios to the control. On a shared virtual machine the change of two results varied by 2.7
- * % without and by 0.53 % with a control that was the program itself. With runpinned-control it
- * varied by 8.6 % without and by 5.0 % with the control, and the control alone may have changed:
+ * and control by different factors. What is not known of the slope between the two leaves as large
+ * a share of the control's change, as a logarithm, in the result; and at least this share of it,
+ * because what moves the machine from one day to another need not be what moves it from round to
+ * round. On a shared virtual machine the change of two results varied by 2.7 % without and by 0.53
+ * % with a control that was the program itself. With runpinned-control, whose slope is not learnt,
+ * it varied by 8.6 % without and by 5.0 % with the control, and the control alone may have changed:
  * with a share of 60 %, a gate of 2 % failed for 2 of 1000 pairs of results of one program.
  */
-#define RESOLUTION_OF_OUR_CONTROL 1.0
 #define RESOLUTION_OF_CONTROL 0.2
 
 /* The range from the lowest to the highest level of a series, with its drift. */
@@ -80,9 +81,8 @@ struct resolution resolution_of_machines(
  * order, and from their levels; and the excess, because neighbours are alike. -ENOMEM. */
 int resolution_of_units(const double *units, size_t n, const struct levels *levels,
 	struct resolution *ret, double *ret_excess);
-/* `change` is new / old of the control; is_ours: it is runpinned-control, else a command that the
- * user chose to be like the program. */
-struct resolution resolution_of_control(double change, bool is_ours);
+/* `change` is new / old of the control; slope_error: by so much the slope may be another one. */
+struct resolution resolution_of_control(double change, double slope_error);
 /* Widens the interval of a ratio by the resolution. */
 void resolution_widen_interval(const struct resolution *resolution, double *low, double *high);
 /* Keeps the larger of two resolutions. */

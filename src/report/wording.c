@@ -249,8 +249,13 @@ char *comparison_render(const struct comparison *comparison)
 			comparison_format_interval(c, interval));
 	if (c->control_ratio > 0)
 		text_appendf(&t,
-			"  control    %s    its own change, already removed from the change above\n",
+			"  control    %s    its own change, already removed from the change above",
 			units_format_change(c->control_ratio - 1, a));
+	if (c->control_ratio > 0 && c->control_slope != 1)
+		text_appendf(&t, "; the rounds show %.2g times as much in the program",
+			c->control_slope);
+	if (c->control_ratio > 0)
+		text_append(&t, "\n");
 	if (c->resolution.share > 0)
 		text_appendf(&t, "  resolution %s    two results of %s may differ by this much\n",
 			units_format_percent(c->resolution.share, a), c->resolution.why);
