@@ -906,6 +906,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_string(emit, "resolution_why", c->resolution.share > 0 ? c->resolution.why : NULL);
 	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
+	emit_real(emit, "carryover", c->carryover.change != 0 ? exp(c->carryover.change) : NAN);
 	emit_bool(emit, "may_be_faults", comparison_may_be_faults(c));
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
 	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);

@@ -366,6 +366,8 @@ static int compute(struct comparison *c, struct side *old, struct side *new)
 	if (r >= 0 && n_pairs > 0) {
 		old->n = new->n = n_pairs;
 		r = compare_pairs(c, old->units, new->units, n_pairs, &unstable_pairs);
+		if (r >= 0)
+			r = carryover_find(c->old, c->new, &c->carryover);
 	}
 	if (r >= 0)
 		r = compute_figures(c, old->units, old->n, new->units, new->n);

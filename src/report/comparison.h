@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "basic/cleanup.h"
+#include "report/carryover.h"
 #include "report/fleet.h"
 #include "report/resolution.h"
 #include "result/benchmark.h"
@@ -55,7 +56,8 @@ struct comparison {
 	struct shift_test *test;
 	/* The median numbers of minor page faults of old and new; NAN where they are not known. */
 	double faults[2];
-	bool had_core; /* nearly all runs of both had the same whole core */
+	struct carryover carryover; /* of pairs */
+	bool had_core;		    /* nearly all runs of both had the same whole core */
 	/* What was added to the interval because they were measured one after the other. */
 	struct resolution resolution;
 	struct fleet_change fleet; /* set when machines are compared; else its n_machines are 0 */

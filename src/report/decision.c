@@ -37,6 +37,7 @@ void decision_begin(struct decision *decision, double percent, size_t n_together
 		.ratio = NAN,
 		.low = NAN,
 		.high = NAN,
+		.carried = NAN,
 	};
 }
 
@@ -100,6 +101,22 @@ int decision_estimate(struct decision *decision, const double *old, const double
 	return 0;
 }
 
+void decision_carry(struct decision *decision, const struct carryover *carryover)
+{
+	struct decision *d = decision;
+	double slower = 1 + d->percent / 200, not_slower = 1 + d->percent / 100;
+	bool explains = (d->verdict == DECISION_SLOWER &&
+				carryover_explains(carryover, d->low, slower, true)) ||
+		(d->verdict == DECISION_NOT_SLOWER &&
+			carryover_explains(carryover, d->high, not_slower, false));
+
+	if (!explains)
+		return;
+	d->verdict = DECISION_NOT_SETTLED;
+	d->settled_after = 0;
+	d->carried = exp(carryover->change);
+}
+
 const char *decision_verdict_name(enum decision_verdict verdict)
 {
 	return verdict_names[verdict];
@@ -120,6 +137,7 @@ static const struct {
 	{ "quiesce_decide_ratio", offsetof(struct decision, ratio), false },
 	{ "quiesce_decide_ratio_low", offsetof(struct decision, low), false },
 	{ "quiesce_decide_ratio_high", offsetof(struct decision, high), false },
+	{ "quiesce_decide_carried", offsetof(struct decision, carried), false },
 };
 
 void decision_write(const struct decision *decision, struct facts *facts)
@@ -217,6 +235,7 @@ char *decision_text(const struct decision *decision)
 {
 	const struct decision *d = decision;
 	_cleanup_text_ struct text t = { 0 };
+	char carried[UNITS_TEXT_SIZE];
 
 	switch (d->verdict) {
 	case DECISION_SLOWER:
@@ -237,7 +256,13 @@ char *decision_text(const struct decision *decision)
 		text_appendf(&t, ", settled after %zu pairs", d->n_pairs);
 	else
 		text_appendf(&t, ", settled after %zu of %zu pairs", d->settled_after, d->n_pairs);
-	if (d->verdict == DECISION_NOT_SETTLED)
+	if (d->carried > 0)
+		text_appendf(&t,
+			"; a run takes %s longer after one of the %s program, which may be all of "
+			"it: have a hook remove what it leaves (--prepare sync)",
+			units_format_percent(fmax(d->carried, 1 / d->carried) - 1, carried),
+			d->carried > 1 ? "new" : "old");
+	else if (d->verdict == DECISION_NOT_SETTLED)
 		append_missing(&t, d);
 	return text_steal(&t);
 }

@@ -26,6 +26,7 @@
 #include <stddef.h>
 
 #include "basic/facts.h"
+#include "report/carryover.h"
 
 /* What PCT may be. */
 #define DECISION_PERCENT_MIN 0.01
@@ -62,6 +63,10 @@ struct decision {
 	double ratio;
 	double low;
 	double high;
+
+	/* Set by decision_carry(): how long a run takes after one of the new program, in proportion
+	 * to one after the old one, where that may be why it was settled; else NAN. */
+	double carried;
 };
 
 /* `n_together`: how many comparisons are made together. */
@@ -73,6 +78,9 @@ size_t decision_least_pairs(size_t n_together);
 void decision_add(struct decision *decision, double old, double new);
 /* Fills ratio, low and high from all pairs. -ENOMEM. */
 int decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
+
+/* After decision_estimate(): a verdict that may come from a carry-over is none. */
+void decision_carry(struct decision *decision, const struct carryover *carryover);
 
 /* Metadata of the new program's benchmark, quiesce_decide_... */
 void decision_write(const struct decision *decision, struct facts *facts);

@@ -116,6 +116,27 @@ static int explain_no_direction(struct comparison *c)
 	return 0;
 }
 
+/* Whether the next run that a program slows down may be all of the difference. */
+static bool may_be_carryover(const struct comparison *c)
+{
+	bool is_above = c->ratio.ratio > 1;
+
+	return carryover_explains(
+		&c->carryover, is_above ? c->ratio.low : c->ratio.high, 1, is_above);
+}
+
+static int explain_carryover(struct comparison *c)
+{
+	_cleanup_free_ char *text = carryover_text(&c->carryover, c->old->name, c->new->name);
+	int r = text ? text_format(&c->unclear, "%s, which may be all of the difference", text)
+		     : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	c->is_unclear_by_settling = true;
+	return 0;
+}
+
 /* sorted: the p of all n comparisons that are asked for; n_silent more say nothing. */
 static int decide(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
 {
@@ -128,6 +149,8 @@ static int decide(struct comparison *c, const double *sorted, size_t n, size_t n
 		r = explain_no_direction(c);
 	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !is_resolved(c))
 		r = explain_unresolved(c);
+	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && may_be_carryover(c))
+		r = explain_carryover(c);
 	if (r < 0)
 		return r;
 	if (c->unclear)

@@ -14,6 +14,10 @@ const char *comparison_remedy(const struct comparison *comparison)
 	bool dated = comparison->old->has_dates && comparison->new->has_dates;
 
 	switch (comparison->design) {
+	case COMPARED_IN_TURN:
+		return comparison->carryover.bias != 0
+			? "have a hook remove what a program leaves (runpinned --prepare sync)"
+			: NULL;
 	case COMPARED_IN_SEQUENCE:
 		return dated ? "measure both in turn (runpinned --baseline), each beside a control "
 			       "(runpinned --control), or several results by turns (--old, --new)"
@@ -265,6 +269,14 @@ char *comparison_render(const struct comparison *comparison)
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
 	else
 		text_appendf(&t, "  runs       %zu, %zu\n", c->n_runs[0], c->n_runs[1]);
+	if (c->carryover.change != 0) {
+		_cleanup_free_ char *carried =
+			carryover_text(&c->carryover, c->old->name, c->new->name);
+
+		if (!carried)
+			return NULL;
+		text_appendf(&t, "  carry-over %s\n", carried);
+	}
 	if (comparison_may_be_faults(c))
 		text_appendf(&t,
 			"  faults     %g -> %g minor page faults may be all of the change, as of "

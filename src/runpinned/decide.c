@@ -42,10 +42,29 @@ void decide_look(const struct options *options, struct commands *commands, bool 
 	}
 }
 
+/* Whether the verdict may come from what one program does to the next run. */
+static int find_carryover(const struct measurement *old, struct measurement *new)
+{
+	struct benchmark views[2] = { 0 };
+	struct carryover carryover = { 0 };
+	int r = benchmark_view("", old->series, &views[0]);
+
+	if (r >= 0)
+		r = benchmark_view("", new->series, &views[1]);
+	if (r >= 0)
+		r = carryover_find(&views[0], &views[1], &carryover);
+	if (r >= 0)
+		decision_carry(&new->decision, &carryover);
+	benchmark_clear_view(&views[0]);
+	benchmark_clear_view(&views[1]);
+	return r == -ENODATA ? 0 : r;
+}
+
 static int estimate(const struct measurement *old, struct measurement *new)
 {
 	size_t n = new->decision.n_pairs;
 	_cleanup_free_ double *values = reallocarray(NULL, MAX(n, (size_t)1), 2 * sizeof(*values));
+	int r;
 
 	if (!values)
 		return -ENOMEM;
@@ -53,7 +72,8 @@ static int estimate(const struct measurement *old, struct measurement *new)
 		values[i] = pair_value(old, i);
 		values[n + i] = pair_value(new, i);
 	}
-	return decision_estimate(&new->decision, values, values + n, n);
+	r = decision_estimate(&new->decision, values, values + n, n);
+	return r < 0 ? r : find_carryover(old, new);
 }
 
 int decide_conclude(const struct options *options, struct commands *commands)

@@ -14,6 +14,7 @@
 
 #include "basic/macro.h"
 #include "report/compare.h"
+#include "report/decision.h"
 #include "report/rank.h"
 #include "report/settle.h"
 #include "report/turns.h"
@@ -576,6 +577,133 @@ static void test_faults_explain(void **state)
 	}
 }
 
+/* Rounds of two programs in an order that is drawn: `carried` is added after a run of the first
+ * one, `second` to the second run of a round, and `slower` to the second program. */
+static struct comparison *compare_rounds(
+	struct side sides[2], size_t n, double carried, double second, double slower)
+{
+	double values[2][100] = { 0 };
+	int64_t starts[2][100] = { 0 };
+	size_t before = 2;
+	struct comparison *c;
+
+	for (size_t round = 0; round < n; round++) {
+		size_t first = drand48() < 0.5;
+
+		for (size_t k = 0; k < 2; k++) {
+			size_t which = first ^ k;
+
+			starts[which][round] = (int64_t)(2 * round + k + 1) * 100000000;
+			values[which][round] = 0.01 *
+				exp(0.01 * normal() + (before == 0 ? carried : 0) +
+					(k == 1 ? second : 0) + (which == 1 ? slower : 0));
+			before = which;
+		}
+	}
+	for (size_t which = 0; which < 2; which++) {
+		make_side(&sides[which], which ? "new" : "old", values[which], n, true);
+		for (size_t i = 0; i < n; i++)
+			sides[which].series->samples[i].start_ns = starts[which][i];
+	}
+	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	return c;
+}
+
+/* What a program leaves behind slows down the one that mostly follows it, which is not blamed. An
+ * effect of the place in the round is none of that, and nor is a slower program. */
+static void test_carryover(void **state)
+{
+	static const struct {
+		size_t n;
+		double carried, second, slower;
+		int least_found, most_found;   /* per cent */
+		int least_slower, most_slower; /* how many have the verdict */
+	} cases[] = {
+		{ 25, 0, 0, 0, 0, 2, 0, 5 }, { 60, 0, 0.05, 0, 0, 2, 0, 5 },
+		{ 60, 0, 0, 0.05, 0, 2, 98, 100 }, { 25, 0.05, 0, 0, 98, 100, 0, 2 },
+		{ 60, 0.02, 0, 0, 98, 100, 0, 2 },
+		{ 60, 0.05, 0, 0.2, 98, 100, 98, 100 }, /* more than that is its own */
+	};
+	enum {
+		TRIALS = 500 / TRIALS_PART
+	};
+
+	(void)state;
+	srand48(17);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int found = 0, slower = 0;
+
+		for (int trial = 0; trial < TRIALS; trial++) {
+			struct side sides[2];
+			struct comparison *c = compare_rounds(sides, cases[i].n, cases[i].carried,
+				cases[i].second, cases[i].slower);
+
+			found += c->carryover.change != 0;
+			slower += c->verdict == VERDICT_SLOWER;
+			if (c->carryover.change != 0 && cases[i].carried > 0) {
+				_cleanup_free_ char *text = comparison_render(c);
+
+				assert_true(c->carryover.change < 0 && c->carryover.bias > 0);
+				assert_non_null(strstr(text, " longer after one of old\n"));
+			}
+			comparison_free(c);
+			clear_side(&sides[0]);
+			clear_side(&sides[1]);
+		}
+		assert_true(found * 100 >= cases[i].least_found * TRIALS &&
+			found * 100 <= cases[i].most_found * TRIALS +
+					100 * few_trials_slack(0.02 * TRIALS));
+		assert_true(slower * 100 >= cases[i].least_slower * TRIALS &&
+			slower * 100 <= cases[i].most_slower * TRIALS +
+					100 * few_trials_slack(0.05 * TRIALS));
+	}
+}
+
+/* A decision that may come from a carry-over is none, in either direction. */
+static void test_carried_decision(void **state)
+{
+	static const struct {
+		double ratio, bias;
+		bool is_settled;
+	} cases[] = {
+		{ 1.05, 0, true },
+		{ 1.05, 0.04, false },
+		{ 1.05, -0.04, true },
+		{ 1.5, 0.04, true },
+		{ 0.99, -0.04, false },
+		{ 0.99, 0.04, true },
+		{ 0.5, -0.04, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct carryover carryover = { -2 * cases[i].bias, cases[i].bias };
+		_cleanup_free_ char *text = NULL;
+		double old[40], new[40];
+		struct facts facts = { 0 };
+		struct decision d, back;
+
+		decision_begin(&d, 2, 1);
+		for (size_t k = 0; k < ARRAY_SIZE(old); k++) {
+			old[k] = 1;
+			new[k] = cases[i].ratio;
+			decision_add(&d, old[k], new[k]);
+		}
+		assert_int_equal(decision_estimate(&d, old, new, ARRAY_SIZE(old)), 0);
+		assert_int_equal(
+			d.verdict, cases[i].ratio > 1 ? DECISION_SLOWER : DECISION_NOT_SLOWER);
+		decision_carry(&d, &carryover);
+		assert_int_equal(d.verdict != DECISION_NOT_SETTLED, cases[i].is_settled);
+		decision_write(&d, &facts);
+		assert_int_equal(decision_read(&facts, &back), 0);
+		text = decision_text(&back);
+		assert_non_null(text);
+		assert_int_equal(
+			strstr(text, " longer after one of the ") == NULL, cases[i].is_settled);
+		facts_clear(&facts);
+	}
+}
+
 /* A drift of one program alone is not a drift of the machine. */
 static void test_unstable_pairs(void **state)
 {
@@ -735,6 +863,8 @@ int main(void)
 		cmocka_unit_test(test_too_few_pairs),
 		cmocka_unit_test(test_gates_together),
 		cmocka_unit_test(test_faults_explain),
+		cmocka_unit_test(test_carryover),
+		cmocka_unit_test(test_carried_decision),
 		cmocka_unit_test(test_unstable_pairs),
 		cmocka_unit_test(test_medians_may_contradict),
 		cmocka_unit_test(test_who_is_paired),

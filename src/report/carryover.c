@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "basic/units.h"
+#include "report/carryover.h"
+#include "stats/inference.h"
+#include "stats/shift.h"
+#include "stats/stats.h"
+
+enum {
+	AFTER_MIN = 2, /* runs of a program after each of the two */
+};
+
+struct start {
+	int64_t ns;
+	size_t side;
+	double value; /* NAN: a warm-up, which only comes before others */
+};
+
+static int compare_starts(const void *a, const void *b)
+{
+	int64_t x = ((const struct start *)a)->ns, y = ((const struct start *)b)->ns;
+
+	return (x > y) - (x < y);
+}
+
+/* The runs of a benchmark whose runs have one value each; 0 where one does not tell its start, or
+ * has no logarithm. */
+static size_t list_starts(const struct benchmark *benchmark, size_t side, struct start *ret)
+{
+	const struct series *series = benchmark->series;
+	size_t n_values = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct sample *sample = &series->samples[i];
+		double value = NAN;
+
+		if (!sample->warmup) {
+			if (n_values >= benchmark->n_values)
+				return 0;
+			value = log(benchmark->values[n_values++]);
+		}
+		if (sample->start_ns < 0 || (!sample->warmup && !isfinite(value)))
+			return 0;
+		ret[i] =
+			(struct start){ series->start_realtime_ns + sample->start_ns, side, value };
+	}
+	return n_values == benchmark->n_values ? series->n_samples : 0;
+}
+
+/* The runs of one program by the program that ran before them. */
+struct after {
+	double *values[2];
+	size_t n[2];
+};
+
+static bool has_both(const struct after *after)
+{
+	return after->n[0] >= AFTER_MIN && after->n[1] >= AFTER_MIN;
+}
+
+/* Signed, positive where runs after NEW take longer. */
+static int find_z(const struct after *after, double *ret)
+{
+	struct mann_whitney found;
+	int r = mann_whitney_test(
+		after->values[0], after->n[0], after->values[1], after->n[1], &found);
+
+	if (r < 0)
+		return r;
+	*ret = student_quantile(1 - fmax(found.p, 1e-15), INFINITY);
+	if (found.u < (double)after->n[0] * (double)after->n[1] / 2)
+		*ret = -*ret;
+	return 0;
+}
+
+static int judge(struct after after[2], struct carryover *ret)
+{
+	double z = 0, change = 0, part[2];
+	size_t n_sides = 0;
+
+	for (size_t side = 0; side < 2; side++) {
+		double n = (double)(after[side].n[0] + after[side].n[1]), this_z;
+		int r;
+
+		if (n == 0)
+			return 0;
+		part[side] = (double)after[side].n[1] / n;
+		if (!has_both(&after[side]))
+			continue;
+		for (size_t i = 0; i < 2; i++)
+			stats_sort(after[side].values[i], after[side].n[i]);
+		r = find_z(&after[side], &this_z);
+		if (r < 0)
+			return r;
+		z += this_z;
+		change += shift_estimate(after[side].values[0], after[side].n[0],
+			after[side].values[1], after[side].n[1]);
+		n_sides++;
+	}
+	if (n_sides < 2 || 2 * normal_upper_tail(fabs(z) / sqrt(2)) > CARRYOVER_SIGNIFICANCE)
+		return 0;
+	ret->change = change / 2;
+	ret->bias = ret->change * (part[1] - part[0]);
+	return 0;
+}
+
+int carryover_find(const struct benchmark *old, const struct benchmark *new, struct carryover *ret)
+{
+	size_t n_old = old->series->n_samples, n_new = new->series->n_samples, n = n_old + n_new;
+	_cleanup_free_ struct start *starts =
+		reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts));
+	_cleanup_free_ double *values = reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values));
+	struct after after[2];
+
+	if (!starts || !values)
+		return -ENOMEM;
+	*ret = (struct carryover){ 0 };
+	if (old->metric || new->metric || list_starts(old, 0, starts) == 0 ||
+		list_starts(new, 1, starts + n_old) == 0)
+		return 0;
+	qsort(starts, n, sizeof(*starts), compare_starts);
+	for (size_t side = 0; side < 2; side++)
+		after[side] = (struct after){
+			.values = { values + 2 * side * n, values + (2 * side + 1) * n },
+		};
+	for (size_t i = 1; i < n; i++) {
+		struct after *of = &after[starts[i].side];
+		size_t before = starts[i - 1].side;
+
+		if (!isnan(starts[i].value))
+			of->values[before][of->n[before]++] = starts[i].value;
+	}
+	return judge(after, ret);
+}
+
+bool carryover_explains(
+	const struct carryover *carryover, double bound, double limit, bool is_above)
+{
+	/* Its size is known to a factor of about 2. */
+	double most = 2 * carryover->bias, far = log(bound / limit);
+
+	return is_above ? most > 0 && far <= most : most < 0 && far >= most;
+}
+
+char *carryover_text(const struct carryover *carryover, const char *old, const char *new)
+{
+	double change = carryover->change;
+	char text[UNITS_TEXT_SIZE], *ret;
+
+	units_format_percent(expm1(fabs(change)), text);
+	return text_format(&ret, "a run takes %s longer after one of %s", text,
+		       change > 0 ? new : old) < 0
+		? NULL
+		: ret;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Does what a program leaves behind slow down the next run? A program that writes much leaves dirty
+ * pages, and whoever runs after it waits for them. The order of programs that are run in turn is
+ * drawn anew for each round, so each of them is mostly followed by another one, which seems slower
+ * than it is. But the order tells, too: a program runs now after itself and now after the other,
+ * by chance.
+ *
+ * For each of the two, the runs after one of NEW are compared with those after one of OLD (Mann and
+ * Whitney's test), and both are taken together, so that an effect of the place in the round
+ * cancels: the second run of a round mostly follows the other program, whichever that is.
+ */
+#ifndef QUIESCE_REPORT_CARRYOVER_H
+#define QUIESCE_REPORT_CARRYOVER_H
+
+#include <stdbool.h>
+
+#include "result/benchmark.h"
+
+/* Found where there is none in 1 % of all comparisons. */
+#define CARRYOVER_SIGNIFICANCE 0.01
+
+struct carryover {
+	/* By how much a run takes longer after one of NEW than after one of OLD, as a logarithm; 0
+	 * where that is not found. */
+	double change;
+	/* What this does to the logarithm of NEW / OLD. */
+	double bias;
+};
+
+/* `change` and `bias` are 0 where nothing is found, or where the runs do not tell when they began.
+ * -ENOMEM. */
+int carryover_find(const struct benchmark *old, const struct benchmark *new, struct carryover *ret);
+/* Whether the carry-over, whose size is not exactly known, may be why this bound of NEW / OLD is
+ * above a limit, or below it. */
+bool carryover_explains(
+	const struct carryover *carryover, double bound, double limit, bool is_above);
+/* "a run takes +5.1 % longer after one of NAME", malloc'd. */
+char *carryover_text(const struct carryover *carryover, const char *old, const char *new);
+
+#endif
