@@ -98,12 +98,13 @@ struct request {
 	enum form form;	    /* the form that follows from the options */
 	double fail_slower; /* per cent; NAN when it was not given */
 	bool fail_unclear;
-	double fail_worse;  /* per cent; NAN when it was not given */
-	const char *since;  /* NULL when it was not given */
-	const char *output; /* NULL when it was not given */
-	const char *size;   /* NULL when it was not given: the default */
-	const char *by;	    /* NULL when it was not given: a parameter by which all benchmarks are
-			     * curves */
+	double fail_worse;   /* per cent; NAN when it was not given */
+	const char *since;   /* NULL when it was not given */
+	const char *earlier; /* NULL when it was not given */
+	const char *output;  /* NULL when it was not given */
+	const char *size;    /* NULL when it was not given: the default */
+	const char *by;	     /* NULL when it was not given: a parameter by which all benchmarks are
+			      * curves */
 };
 
 enum exit_status verb_check(const struct request *request);

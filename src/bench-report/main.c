@@ -95,6 +95,7 @@ static bool is_taken_by(const struct verb *verb, const char *name)
 		{ "rename", TAKES_RESULTS },
 		{ "fail-worse", TAKES_FAIL_WORSE },
 		{ "since", TAKES_FAIL_WORSE },
+		{ "earlier", TAKES_FAIL_WORSE },
 		{ "output", TAKES_OUTPUT },
 		{ "size", TAKES_SIZE },
 		{ "by", TAKES_SIZE },
@@ -385,6 +386,10 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 			"trend: --fail-worse counts a level that begins at\n"
 			"DATE (2026-11-20) or later",
 			option_text, &request->since },
+		{ 0, "earlier", "FILE",
+			"trend: what --json printed at an earlier look: say\n"
+			"which of its results are gone, and what came between",
+			option_filled, &request->earlier, "a file name", .once = true },
 		{ 'o', "output", "FILE",
 			"merge, plot: write to FILE; a picture is .svg, .png,\n"
 			"or an .html page",
@@ -443,6 +448,7 @@ static int check_options(const struct request *request)
 		{ "rename", request->n_renames > 0 },
 		{ "fail-worse", !isnan(request->fail_worse) },
 		{ "since", request->since },
+		{ "earlier", request->earlier },
 		{ "output", request->output },
 		{ "size", request->size },
 		{ "by", request->by },

@@ -10,6 +10,7 @@
 #include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/earlier.h"
 #include "bench-report/folders.h"
 #include "report/trend.h"
 #include "result/metadata.h"
@@ -151,6 +152,30 @@ static void emit_trend(struct emit *emit, const struct trend *trend, size_t need
 	emit_close(emit, '}');
 }
 
+static void emit_list(struct emit *emit, const char *name, const char *const *files, size_t n)
+{
+	emit_array(emit, name);
+	for (size_t i = 0; i < n; i++)
+		emit_string(emit, NULL, files[i]);
+	emit_close(emit, ']');
+}
+
+/* What has become of the results of an earlier look, after which the levels are others. */
+static void print_earlier(const struct earlier *earlier)
+{
+	if (earlier->n_gone > 0)
+		print_report(stdout, "note: %zu of the results of the earlier look %s gone: %s%s\n",
+			earlier->n_gone, earlier->n_gone == 1 ? "is" : "are", earlier->gone[0],
+			earlier->n_gone > 1 ? " and others" : "");
+	if (earlier->n_between > 0)
+		print_report(stdout, "note: %zu result%s in between since the earlier look: %s%s\n",
+			earlier->n_between, earlier->n_between == 1 ? " came" : "s came",
+			earlier->between[0], earlier->n_between > 1 ? " and others" : "");
+	if (earlier->n_gone + earlier->n_between > 0)
+		print_report(stdout,
+			"note: the levels are found anew, as if that look had not been\n\n");
+}
+
 /* --- The gate --- */
 
 /* Whether a change for the worse of more than --fail-worse begins at --since or later. Says so. */
@@ -240,6 +265,7 @@ enum exit_status verb_trend(const struct request *request)
 	_cleanup_reports_ struct reports reports = { 0 };
 	_cleanup_folders_ struct file_names files = { 0 };
 	_cleanup_(trends) struct trends *trends = NULL;
+	_cleanup_(earlier) struct earlier *earlier = NULL;
 	struct emit emit = { .stream = stdout };
 	struct request all = *request;
 	enum exit_status status;
@@ -254,6 +280,8 @@ enum exit_status verb_trend(const struct request *request)
 		return EXIT_FAILED;
 	all.files = files.items;
 	all.n_files = files.n;
+	if (request->earlier && earlier_read(request->earlier, &earlier) < 0)
+		return EXIT_FAILED;
 	if (reports_read(&all, false, &reports) < 0)
 		return EXIT_FAILED;
 	r = trends_new(reports.suites, files.items, reports.n, request->benchmark, &trends);
@@ -263,9 +291,17 @@ enum exit_status verb_trend(const struct request *request)
 	}
 	if (r == 0)
 		needed = levels_changes_needed(trends->n_together);
+	if (r == 0 && earlier)
+		r = earlier_compare(earlier, trends, files.items, reports.n);
+	if (r == 0 && earlier && !request->json)
+		print_earlier(earlier);
 	if (r == 0 && request->json) {
 		emit_object(&emit, NULL);
 		emit_integer(&emit, "together", (int64_t)trends->n_together);
+		if (earlier) {
+			emit_list(&emit, "gone", earlier->gone, earlier->n_gone);
+			emit_list(&emit, "between", earlier->between, earlier->n_between);
+		}
 		emit_array(&emit, "trends");
 	}
 	for (size_t i = 0; r == 0 && i < trends->n; i++) {

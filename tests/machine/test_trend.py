@@ -169,6 +169,33 @@ def check_late(history):
           'have it there\n' in trend(history.root), trend(history.root))
 
 
+def check_earlier(history):
+    """What was there at an earlier look, and is gone or has others between, is said."""
+    for day in range(24):
+        history.add(day, {'sort': 0.010, 'copy': 0.002})
+    answer = history.root.parent / f'{history.root.name}-answer'
+    answer.write_text(trend('--json', history.root))
+    try:
+        history.add(30, {'sort': 0.010})
+        found = json.loads(trend('--json', '--earlier', answer, history.root))
+        equal((found['gone'], found['between']), ([], []), 'one more')
+        check('note:' not in trend('--earlier', answer, history.root), 'one more')
+        (history.root / '890.json').unlink()
+        late = history.add(5, {'sort': 0.010})
+        for arguments in ((), ('-b', 'copy')):
+            found = json.loads(trend('--json', '--earlier', answer, *arguments, history.root))
+            equal((found['gone'], found['between']), (['890.json'], [] if arguments else [str(late)]), arguments)
+        text = trend('--earlier', answer, history.root)
+        check('note: 1 of the results of the earlier look is gone: 890.json\nnote: 1 result came in between since the '
+              f'earlier look: {late}\n' in text, text)
+        for content, says in (('{"benchmarks": []}', 'is no answer of trend --json'), ('{', 'answer: ')):
+            answer.write_text(content)
+            trend('--earlier', answer, history.root, status=1, says=says)
+    finally:
+        answer.unlink()
+    trend('--earlier', answer, history.root, status=1, says='No such file')
+
+
 def check_together(history):
     """Many histories that are looked at together, whether or not they are shown, need clearer changes."""
     names = [f'other-{number}' for number in range(60)]
@@ -321,6 +348,6 @@ def check_refused(history):
 
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
-    check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order, check_late, check_together,
+    check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order, check_late, check_earlier, check_together,
     check_zones, check_unreadable_date, check_no_date, check_control, check_clock, check_merged, check_nothing,
     check_refused))
