@@ -56,6 +56,7 @@ static const struct {
 	{ "aslr" },
 	{ "quiesce_aslr", true },
 	{ "quiesce_env_padding" },
+	{ "quiesce_user", true },
 	{ "quiesce_nice", true },
 	{ "quiesce_fifo", true },
 	{ "quiesce_environment", true },

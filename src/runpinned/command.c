@@ -261,6 +261,7 @@ int command_start(struct command *command, const struct options *options, const 
 		.tracepoints = tracepoints,
 		.join = place->join,
 		.show_output = options->show_output,
+		.user = options->user,
 		.input = command->streams.input,
 		.output = command->streams.output,
 		.pipe = options->stdout_to == OUTPUT_PIPE,

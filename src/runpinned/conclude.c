@@ -189,7 +189,10 @@ int conclude(const struct options *options, const struct place *place, struct co
 		if (inspections_have_left(&m->inspections))
 			evidence_forget_cpus(evidence, m->series);
 	}
+	/* What is learnt is kept with the user. */
+	user_enter(options->user);
 	r = wholecore_settle(place, commands);
+	user_leave(options->user);
 	if (r < 0) {
 		say_errno(r, "cannot judge the runs");
 		return r;

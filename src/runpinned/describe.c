@@ -55,6 +55,8 @@ static void describe_how(const struct options *options, struct facts *facts)
 		facts_set_string(facts, "aslr", "No randomization");
 		facts_set_string(facts, "quiesce_aslr", "off (--no-aslr)");
 	}
+	if (options->user)
+		facts_set_string(facts, "quiesce_user", options->user->name);
 	if (options->set_nice)
 		facts_set_integer(facts, "quiesce_nice", options->nice);
 	if (options->fifo_priority > 0)

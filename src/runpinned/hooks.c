@@ -18,6 +18,7 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "runpinned/become.h"
 #include "runpinned/hooks.h"
 #include "runpinned/lastwords.h"
 #include "runpinned/orphans.h"
@@ -38,6 +39,7 @@ struct watch {
 	uint32_t number; /* of the run */
 	const struct cpumask *housekeeping;
 	const struct stop *stop;
+	const struct user *user;
 	int64_t timeout_ns;
 	int stderr_fd; /* negative: the output is shown */
 	int socket;
@@ -49,6 +51,7 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	char number[16];
+	int r;
 
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0)
 		_exit(127);
@@ -61,6 +64,15 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 	snprintf(number, sizeof(number), "%u", w->number);
 	if (setenv(LAUNCH_RUN_VARIABLE, number, 1) < 0)
 		_exit(127);
+	/* Not at a terminal that is root's, for which somebody else could type (TIOCSTI). */
+	if (w->user && !w->user->is_caller)
+		(void)setsid();
+	r = w->user ? become_user(w->user->uid, w->user->gid, w->user->groups, w->user->n_groups)
+		    : 0;
+	if (r < 0) {
+		say_errno(r, "cannot become %s (--user)", w->user->name);
+		_exit(127);
+	}
 	sigprocmask(SIG_SETMASK, &w->stop->caller, NULL);
 	execl("/bin/sh", "sh", "-c", w->text, NULL);
 	say_errno(errno, "cannot execute /bin/sh");
@@ -208,6 +220,7 @@ int hook_run(const struct options *options, const struct place *place,
 		.text = command->hooks[kind],
 		.number = number,
 		.housekeeping = place->housekeeping,
+		.user = options->user,
 		.timeout_ns = options->hook_timeout_ns,
 	};
 	unsigned seen = stop->count;

@@ -39,7 +39,7 @@
 #include "sampler/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x7175690c,
+	LAUNCH_MAGIC = 0x7175690d,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
@@ -85,6 +85,7 @@ enum launch_flag {
 	/* Standard output is the controlling terminal of the launcher's session. Each run is its
 	 * foreground, and finds the settings that it had before the first run. */
 	LAUNCH_TERMINAL = 1 << 12,
+	LAUNCH_SET_USER = 1 << 13, /* programs, but not the empty one, are another user's */
 };
 
 enum launch_file_kind {
@@ -113,6 +114,10 @@ struct launch_plan {
 	uint32_t flags;
 	int32_t nice;
 	int32_t fifo_priority;
+	uint32_t uid;
+	uint32_t gid;
+	uint32_t groups; /* offset of n_groups gid_t */
+	uint32_t n_groups;
 	int32_t clockid;
 	int64_t timeout_ns; /* for each run; 0: no limit */
 	/* How long the core is looked at before and after each run, at most; 0: not at all. */
@@ -186,6 +191,7 @@ enum launch_step {
 	LAUNCH_STEP_PERSONALITY,
 	LAUNCH_STEP_NICE,
 	LAUNCH_STEP_FIFO,
+	LAUNCH_STEP_USER,
 	LAUNCH_STEP_BEGIN, /* it ended before execve(2); ETIME: by the timeout */
 	LAUNCH_STEP_EXEC,
 	LAUNCH_STEP_WAIT,

@@ -42,6 +42,7 @@
 #include "basic/survive.h"
 #include "machine/schedstat.h"
 #include "runpinned/attach.h"
+#include "runpinned/become.h"
 #include "runpinned/launch.h"
 #include "runpinned/orphans.h"
 #include "runpinned/runlog.h"
@@ -273,6 +274,16 @@ static int child_main(void *arg)
 
 		if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
 			child_fail(child, LAUNCH_STEP_FIFO);
+	}
+	/* After what only root may do, and before what the kernel would take back. */
+	if (plan->flags & LAUNCH_SET_USER && !child->is_floor) {
+		int r = become_user(plan->uid, plan->gid,
+			(const gid_t *)((const char *)plan + plan->groups), plan->n_groups);
+
+		if (r < 0) {
+			errno = -r;
+			child_fail(child, LAUNCH_STEP_USER);
+		}
 	}
 	/* If the launcher is killed, the program is killed, too. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -226,6 +226,8 @@ static int print_plan(const struct options *options, const struct place *place,
 	if (r < 0)
 		return r;
 	print_runs(options);
+	if (options->user)
+		print(stdout, "user: %s\n", options->user->name);
 	if (options->shell)
 		print(stdout, "shell: %s\n", options->shell);
 	if (options->input)
@@ -276,6 +278,17 @@ static bool has_setup(const struct commands *commands)
 	return false;
 }
 
+/* Finds the programs with the rights of who runs them. */
+static int resolve(const struct options *options, struct commands *commands)
+{
+	int r;
+
+	user_enter(options->user);
+	r = commands_resolve(commands);
+	user_leave(options->user);
+	return r;
+}
+
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
 static int make_runs(const struct options *options, const struct place *place,
 	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
@@ -285,7 +298,7 @@ static int make_runs(const struct options *options, const struct place *place,
 	int r;
 
 	if (has_setup(commands)) {
-		r = commands_resolve(commands);
+		r = resolve(options, commands);
 		if (r < 0)
 			return r;
 	}
@@ -601,12 +614,14 @@ static int open_streams(const struct options *options, struct commands *commands
 
 	if (!options->input)
 		streams_warn_of_unread_input();
+	user_enter(options->user);
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 
 		r = streams_open(
 			command->input, command->output_file, !options->dry_run, &command->streams);
 	}
+	user_leave(options->user);
 	return r;
 }
 
@@ -616,7 +631,7 @@ static int run_commands(const struct options *options, struct commands *commands
 	int r, status;
 
 	commands_take(options, commands);
-	if (!has_setup(commands) && commands_resolve(commands) < 0)
+	if (!has_setup(commands) && resolve(options, commands) < 0)
 		return EXIT_FAILED;
 	if (open_streams(options, commands) < 0)
 		return EXIT_FAILED;
@@ -664,6 +679,19 @@ static int status_of_options(int error)
 	return error == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
 }
 
+/* Finds the user of --user. Says what is wrong. */
+static int find_user(struct options *options)
+{
+	int r = user_find(options->user_name, &options->user);
+
+	if (r < 0)
+		return r;
+	r = user_take_place(options->user);
+	if (r < 0)
+		say_errno(r, "cannot take the place of %s (--user)", options->user->name);
+	return r;
+}
+
 int main(int argc, char *argv[])
 {
 	bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
@@ -689,6 +717,11 @@ int main(int argc, char *argv[])
 		say("--json: standard output is closed, so the result would be lost");
 		options_clear(&options);
 		return EXIT_FAILED;
+	}
+	r = options.as_user ? find_user(&options) : 0;
+	if (r < 0) {
+		options_clear(&options);
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
 	r = expand_programs(&options);
 	r = r < 0 ? status_of_options(r) : run_commands(&options, &commands);

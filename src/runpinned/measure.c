@@ -126,6 +126,8 @@ static const char *step_text(enum launch_step step)
 		return "cannot set the niceness (--nice)";
 	case LAUNCH_STEP_FIFO:
 		return "cannot set SCHED_FIFO (--fifo)";
+	case LAUNCH_STEP_USER:
+		return "cannot become the user (--user)";
 	case LAUNCH_STEP_CLONE:
 		return "cannot start a process";
 	case LAUNCH_STEP_WAIT:

@@ -400,6 +400,15 @@ static int take_seed(const char *value, void *into)
 	return parse_u64(value, 0, INT64_MAX, &o->seed);
 }
 
+static int take_user(const char *value, void *into)
+{
+	struct options *o = into;
+
+	o->as_user = true;
+	o->user_name = NULL;
+	return value ? option_filled(value, &o->user_name) : 0;
+}
+
 static int take_nice(const char *value, void *into)
 {
 	struct options *o = into;
@@ -767,6 +776,10 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"none, random, random:SEED or a number of bytes up to 65536", .rank = 1 },
 		{ 0, "clear-env", NULL, "an environment of PATH, --env and our own variables",
 			option_set, &o->clear_env, .rank = 1 },
+		{ 0, "user", "[=NAME]",
+			"root: run it, and the commands around the runs, as\n"
+			"who has called sudo, or as NAME, who gets the files",
+			take_user, o, "a user" },
 		{ 0, "nice", "N", "run with niceness N", take_nice, o,
 			"a whole number from -20 to 19", .rank = 1 },
 		{ 0, "fifo", "[=PRIORITY]", "run with SCHED_FIFO (default 50)", take_fifo,
@@ -950,5 +963,6 @@ void options_clear(struct options *options)
 		free(options->owned[i]);
 	free(options->owned);
 	parameters_clear(&options->parameters);
+	user_free(options->user);
 	*options = (struct options){ 0 };
 }

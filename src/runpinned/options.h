@@ -9,6 +9,7 @@
 
 #include "runpinned/launch.h"
 #include "runpinned/parameters.h"
+#include "runpinned/user.h"
 
 #include "basic/units.h"
 
@@ -124,6 +125,9 @@ struct options {
 	uint32_t env_pad_bytes; /* ENV_PAD_FIXED */
 	uint64_t env_pad_seed;	/* ENV_PAD_RANDOM */
 	bool env_pad_seeded;
+	bool as_user;	       /* --user */
+	const char *user_name; /* NULL: who has called sudo */
+	struct user *user;     /* owned; NULL until it is found, and without --user */
 	bool set_nice;
 	int nice;
 	int fifo_priority; /* 0 when not given */

@@ -32,6 +32,7 @@ struct save {
 	/* Why there is no such path, although one is wanted. */
 	int last_error;
 	char *last_why;
+	const struct user *user; /* whose files these are; NULL: ours */
 };
 
 /* Refuses other controls, because runs with different controls could not be compared by them. */
@@ -151,14 +152,11 @@ static int open_one(const char *path, struct file_replace **ret)
 	return r;
 }
 
-int save_open(const struct options *options, const struct commands *commands, struct save **ret)
+static int open_all(
+	struct save *save, const struct options *options, const struct commands *commands)
 {
-	_cleanup_(save) struct save *save = NULL;
 	int r;
 
-	save = calloc(1, sizeof(*save));
-	if (!save)
-		return -ENOMEM;
 	save->output = options->output;
 	save->csv_name = options->csv;
 	save->json = options->json;
@@ -181,8 +179,23 @@ int save_open(const struct options *options, const struct commands *commands, st
 	if (!options->output && !options->csv && !options->json && !options->no_save &&
 		!options->dry_run)
 		save->last_error = userstate_path("last.json", &save->last, &save->last_why);
-	*ret = TAKE_PTR(save);
 	return 0;
+}
+
+int save_open(const struct options *options, const struct commands *commands, struct save **ret)
+{
+	_cleanup_(save) struct save *save = calloc(1, sizeof(*save));
+	int r;
+
+	if (!save)
+		return -ENOMEM;
+	save->user = options->user;
+	user_enter(save->user);
+	r = open_all(save, options, commands);
+	user_leave(save->user);
+	if (r == 0)
+		*ret = TAKE_PTR(save);
+	return r;
 }
 
 bool save_wants_user_clock(const struct save *save)
@@ -384,7 +397,8 @@ static void commit_last(
 		*ret_place = TAKE_PTR(save->last);
 }
 
-int save_commit(struct save *save, const struct document_part *parts, size_t n, char **ret_place)
+static int commit_all(
+	struct save *save, const struct document_part *parts, size_t n, char **ret_place)
 {
 	_cleanup_free_ char *place = NULL;
 	int result = 0, r;
@@ -413,12 +427,24 @@ int save_commit(struct save *save, const struct document_part *parts, size_t n, 
 	return result;
 }
 
+int save_commit(struct save *save, const struct document_part *parts, size_t n, char **ret_place)
+{
+	int r;
+
+	user_enter(save->user);
+	r = commit_all(save, parts, n, ret_place);
+	user_leave(save->user);
+	return r;
+}
+
 void save_free(struct save *save)
 {
 	if (!save)
 		return;
+	user_enter(save->user);
 	file_replace_abort(save->result);
 	file_replace_abort(save->csv);
+	user_leave(save->user);
 	document_free(save->existing);
 	free(save->stamper);
 	free(save->control);

@@ -80,12 +80,23 @@ static uint32_t append_environment(struct text *t, char *const *env, int values_
 	return offset;
 }
 
+/* The launcher reads arrays in place, so they must be aligned. */
+static uint32_t append_array(struct text *t, const void *array, size_t size)
+{
+	static const char zeros[sizeof(uint64_t)];
+	uint32_t offset;
+
+	if (t->length % sizeof(zeros) != 0)
+		text_append_n(t, zeros, sizeof(zeros) - t->length % sizeof(zeros));
+	offset = (uint32_t)t->length;
+	text_append_n(t, array, size);
+	return offset;
+}
+
 /* Appends the paths of the files, then the array that refers to them. */
 static uint32_t append_files(struct text *t, const struct session_file *files, size_t n)
 {
-	static const char zeros[sizeof(uint64_t)];
 	_cleanup_free_ struct launch_file *entries = calloc(n + 1, sizeof(*entries));
-	uint32_t offset;
 
 	if (!entries) {
 		t->failed = true;
@@ -97,12 +108,7 @@ static uint32_t append_files(struct text *t, const struct session_file *files, s
 			.kind = files[i].kind,
 			.cpu = files[i].cpu,
 		};
-	/* The launcher reads the array in place, so it must be aligned. */
-	if (t->length % sizeof(zeros) != 0)
-		text_append_n(t, zeros, sizeof(zeros) - t->length % sizeof(zeros));
-	offset = (uint32_t)t->length;
-	text_append_n(t, (const char *)entries, n * sizeof(*entries));
-	return offset;
+	return append_array(t, entries, n * sizeof(*entries));
 }
 
 /* Writes the plan, in the format that the launcher reads, into a memfd. */
@@ -155,6 +161,14 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 	p.argv = append_vector(&t, plan->argv, &p.n_argv);
 	p.env = append_environment(&t, plan->env, values_fd, &p.n_env);
 	p.files = append_files(&t, plan->files, plan->n_files);
+	if (plan->user) {
+		p.flags |= LAUNCH_SET_USER;
+		p.uid = plan->user->uid;
+		p.gid = plan->user->gid;
+		p.n_groups = (uint32_t)plan->user->n_groups;
+		p.groups = append_array(
+			&t, plan->user->groups, p.n_groups * sizeof(plan->user->groups[0]));
+	}
 	if (t.failed)
 		return -ENOMEM;
 	if (t.length > UINT32_MAX)
@@ -278,13 +292,17 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 {
 	pid_t self = getpid(), launcher;
 	struct keeper keeper;
-	int output = -EBADF, r;
+	int output = -EBADF, reader = -EBADF, r;
 
-	r = keeper_prepare(runpinned, &keeper);
+	/* The program may open it again by a name, and before what the kernel would take back. */
+	user_enter(start->plan->user);
+	r = open_output(start->plan, &reader, &output);
+	user_leave(start->plan->user);
 	if (r == 0)
-		r = open_output(start->plan, &keeper.output, &output);
+		r = keeper_prepare(runpinned, &keeper);
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, r);
+	keeper.output = reader;
 	launcher = fork();
 	if (launcher < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, -errno);

@@ -15,6 +15,7 @@
 #include "runpinned/launch.h"
 #include "runpinned/runlog.h"
 #include "runpinned/tracepoints.h"
+#include "runpinned/user.h"
 
 /* A file whose text is part of the evidence. */
 struct session_file {
@@ -49,6 +50,7 @@ struct session_plan {
 	/* If not, standard output goes to /dev/null, and the last lines of standard error are kept.
 	 */
 	bool show_output;
+	const struct user *user; /* as whom the program is run; NULL: as ourselves */
 	int input;  /* standard input, which each run reads from its start; 0: /dev/null */
 	int output; /* standard output, which is emptied before each run; 0: none */
 	bool pipe;  /* standard output is a pipe, from which the keeper reads */

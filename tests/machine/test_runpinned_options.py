@@ -7,7 +7,9 @@ As in test_runs.py, whose helpers these tests use, nothing depends on how fast t
 
 import json
 import os
+import pwd
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -246,6 +248,112 @@ def test_output_goes_through_a_pipe():
     kind.unlink()
     measured('--stdout=null', '-n', 1, '-w', 0, program)
     equal(kind.read_text(encoding='utf-8'), '/dev/null\n', 'null')
+
+
+# --- Another user ---
+
+def nobody():
+    if os.geteuid() != 0:
+        raise machine.Skip('needs root to become somebody else')
+    try:
+        return pwd.getpwnam('nobody')
+    except KeyError as error:
+        raise machine.Skip('there is no user nobody') from error
+
+
+def own_folder(name, user):
+    folder = scratch(name)
+    folder.mkdir()
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    return folder
+
+
+def called_by(user, **more):
+    return environment(SUDO_UID=str(user.pw_uid), SUDO_GID=str(user.pw_gid), SUDO_USER=user.pw_name,
+                       SUDO_COMMAND='runpinned', MAIL='/var/mail/root', **more)
+
+
+def test_another_user():
+    """The program, and the commands around it, have nothing of root's, and the files are the user's."""
+    user = nobody()
+    folder = own_folder('another', user)
+    look = script('another-look', f'id -u >>{folder}/who; id -G >>{folder}/groups; ls /proc/self/fd >>{folder}/open\n'
+                                  f'echo "$HOME $USER $LOGNAME ${{SUDO_USER-none}} ${{MAIL-none}}" >>{folder}/env\n'
+                                  'echo out; echo again >>/dev/stdout; echo err >>/dev/stderr\n')
+    options = ['--user', '-n', 2, '-w', 1, '-o', folder / 'r.json', '--csv', folder / 'r.csv', '--stdout',
+               folder / 'out', '--setup', f'id -u >>{folder}/setup', '--prepare', f'id -u >>{folder}/prepare',
+               '--conclude', f'id -u >>{folder}/prepare', '--cleanup', f'id -u >>{folder}/setup']
+    with open('/etc/shadow', 'rb') as root_file:
+        result = run(*options, look, env=called_by(user), pass_fds=(root_file.fileno(),))
+        equal(result.returncode, 0, result.stderr)
+        # The descriptors: the standard ones, that of ls itself, and that for values.
+        entries = (folder / 'open').read_text(encoding='utf-8').split()
+        check(str(root_file.fileno()) not in entries or root_file.fileno() <= 4, f'descriptors {entries}')
+        check(len(entries) == 5 * (folder / 'env').read_text(encoding='utf-8').count('\n'), f'descriptors {entries}')
+    for name in 'who', 'setup', 'prepare':
+        equal(set((folder / name).read_text(encoding='utf-8').split()), {str(user.pw_uid)}, name)
+    groups = os.getgrouplist(user.pw_name, user.pw_gid)
+    equal({frozenset(map(int, line.split())) for line in (folder / 'groups').read_text(encoding='utf-8').splitlines()},
+          {frozenset(groups)}, 'groups')
+    equal(set((folder / 'env').read_text(encoding='utf-8').splitlines()),
+          {f'{user.pw_dir} {user.pw_name} {user.pw_name} none none'}, 'environment')
+    for path in folder.iterdir():
+        equal((path.name, path.stat().st_uid, path.stat().st_gid), (path.name, user.pw_uid, user.pw_gid), 'owner')
+    equal((folder / 'out').read_text(encoding='utf-8'), 'out\nagain\n', 'output of the last run')
+    benchmark = json.loads((folder / 'r.json').read_text(encoding='utf-8'))['benchmarks'][0]
+    equal(metadata(benchmark)[0]['quiesce_user'], user.pw_name, 'metadata')
+    # What a program opens again by its name is its own as well.
+    for stdout in 'pipe', 'terminal':
+        result = run('--user=nobody', '--no-save', '-q', '-n', 1, '--stdout', stdout, 'sh', '-c', 'echo >/dev/stdout')
+        equal(result.returncode, 0, f'{stdout}: {result.stderr}')
+    plan = run('--user', '--dry-run', 'true', env=called_by(user))
+    check(f'\nuser: {user.pw_name}\n' in plan.stdout, plan.stdout)
+
+
+def test_another_user_has_no_other_rights():
+    user = nobody()
+    folder = own_folder('rights', user)
+    secret = scratch('rights-secret')
+    secret.write_text('secret\n', encoding='utf-8')
+    secret.chmod(0o600)
+    mine = scratch('rights-mine')
+    mine.mkdir(mode=0o700)
+    (mine / 'program').write_text('#!/bin/sh\n', encoding='utf-8')
+    (mine / 'program').chmod(0o755)
+    (folder / 'link').symlink_to(mine / 'made')
+    for arguments in (['--input', secret, 'cat'], ['--stdout', mine / 'out', 'true'], ['-o', mine / 'r.json', 'true'],
+                      ['-o', folder / 'link', 'true'], ['--csv', secret, 'true'], [mine / 'program'],
+                      ['--prepare', f'cat {secret}', 'true'], ['cat', secret]):
+        result = run('--user', '-q', '--no-save', '-n', 1, '-w', 0, *arguments, env=called_by(user))
+        equal((result.returncode, bool(re.search('ermission denied|not for you', result.stderr))), (1, True),
+              f'{arguments}: {result.stderr}')
+    equal(sorted(path.name for path in mine.iterdir()), ['program'], 'files')
+    # Also where only the last step fails, root's rights help nobody.
+    moved = own_folder('rights-moved', user)
+    result = run('--user', '-q', '-n', 1, '-o', moved / 'r.json', '--prepare', f'chmod 500 {moved}', 'true',
+                 env=called_by(user, TMPDIR=str(folder)))
+    equal(result.returncode, 1, result.stderr)
+    check('the result is in' in result.stderr, result.stderr)
+    rescued = re.search(r'the result is in (\S+) instead', result.stderr)[1]
+    equal(os.stat(rescued).st_uid, user.pw_uid, 'owner of what was rescued')
+    os.unlink(rescued)
+
+
+def test_users_that_are_refused():
+    user = nobody()
+    for status, words, arguments, env in (
+            (2, 'sudo', ['--user'], environment(SUDO_UID='')), (2, 'no user', ['--user=no-such-user'], None),
+            (2, 'without this option', ['--user=0'], None), (2, 'a user', ['--user='], None),
+            (2, 'without this option', ['--user'], environment(SUDO_UID='0')),
+            (2, 'no user', ['--user'], environment(SUDO_UID='-1'))):
+        one_line(run(*arguments, '-n', 1, 'true', env=env), status, '--user', words)
+    setpriv = ('setpriv', f'--reuid={user.pw_uid}', '--clear-groups')
+    if os.access(os.path.dirname(RUNPINNED), os.X_OK) and shutil.which('setpriv'):
+        try:
+            result = run('--user', 'true', prefix=setpriv, env=called_by(user))
+        except PermissionError:
+            return
+        check(result.returncode != 0 and ('root' in result.stderr or 'denied' in result.stderr), result.stderr)
 
 
 # --- What fails, and what a shell runs ---

@@ -905,6 +905,7 @@ static void test_options_differ(void **state)
 		{ "quiesce_drop_caches", NULL, "yes", "quiesce_drop_caches: none -> yes" },
 		{ "quiesce_shell", "sh", NULL, "quiesce_shell: sh -> none" },
 		{ "quiesce_nice", NULL, "5", "quiesce_nice: none -> 5" },
+		{ "quiesce_user", NULL, "me", "quiesce_user: none -> me" },
 		{ "quiesce_cooldown", NULL, "1", "quiesce_cooldown: none -> 1" },
 		{ "quiesce_prepare", "sync", "make", "quiesce_prepare: sync -> make" },
 		{ "quiesce_evidence", "none", "all", "quiesce_evidence: none -> all" },
