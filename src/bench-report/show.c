@@ -177,6 +177,7 @@ static int emit_usage(struct emit *emit, const struct benchmark *benchmark)
 	emit_real(emit, "cpu", usage.cpu);
 	emit_real(emit, "user_cpu", usage.user_cpu);
 	emit_real(emit, "system_cpu", usage.system_cpu);
+	emit_real(emit, "reader_cpu", usage.reader_cpu);
 	emit_real(emit, "max_rss", usage.max_rss);
 	emit_real(emit, "floor_user_cpu", usage.floor_user_cpu);
 	emit_real(emit, "floor_system_cpu", usage.floor_system_cpu);

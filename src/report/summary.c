@@ -184,6 +184,13 @@ static double get_system_cpu(const struct series *series, size_t run)
 	return ns >= 0 ? (double)ns / NSEC_PER_SEC : NAN;
 }
 
+static double get_reader_cpu(const struct series *series, size_t run)
+{
+	int64_t ns = series->with_evidence ? series->evidence[run].reader_cpu_ns : -1;
+
+	return ns >= 0 ? (double)ns / NSEC_PER_SEC : NAN;
+}
+
 static double get_cpu(const struct series *series, size_t run)
 {
 	return get_user_cpu(series, run) + get_system_cpu(series, run);
@@ -212,6 +219,7 @@ int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *
 		{ get_cpu, &usage.cpu },
 		{ get_user_cpu, &usage.user_cpu },
 		{ get_system_cpu, &usage.system_cpu },
+		{ get_reader_cpu, &usage.reader_cpu },
 		{ get_max_rss, &usage.max_rss },
 	};
 
@@ -268,6 +276,11 @@ static void append_usage(struct text *t, const struct benchmark *benchmark)
 			scale_format(scale, usage.system_cpu, c),
 			format_floor(unit, usage.floor_user_cpu + usage.floor_system_cpu, floor,
 				sizeof(floor)));
+	if (isfinite(usage.reader_cpu))
+		append_row(t, "reader",
+			scale_format(
+				scale_choose_unit(unit, usage.reader_cpu), usage.reader_cpu, a),
+			"of CPU time more, to read the output on the same CPU");
 	if (isfinite(usage.max_rss))
 		append_row(t, "memory",
 			scale_format(scale_choose_unit(UNIT_BYTE, usage.max_rss), usage.max_rss, a),

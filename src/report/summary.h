@@ -49,7 +49,8 @@ struct summary_usage {
 	double cpu; /* seconds, the sum of these: */
 	double user_cpu;
 	double system_cpu;
-	double max_rss; /* bytes */
+	double reader_cpu; /* of a reader of the output on the same CPUs, not in the sum */
+	double max_rss;	   /* bytes */
 	double floor_user_cpu;
 	double floor_system_cpu;
 	double floor_max_rss;

@@ -17,6 +17,7 @@
  *	cpu_temp					as pyperf has them
  *	quiesce_start, quiesce_window_kernel, quiesce_window_user, quiesce_user_cpu,
  *	quiesce_system_cpu, quiesce_task_clock, quiesce_run_delay, quiesce_reap,
+ *	quiesce_reader_cpu				seconds, where it reads on the same CPUs
  *	quiesce_steal					seconds
  *	quiesce_flags					"preempted,irq"; result/weight.h
  *							derives how much each explains

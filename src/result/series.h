@@ -87,6 +87,9 @@ struct evidence {
 	int64_t run_delay_ns;
 	/* None of its tasks ran: it waited or slept. Only known on a single CPU. */
 	int64_t off_cpu_ns;
+	/* CPU time of a reader of its output that shares its CPUs (runpinned --stdout=pipe-here).
+	 */
+	int64_t reader_cpu_ns;
 	int64_t reap_ns; /* exit record to our stamp after wait4(2) */
 	int64_t steal_ns;
 	int64_t frequency_khz;

@@ -265,6 +265,7 @@ int command_start(struct command *command, const struct options *options, const 
 		.input = command->streams.input,
 		.output = command->streams.output,
 		.pipe = options->stdout_to == OUTPUT_PIPE,
+		.reads = options->stdout_to == OUTPUT_PIPE_HERE,
 		.terminal = options->stdout_to == OUTPUT_TERMINAL,
 	};
 	struct launch_report report = { .step = LAUNCH_STEP_SETUP };

@@ -412,6 +412,7 @@ static void fill_report(
 	ret->system_cpu_ns = report->system_cpu_ns;
 	ret->run_delay_ns = judge_waiting(report, floor);
 	ret->off_cpu_ns = judge_off_cpu(report, floor);
+	ret->reader_cpu_ns = report->reader_cpu_ns;
 	ret->minor_faults = clamp(report->minor_faults);
 	ret->major_faults = clamp(report->major_faults);
 	ret->voluntary_switches = clamp(report->voluntary_switches);

@@ -159,6 +159,8 @@ int64_t judge_waiting(const struct launch_report *report, const struct window_fl
 		waited_ns = tree_waited(report);
 	else if (!is_single_task(report))
 		return -1;
+	if (waited_ns >= 0)
+		waited_ns = MAX(waited_ns - MAX(report->reader_cpu_ns, (int64_t)0), (int64_t)0);
 	/* A task does not wait while it runs. */
 	if (waited_ns >= 0 && is_single_task(report) && report->leader_ran_ns >= 0)
 		waited_ns = MIN(waited_ns,
@@ -180,7 +182,8 @@ static bool is_preempted(const struct launch_report *report, const struct weight
 
 	if (!isnan(weight))
 		return weight >= WEIGHT_WORTH_SAYING;
-	return report->involuntary_switches > 0 && is_single_task(report);
+	return report->involuntary_switches > 0 && report->reader_cpu_ns <= 0 &&
+		is_single_task(report);
 }
 
 uint16_t judge_run(const struct run_facts *run)

@@ -65,7 +65,8 @@ enum window_verdict judge_window(
  * thread (/proc/PID/schedstat), as far as the window has room for it beside the CPU time of the
  * thread: the sum begins before exec and ends when the process is gone. Of a program with several
  * tasks it is known from the records of all tasks only (tree.h), since a task that waits for
- * another task of the program is no disturbance.
+ * another task of the program is no disturbance. Nor is the reader of its output that it shares its
+ * CPUs with: so much of the waiting as the reader ran is taken for waiting for the reader.
  */
 int64_t judge_waiting(const struct launch_report *report, const struct window_floor *floor);
 /* How long none of the program's tasks ran, on a single CPU: because it waited for the CPU, or

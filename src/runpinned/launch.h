@@ -86,6 +86,7 @@ enum launch_flag {
 	 * foreground, and finds the settings that it had before the first run. */
 	LAUNCH_TERMINAL = 1 << 12,
 	LAUNCH_SET_USER = 1 << 13, /* programs, but not the empty one, are another user's */
+	LAUNCH_READER = 1 << 14,   /* with LAUNCH_PIPE: the launcher makes the pipe and reads it */
 };
 
 enum launch_file_kind {
@@ -291,6 +292,8 @@ struct launch_report {
 	int32_t only_cpu; /* the single CPU that it was allowed then; -1: there were several */
 	int64_t start_ns; /* just before execve(2) */
 	int64_t end_ns;	  /* just after waitid(2) */
+	/* CPU time of the launcher's reader while the program ran; -1 where there is none. */
+	int64_t reader_cpu_ns;
 	/* How long the launcher may have slept between the readings, outside of the run. */
 	int64_t around_ns;
 	int64_t user_cpu_ns;

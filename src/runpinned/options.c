@@ -202,6 +202,7 @@ static int take_hook(const char *value, void *into)
 static const char *const output_names[] = {
 	[OUTPUT_NULL] = "null",
 	[OUTPUT_PIPE] = "pipe",
+	[OUTPUT_PIPE_HERE] = "pipe-here",
 	[OUTPUT_TERMINAL] = "terminal",
 };
 
@@ -711,9 +712,10 @@ static int read_options(int argc, char *argv[], struct options *o)
 			option_filled, &o->input, "a file name" },
 		{ 0, "stdout", "FILE",
 			"where its standard output goes: FILE, emptied before\n"
-			"each run; null (the default); pipe; or terminal, one\n"
-			"of its own, which is its standard input as well",
-			take_stdout, o, "a file name, null, pipe or terminal" },
+			"each run; null (the default); pipe; pipe-here, read\n"
+			"on the program's own CPU; or terminal, one of its\n"
+			"own, which is its standard input as well",
+			take_stdout, o, "a file name, null, pipe, pipe-here or terminal" },
 		{ 0, "no-wait", NULL, "fail if another runpinned has the CPU", option_set,
 			&o->no_wait, .rank = 2 },
 

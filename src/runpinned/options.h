@@ -29,6 +29,7 @@ enum option_output {
 	OUTPUT_NULL,
 	OUTPUT_FILE,
 	OUTPUT_PIPE,
+	OUTPUT_PIPE_HERE,
 	OUTPUT_TERMINAL,
 };
 
@@ -185,7 +186,7 @@ void options_follow_stamper(struct options *options, const char *name);
 bool options_is_same_variable(const char *a, const char *b);
 /* "setup", "prepare", "conclude" or "cleanup". */
 const char *options_hook_name(enum hook_kind kind);
-/* "pipe" or "terminal": what --stdout has for it; NULL for a file and for none. */
+/* "pipe", "pipe-here" or "terminal": what --stdout has for it; NULL for a file and for none. */
 const char *options_stdout_name(const struct options *options);
 /* "full", "records", "half-core", "core", "no-core" or "none". */
 const char *options_evidence_name(const struct options *options);

@@ -142,8 +142,10 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		p.flags |= LAUNCH_INPUT;
 	if (plan->output > 0)
 		p.flags |= LAUNCH_OUTPUT;
-	if (plan->pipe)
+	if (plan->pipe || plan->reads)
 		p.flags |= LAUNCH_PIPE;
+	if (plan->reads)
+		p.flags |= LAUNCH_READER;
 	if (plan->terminal)
 		p.flags |= LAUNCH_TERMINAL;
 	if (plan->tracepoints) {

@@ -468,6 +468,7 @@ def main():
         (Scenario('around', ['-o', '{out}/result.json', '--prepare', 'true', '--cleanup', 'true', '--input',
                              '/dev/zero', '--stdout=pipe', '--shell', '--name', 'empty']), 40, 10),
         (Scenario('terminal', ['-o', '{out}/result.json', '--stdout=terminal']), 20, 5),
+        (Scenario('reader', ['-o', '{out}/result.json', '--stdout=pipe-here']), 20, 5),
         (Library(), 40, 40),
         (Report('show', ['show', '{out}/new.json'], {'new.json': new}), 15, 300),
         (Report('compare', ['compare', '{out}/new.json', '{out}/other.json'],

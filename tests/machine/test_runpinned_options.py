@@ -250,6 +250,34 @@ def test_output_goes_through_a_pipe():
     equal(kind.read_text(encoding='utf-8'), '/dev/null\n', 'null')
 
 
+READERS = '''
+cd /proc/$PPID/task && for task in *; do sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' $task/status; done | xargs >>{told}
+echo $(readlink /proc/$$/fd/1) $(ls /proc/$$/fd | wc -l) >>{told}.kind
+head -c 3000000 /dev/zero
+echo again >/dev/stdout
+'''
+
+
+def test_output_is_read_on_the_same_cpu():
+    """By a thread of the launcher, whose time is told and is no waiting of the program's."""
+    told = scratch('readers')
+    program = script('readers-program', READERS.format(told=told))
+    result = run('--json', '--stdout=pipe-here', '-n', 3, '-w', 1, program)
+    equal(result.returncode, 0, result.stderr)
+    benchmark = json.loads(result.stdout)['benchmarks'][0]
+    facts = metadata(benchmark)
+    equal(facts[0]['quiesce_output'], 'pipe-here', 'quiesce_output')
+    equal(set(told.read_text(encoding='utf-8').splitlines()), {f'{CPU} {CPU}'}, 'where the launcher and its reader run')
+    kinds = scratch('readers.kind').read_text(encoding='utf-8').split()
+    check(all(kind.startswith('pipe:') for kind in kinds[::2]) and len(set(kinds[1::2])) == 1, f'what it finds {kinds}')
+    check(all(one['quiesce_reader_cpu'] > 0 for one in facts), f'{facts}')
+    check(re.search('^  reader ', result.stderr, re.M), result.stderr)
+    check('quiesce_reader_cpu' not in metadata(measured('--stdout=pipe', '-n', 1, 'true'))[0], 'a reader elsewhere')
+    if os.geteuid() == 0:
+        result = run('--user=nobody', '--no-save', '-q', '-n', 1, '--stdout=pipe-here', 'sh', '-c', 'echo >/dev/stdout')
+        equal(result.returncode, 0, result.stderr)
+
+
 # --- Another user ---
 
 def nobody():

@@ -325,6 +325,12 @@ static void test_waiting(void **state)
 	r.tree.waited_ns = 3 * NSEC_PER_MSEC;
 	assert_int_equal(judge_waiting(&r, &floor), 2 * NSEC_PER_MSEC);
 
+	/* What it waited for the reader of its output is none of it. */
+	r.reader_cpu_ns = 2 * NSEC_PER_MSEC - NSEC_PER_MSEC / 2;
+	assert_int_equal(judge_waiting(&r, &floor), 3 * NSEC_PER_MSEC / 2);
+	r.reader_cpu_ns = 4 * NSEC_PER_MSEC;
+	assert_int_equal(judge_waiting(&r, &floor), 0);
+
 	/* Without any stamps of the kernel: a single task is one that used all the CPU time. */
 	r = sound_report();
 	r.window = (struct window){ 0 };
