@@ -51,6 +51,9 @@ struct knob {
 	/* In the table, all successful rows with the same `fold`, such as "interrupts", become one
 	 * row that counts them. NULL: the knob always has its own row. A static string. */
 	const char *fold;
+	/* What a knob that has the wanted value does not do on this kernel, for a person. A static
+	 * string; NULL: nothing. */
+	const char *caveat;
 	/* A refusal by the kernel is no failure of the whole operation, as with an interrupt that
 	 * cannot be moved. */
 	bool may_be_refused;

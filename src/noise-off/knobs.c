@@ -17,6 +17,8 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "machine/cpuidle.h"
+#include "machine/isolation.h"
+#include "machine/kernelversion.h"
 #include "machine/swap.h"
 #include "machine/virtualization.h"
 #include "noise-off/knobs.h"
@@ -29,6 +31,8 @@
 #define SYSCTL "/proc/sys/kernel"
 #define PERF_CPU_PERCENT SYSCTL "/perf_cpu_time_max_percent"
 #define PERF_SAMPLE_RATE SYSCTL "/perf_event_max_sample_rate"
+#define RT_RUNTIME SYSCTL "/sched_rt_runtime_us"
+#define FAIR_SERVER "/sys/kernel/debug/sched/fair_server"
 #define ASLR SYSCTL "/randomize_va_space"
 
 enum {
@@ -47,34 +51,54 @@ enum {
 
 const struct noise_knob noise_knobs[] = {
 	[NOISE_WORKQUEUE] = { "workqueue", NOISE_WITH_CPUS, "the others",
-		"unbound kernel work runs on other CPUs" },
+		"unbound work runs on other CPUs" },
 	[NOISE_WRITEBACK] = { "writeback", NOISE_WITH_CPUS, "the others",
-		"dirty pages are written from other CPUs" },
+		"dirty pages are written elsewhere" },
 	[NOISE_WATCHDOG_CPUMASK] = { "watchdog_cpumask", NOISE_WITH_CPUS, "the others",
 		"no lockup checks on the quiet CPUs" },
 	[NOISE_PM_QOS] = { "pm_qos", NOISE_WITH_CPUS, "halt only",
 		"no deep idle, so no slow waking up" },
 	[NOISE_NMI_WATCHDOG] = { "nmi_watchdog", NOISE_ALWAYS, "0",
-		"frees a hardware counter, ends its NMIs", SYSCTL "/nmi_watchdog" },
+		"frees a counter, ends its NMIs", SYSCTL "/nmi_watchdog" },
 	[NOISE_SOFT_WATCHDOG] = { "soft_watchdog", NOISE_IF_NAMED, "0",
 		"no lockup check every few seconds", SYSCTL "/soft_watchdog" },
 	[NOISE_TIMER_MIGRATION] = { "timer_migration", NOISE_ALWAYS, "0",
-		"timers stay on the CPU that armed them", SYSCTL "/timer_migration" },
+		"timers stay where they were armed", SYSCTL "/timer_migration", { 6, 9 },
+		"since Linux 6.9 most timers of idle CPUs come here all the same" },
 	[NOISE_STAT_INTERVAL] = { "stat_interval", NOISE_ALWAYS, "120",
 		"memory statistics seldom interrupt" },
 	[NOISE_NUMA_BALANCING] = { "numa_balancing", NOISE_ALWAYS, "0",
-		"no page faults made to watch accesses", SYSCTL "/numa_balancing" },
+		"no page faults to watch accesses", SYSCTL "/numa_balancing" },
 	[NOISE_KSM] = { "ksm", NOISE_ALWAYS, "0", "no merging of equal pages" },
-	[NOISE_THP] = { "thp", NOISE_ALWAYS, "madvise", "huge pages only for who asks for them" },
+	[NOISE_THP] = { "thp", NOISE_ALWAYS, "madvise", "huge pages for who asks for them" },
 	[NOISE_PERF_CPU_PERCENT] = { "perf_cpu_percent", NOISE_ALWAYS, "1-99",
 		"profilers have a limit of CPU time" },
 	[NOISE_PERF_SAMPLE_RATE] = { "perf_sample_rate", NOISE_ALWAYS, "1",
-		"other people's profilers hardly sample" },
+		"profilers take a sample now and then",
+		.remains = "one a tick from who has a period, or runs already" },
 	[NOISE_RT_RUNTIME] = { "rt_runtime", NOISE_IF_NAMED, "-1",
-		"real-time programs are not throttled", SYSCTL "/sched_rt_runtime_us" },
+		"real-time programs go unthrottled", NULL, { 6, 12 },
+		"the fair server gives others 5 % of a second" },
 	[NOISE_ASLR] = { "aslr", NOISE_IF_NAMED, "0", "one memory layout for all runs", ASLR },
-	[NOISE_SWAP] = { "swap", NOISE_IF_NAMED, "off", "no run waits for what was swapped out" },
+	[NOISE_SWAP] = { "swap", NOISE_IF_NAMED, "off", "no run waits for swapped-out pages" },
 };
+
+/* Whether the running kernel is one on which the knob has no effect of the kind, or not the whole.
+ * Where the kernel does not tell its version, the knob is told what it can be. */
+static bool has_remains(const struct noise_knob *knob)
+{
+	return knob->remains &&
+		(knob->until.major == 0 ||
+			kernelversion_is_before(knob->until.major, knob->until.minor) == 0);
+}
+
+void noise_format_kernels(const struct noise_knob *knob, char *buf, size_t size)
+{
+	if (knob->until.major == 0)
+		snprintf(buf, size, "all");
+	else
+		snprintf(buf, size, "<%u.%u", knob->until.major, knob->until.minor);
+}
 
 static_assert(ARRAY_SIZE(noise_knobs) == NOISE_N, "a knob without a row");
 
@@ -192,6 +216,8 @@ static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum k
 			return r;
 		knob->cpu = cpu;
 		knob->may_be_refused = p->wishes[id] != NOISE_NAMED;
+		if (has_remains(&noise_knobs[id]))
+			knob->caveat = noise_knobs[id].remains;
 		return 0;
 	}
 	if (text_format(&note, "closed by %s", p->container) < 0)
@@ -661,6 +687,66 @@ static int plan_perf_sample_rate(struct planning *p)
 		"1", -1, name);
 }
 
+/* --- Real time. --- */
+
+/*
+ * From 6.12 on real-time programs are no longer throttled (kernel/sched/rt.c): a deadline server
+ * for ordinary programs has the CPU for 50 ms of each second in which these wait beside real-time
+ * ones (fair_server_init() in kernel/sched/deadline.c). Its time is in debugfs alone, by CPU; 0
+ * switches it off. sched_rt_runtime_us then only says how much real-time programs with deadlines
+ * may reserve, and is left alone.
+ */
+static int plan_fair_server(struct planning *p)
+{
+	const struct cpumask *cpus =
+		p->target->cpus ? p->target->cpus : p->target->topology->online;
+	const char *name = noise_knobs[NOISE_RT_RUNTIME].name;
+
+	if (access(FAIR_SERVER, F_OK) < 0) {
+		_cleanup_free_ char *note = NULL;
+
+		if (text_format(&note, "%s; %s", noise_knobs[NOISE_RT_RUNTIME].remains,
+			    errno == ENOENT ? "debugfs, which has its switch, is not there"
+					    : strerror(errno)) < 0)
+			return -ENOMEM;
+		return add_shown(p, KNOB_UNAVAILABLE, FAIR_SERVER, NULL, note, name);
+	}
+	cpumask_for_each (cpu, cpus) {
+		char path[sizeof(FAIR_SERVER) + 32];
+		int r;
+
+		snprintf(path, sizeof(path), FAIR_SERVER "/cpu%d/runtime", cpu);
+		r = knob_plan_add(p->plan, GROUP_ALL, KNOB_NUMBER, path, "0", NULL, "%s", name);
+		if (r < 0)
+			return r;
+		p->plan->knobs[p->plan->n - 1].cpu = cpu;
+	}
+	return 0;
+}
+
+/* From 7.0 on timers of other CPUs do not come to isolated ones, whatever this knob is. */
+static int plan_timer_migration(struct planning *p)
+{
+	_cleanup_(isolation) struct isolation *isolation = NULL;
+	int r;
+
+	r = add_plain(p, NOISE_TIMER_MIGRATION, noise_knobs[NOISE_TIMER_MIGRATION].file,
+		noise_knobs[NOISE_TIMER_MIGRATION].sets);
+	if (r < 0 || !p->target->cpus || kernelversion_is_before(7, 0) != 0)
+		return r;
+	r = isolation_read(&isolation);
+	if (r == 0 && cpumask_subset(p->target->cpus, isolation->isolated))
+		p->plan->knobs[p->plan->n - 1].caveat = NULL;
+	return r;
+}
+
+static int plan_rt_runtime(struct planning *p)
+{
+	return has_remains(&noise_knobs[NOISE_RT_RUNTIME])
+		? plan_fair_server(p)
+		: add_plain(p, NOISE_RT_RUNTIME, RT_RUNTIME, "-1");
+}
+
 /* --- The plan. --- */
 
 static int show_aslr(struct planning *p)
@@ -697,6 +783,10 @@ static int plan_one(struct planning *p, enum noise_id id)
 		return plan_perf_cpu_percent(p);
 	case NOISE_PERF_SAMPLE_RATE:
 		return plan_perf_sample_rate(p);
+	case NOISE_TIMER_MIGRATION:
+		return plan_timer_migration(p);
+	case NOISE_RT_RUNTIME:
+		return plan_rt_runtime(p);
 	case NOISE_SWAP:
 		return plan_swap(p);
 	default:

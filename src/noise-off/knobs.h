@@ -46,7 +46,18 @@ struct noise_knob {
 	/* The file to which `sets` is written unchanged; NULL where the value has to be
 	 * computed. */
 	const char *file;
+	/* It has this effect on Linux before this version; { 0 }: on every kernel that has the
+	 * knob. Source: the man page, and tests/vm/guest/test_effects.py. */
+	struct noise_version {
+		unsigned major, minor;
+	} until;
+	/* What disturbs in spite of the knob: on later kernels, or without `until` on all. NULL:
+	 * nothing. */
+	const char *remains;
 };
+
+/* The kernels on which the knob has its effect, for a person: "all", "<6.9". */
+void noise_format_kernels(const struct noise_knob *knob, char *buf, size_t size);
 
 /* NOISE_N of them. */
 extern const struct noise_knob noise_knobs[];

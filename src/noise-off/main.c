@@ -140,6 +140,7 @@ static int run_list(const struct setter_verb_use *use, void *state _unused_)
 	static const struct table_column columns[] = {
 		{ "NAME", 0 },
 		{ "TURNED", 0 },
+		{ "LINUX", 0 },
 		{ "TO", 0 },
 		{ "WHY", 0 },
 	};
@@ -153,10 +154,12 @@ static int run_list(const struct setter_verb_use *use, void *state _unused_)
 	r = table_new("noise", columns, ARRAY_SIZE(columns), use->json, stdout, &table);
 	for (int id = 0; r == 0 && id < NOISE_N; id++) {
 		const struct noise_knob *knob = &noise_knobs[id];
+		char kernels[16];
 
+		noise_format_kernels(knob, kernels, sizeof(kernels));
 		r = table_add(table,
 			(const char *const[]){
-				knob->name, use_name(knob->use), knob->sets, knob->why });
+				knob->name, use_name(knob->use), kernels, knob->sets, knob->why });
 	}
 	if (r == 0)
 		r = table_print(table);

@@ -253,6 +253,14 @@ static bool is_only_kept(const struct knob *knob)
 	return !knob->settled && !knob->wanted;
 }
 
+/* What is to be said of a knob besides its state. */
+static const char *find_note(const struct knob *knob)
+{
+	if (knob->note || knob->error)
+		return knob->note;
+	return knob_went_well(knob) || knob->word == KNOB_NONE ? knob->caveat : NULL;
+}
+
 static struct entry make_entry(const struct knob *knob, size_t index, bool json, bool verbose)
 {
 	bool kept = is_only_kept(knob), apart = json || verbose;
@@ -267,7 +275,7 @@ static struct entry make_entry(const struct knob *knob, size_t index, bool json,
 		.kind = knob->kind,
 		.values = { knob->wanted, knob->now, knob->original },
 		.word = json && knob->word == KNOB_NONE ? NULL : knob_word_name(knob->word),
-		.note = knob->note,
+		.note = find_note(knob),
 		.error = knob->error,
 	};
 

@@ -168,7 +168,10 @@ ksm                   0             0             1        applied
 thp                   madvise       madvise       always   applied
 thp defrag            madvise       madvise       defer    applied
 perf_cpu_percent      25            25            100      applied
-perf_sample_rate      1             1             100000   applied
+perf_sample_rate      1             1             100000   applied one a tick
+                                                                   from who has
+                                                                   a period, or
+                                                                   runs already
 aslr                                2                      -       left on
 
 `noise-off restore` puts this back.
@@ -177,6 +180,7 @@ aslr                                2                      -       left on
 
 def test_table():
     with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.write(f'{KERNEL}/osrelease', '6.8.12\n')
         setter.box.write(f'{KERNEL}/numa_balancing', '1\n')
         setter.box.write(f'{KERNEL}/perf_cpu_time_max_percent', '100\n')
         setter.box.write(f'{THP}/defrag', 'always [defer] defer+madvise madvise never\n')
@@ -223,6 +227,7 @@ def test_except():
 def test_if_named():
     """Knobs that cost more than the noise is worth are turned only if they are named."""
     with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.write(f'{KERNEL}/osrelease', '6.11.0\n')
         setter.cycle('--with', 'rt_runtime,soft_watchdog', changes={
             **MACHINE_WIDE['amd-smt'],
             f'{KERNEL}/sched_rt_runtime_us': '-1',
@@ -233,6 +238,33 @@ def test_if_named():
         setter.cycle('--aslr', 'off', changes={
             **MACHINE_WIDE['amd-smt'], f'{KERNEL}/randomize_va_space': '0'})
         setter.cycle('--aslr', 'keep', changes=MACHINE_WIDE['amd-smt'])
+
+
+def test_kernels():
+    """Where a knob does not do what it did on older kernels, its row says what disturbs all the same."""
+    fair = 'sys/kernel/debug/sched/fair_server'
+    for release, isolated, timers in (('6.8.1', '', None), ('6.9.0', '', 'most timers of idle CPUs'),
+                                      ('7.0.1', '', 'most timers of idle CPUs'), ('7.0.1', '2', None)):
+        with Setter(NOISE_OFF, 'amd-smt') as setter:
+            setter.box.write(f'{KERNEL}/osrelease', f'{release}\n')
+            setter.box.write(f'{CPU}/isolated', f'{isolated}\n')
+            for verb in 'apply', 'status':
+                row, = knobs(setter, verb, '-c', '2', '--only', 'timer_migration')
+                equal((row['state'], row['now']), ('applied', '0'), release)
+                check(timers in row['why'] if timers else row['why'] is None, f'{release}: {row}')
+    with Setter(NOISE_OFF, 'amd-smt') as setter:
+        setter.box.write(f'{KERNEL}/osrelease', '6.12.48\n')
+        row, = knobs(setter, 'apply', '-c', '2', '--only', 'stat_interval')
+        equal(row['why'], None, 'a knob that works on all kernels')
+        result = setter.run('--only', 'rt_runtime', '-c', '2', '--json')
+        equal(result.returncode, 3, result.stderr)
+        row, = json.loads(result.stdout)['knobs']
+        check(row['state'] == 'unavailable' and '5 %' in row['why'], row)
+        setter.succeed('restore')
+        for cpu in range(16):
+            setter.box.write(f'{fair}/cpu{cpu}/runtime', '50000000\n')
+        setter.cycle('--with', 'rt_runtime', '-c', '2,10', changes={
+            **expected('amd-smt', '2,10'), f'{fair}/cpu2/runtime': '0', f'{fair}/cpu10/runtime': '0'})
 
 
 def test_layouts():
