@@ -28,11 +28,13 @@
 #include "irq-steer/irqbalance.h"
 #include "irq-steer/service.h"
 #include "machine/irqline.h"
+#include "machine/netqueue.h"
 #include "setter/setter.h"
 #include "state/journal.h"
 #include "unit/dropin.h"
 
 #define IRQ_DIRECTORY "/proc/irq/"
+#define QUEUES_FOLD "queues of network cards"
 
 enum {
 	/* irqbalance first, so that it does not undo the moves; restored last. */
@@ -153,6 +155,42 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 	r = knob_plan_add(plan, group, KNOB_MASK, path, wanted, &knob, "%s", name);
 	if (r == 0)
 		knob->may_be_refused = group == GROUP_IRQBALANCE;
+	return r;
+}
+
+/*
+ * The CPUs to which packets of a queue are handed, for their work in the network stack
+ * (Documentation/networking/scaling.rst, "RPS"). A mask without CPUs means that this is done where
+ * the queue's interrupt is. Which CPU sends by which queue (xps_cpus) brings no work of others to
+ * it.
+ */
+static int plan_queues(struct knob_plan *plan, const struct steering *s)
+{
+	struct netqueues queues = { 0 };
+	int r;
+
+	r = netqueues_read("rx-*", "rps_cpus", &queues);
+	for (size_t i = 0; r == 0 && i < queues.n; i++) {
+		_cleanup_free_ char *now = NULL;
+
+		r = knob_read(NULL, queues.items[i].path, &now);
+		if (r < 0 && knob_error_is_unavailable(-r)) {
+			r = 0; /* the card is gone */
+			continue;
+		}
+		if (r == 0 && cpumask_parse_hex(now, s->scratch) == 0 &&
+			cpumask_is_empty(s->scratch))
+			continue;
+		r = r < 0 && knob_error_is_ours(-r)
+			? r
+			: plan_mask(plan, s, GROUP_IRQS, queues.items[i].path, false,
+				  queues.items[i].name);
+		if (r == 0 && !plan->knobs[plan->n - 1].settled) {
+			plan->knobs[plan->n - 1].fold = QUEUES_FOLD;
+			plan->knobs[plan->n - 1].may_be_refused = true;
+		}
+	}
+	netqueues_clear(&queues);
 	return r;
 }
 
@@ -297,7 +335,7 @@ static int plan_all(struct knob_plan *plan, const struct steering *s)
 			plan, s, GROUP_IRQS, IRQLINE_DEFAULT_AFFINITY, false, "default affinity");
 	for (size_t i = 0; r == 0 && i < s->lines->n; i++)
 		r = plan_line(plan, s, &s->lines->items[i]);
-	return r;
+	return r < 0 ? r : plan_queues(plan, s);
 }
 
 static int make_plan(
@@ -380,7 +418,8 @@ static int verify_lines(struct knob_plan *plan, const struct steering *s)
 		uint64_t number;
 		int r;
 
-		if (!knob->fold || parse_next_u64(&cursor, &number) < 0)
+		if (!knob->fold || !text_starts_with(knob->path, IRQ_DIRECTORY) ||
+			parse_next_u64(&cursor, &number) < 0)
 			continue;
 		why = explain_line(s, knob, (unsigned)number);
 		if (!why)

@@ -15,6 +15,7 @@
 #include "isol-check/subjects.h"
 #include "machine/interrupts.h"
 #include "machine/irqline.h"
+#include "machine/netqueue.h"
 #include "state/journal.h"
 
 enum {
@@ -393,6 +394,46 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 	finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
 }
 
+/* --- Packets. --- */
+
+/* Recordings are made without network cards, whose names may tell whose they are. */
+static void look_at_rps(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	struct netqueues queues = { 0 };
+	size_t n = 0, n_unread = 0;
+
+	if (!mask)
+		return;
+	if (host_options(host)->recorded && access("/sys/class/net", F_OK) < 0) {
+		finding_add(f, VERDICT_UNKNOWN, "a recorded machine does not tell");
+		return;
+	}
+	if (netqueues_read("rx-*", "rps_cpus", &queues) == -ENOMEM)
+		host_fail(host);
+	for (size_t i = 0; i < queues.n; i++) {
+		const struct netqueue *queue = &queues.items[i];
+		char text[FILE_ATTR_SIZE];
+
+		if (host_read(queue->path, text) < 0 || cpumask_parse_hex(text, mask) < 0) {
+			n_unread++;
+			continue;
+		}
+		if (!cpumask_intersects(mask, host_cpus(host)) || n++ > 0)
+			continue;
+		finding_add(f, VERDICT_RISK, "packets of %s are handed to these CPUs", queue->name);
+		finding_add_path(f, "%s", queue->path);
+		finding_add_fix(f, "irq-steer -c %s", host_cpus_text(host));
+	}
+	if (n > 1)
+		finding_add(f, VERDICT_RISK, "and of %zu more queues", n - 1);
+	if (n_unread > 0)
+		finding_add(f, VERDICT_UNKNOWN, "%zu queues cannot be read", n_unread);
+	if (n == 0 && n_unread == 0)
+		finding_add(f, VERDICT_OK, "no packets are handed to these CPUs");
+	netqueues_clear(&queues);
+}
+
 /* --- Rates. --- */
 
 struct rates {
@@ -478,6 +519,12 @@ const struct check interrupts_checks[] = {
 		"The affinity of interrupts that are set up later: when a driver is loaded, a\n"
 		"network card is brought up, or a disk is plugged in.\n"
 		"Source: Documentation/core-api/irq/irq-affinity.rst." },
+	{ "rps", look_at_rps,
+		"Receive packet steering (RPS) hands packets that a network card has received,\n"
+		"or that programs of this machine have sent each other, to the CPUs of a mask\n"
+		"for their work in the network stack: a message to that CPU and some\n"
+		"microseconds each. Of this network namespace.\n"
+		"Source: Documentation/networking/scaling.rst." },
 	{ "irqbalance", look_at_irqbalance,
 		"irqbalance spreads interrupts over all CPUs every ten seconds, and so undoes\n"
 		"affinities that others have set. By default it leaves CPUs alone that were\n"

@@ -139,34 +139,49 @@ static int are_left_out(struct host *host, const struct isolation *isolation, ui
 	return isolated ? 1 : -ENODATA;
 }
 
+/* 1, 0, or -ENODATA where the machine does not tell its release. */
+static int is_since(struct host *host, uint64_t since_major, uint64_t since_minor)
+{
+	uint64_t major, minor;
+
+	if (!host_read_release(host, &major, &minor))
+		return -ENODATA;
+	return (major > since_major || (major == since_major && minor >= since_minor));
+}
+
 static void look_at_timers(struct host *host, struct finding *f)
 {
 	static const char path[] = SYSCTL "/timer_migration";
 	const struct isolation *isolation = host_isolation(host);
-	const char *unread;
+	const char *unread = NULL;
 	int64_t value;
-	int r;
+	int left_out, of_few;
 
 	if (!isolation || !read_number(f, path, &value))
 		return;
-	if (value == 0) {
-		finding_add(f, VERDICT_OK, "timers stay where they were armed");
-		return;
-	}
-	r = are_left_out(host, isolation, 7, 0, &unread);
-	if (r > 0) {
+	left_out = are_left_out(host, isolation, 7, 0, &unread);
+	of_few = is_since(host, 6, 9);
+	if (left_out > 0) {
 		finding_add(f, VERDICT_OK, "this kernel leaves isolated CPUs out");
-		return;
-	}
-	if (r < 0) {
+	} else if (of_few > 0 && left_out == 0) {
+		finding_add(f, VERDICT_INFO,
+			"timers of idle CPUs may be handed to these, whatever that file says");
+	} else if (value == 0 && of_few == 0) {
+		finding_add(f, VERDICT_OK, "timers stay where they were armed");
+	} else if (value == 0 && of_few < 0) {
+		finding_add(f, VERDICT_UNKNOWN,
+			"timers stay where they were armed if the kernel is older than 6.9, which "
+			"is not told");
+		finding_add_path(f, SYSCTL "/osrelease");
+	} else if (left_out < 0) {
 		finding_add(f, VERDICT_UNKNOWN,
 			"timers of idle CPUs may be handed to these, unless these CPUs are "
 			"isolated and the kernel is 7.0 or newer, which is not told");
 		finding_add_path(f, "%s", unread);
-		return;
+	} else {
+		finding_add(f, VERDICT_RISK, "timers of idle CPUs may be handed to these");
+		advise_noise_off(host, f, "timer_migration", false);
 	}
-	finding_add(f, VERDICT_RISK, "timers of idle CPUs may be handed to these");
-	advise_noise_off(host, f, "timer_migration", false);
 }
 
 static void look_at_statistics(struct host *host, struct finding *f)
@@ -201,13 +216,16 @@ static void look_at_statistics(struct host *host, struct finding *f)
 		advise_noise_off(host, f, "stat_interval", false);
 }
 
-static void look_at_realtime(struct host *host _unused_, struct finding *f)
+static void look_at_realtime(struct host *host, struct finding *f)
 {
 	int64_t runtime;
 
 	if (!read_number(f, SYSCTL "/sched_rt_runtime_us", &runtime))
 		return;
-	if (runtime < 0)
+	if (is_since(host, 6, 12) > 0)
+		finding_add(f, VERDICT_INFO,
+			"real-time tasks leave 5 %% of the CPU to others that wait");
+	else if (runtime < 0)
 		finding_add(f, VERDICT_INFO, "real-time tasks are never held back");
 	else
 		finding_add(f, VERDICT_INFO,
@@ -454,8 +472,9 @@ const struct check kernel_checks[] = {
 		"Source: Documentation/admin-guide/lockup-watchdogs.rst." },
 	{ "timer-migration", look_at_timers,
 		"A CPU that becomes idle hands its timers to a busy one. The CPU of a benchmark\n"
-		"is busy, so it gets them, and runs work of others. From 7.0 on isolated CPUs\n"
-		"are left out.\n"
+		"is busy, so it gets them, and runs work of others. timer_migration=0 prevents\n"
+		"that up to 6.8; since then it holds for high-resolution timers alone. From 7.0\n"
+		"on isolated CPUs are left out.\n"
 		"Source: kernel/time/timer_migration.c;\n"
 		"Documentation/admin-guide/sysctl/kernel.rst." },
 	{ "vmstat", look_at_statistics,
@@ -465,7 +484,8 @@ const struct check kernel_checks[] = {
 	{ "rt-throttling", look_at_realtime,
 		"Real-time tasks may use only so much of each second (of sched_rt_period_us). A\n"
 		"program under runpinned --fifo that never sleeps is stopped for the rest of it:\n"
-		"up to 6.11 always, from 6.12 on only if an ordinary task waits for the CPU.\n"
+		"up to 6.11 always; from 6.12 on only if an ordinary task waits for the CPU, and\n"
+		"whatever sched_rt_runtime_us says: for 50 ms (fair_server in debugfs).\n"
 		"Ordinary programs are not affected.\n"
 		"Source: Documentation/scheduler/sched-rt-group.rst; kernel/sched/deadline.c." },
 	{ "thp", look_at_thp,
@@ -500,7 +520,8 @@ const struct check kernel_checks[] = {
 		"Wrong, ASPLOS 2009." },
 	{ "perf-sampling", look_at_sampling,
 		"How often a profiler (perf record, of any user) may interrupt. No effect while\n"
-		"none runs; noise-off limits it to one sample a second.\n"
+		"none runs. noise-off limits it to one sample a second, or to one a tick for a\n"
+		"profiler that has a period instead of a frequency, or that runs already.\n"
 		"Source: Documentation/admin-guide/sysctl/kernel.rst\n"
 		"(perf_event_max_sample_rate)." },
 	{ "perf-paranoid", look_at_paranoid,

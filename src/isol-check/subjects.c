@@ -11,6 +11,7 @@ const struct subject check_subjects[] = {
 	{ "idle states", idle_checks },
 	{ "interrupts", interrupts_checks },
 	{ "the kernel itself", kernel_checks },
+	{ "what guides turn", guides_checks },
 	{ "heat and power", heat_checks },
 	{ "system", system_checks },
 	{ 0 },

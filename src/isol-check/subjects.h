@@ -13,6 +13,7 @@ extern const struct check frequency_checks[];
 extern const struct check idle_checks[];
 extern const struct check interrupts_checks[];
 extern const struct check kernel_checks[];
+extern const struct check guides_checks[];
 extern const struct check heat_checks[];
 extern const struct check system_checks[];
 

@@ -81,6 +81,8 @@ static const struct rule rules[] = {
 	{ CPU "/intel_pstate", "status no_turbo turbo_pct num_pstates max_perf_pct min_perf_pct "
 		"hwp_dynamic_boost" },
 	{ CPU "/amd_pstate", "status prefcore dynamic_epp" },
+	{ CPU "/intel_uncore_frequency/*", "min_freq_khz max_freq_khz initial_min_freq_khz "
+		"initial_max_freq_khz" },
 	{ CPU "/cpuidle", "current_driver current_governor current_governor_ro "
 		"available_governors" },
 	{ ONE_CPU "/cpuidle/state[0-9]*", "name desc latency residency disable default_status" },
@@ -103,6 +105,7 @@ static const struct rule rules[] = {
 		"scan_sleep_millisecs" },
 	{ "sys/kernel/mm/ksm", "run merge_across_nodes pages_to_scan sleep_millisecs" },
 	{ "sys/kernel", "realtime" },
+	{ "sys/kernel/sched_ext", "state root/ops" },
 	{ "sys/module/*/parameters", "max_cstate power_efficient kthread_prio", NULL },
 	{ "proc/sys/kernel", "nmi_watchdog soft_watchdog watchdog watchdog_thresh watchdog_cpumask "
 		"numa_balancing perf_cpu_time_max_percent perf_event_max_sample_rate "

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,10 @@
 #include "knob/tunables.h"
 #include "machine/irqline.h"
 #include "machine/mountinfo.h"
+#include "machine/netqueue.h"
 #include "smt-off/sideeffect.h"
 
 #define MOUNTS "/proc/self/mountinfo"
-#define QUEUES "/sys/class/net/*/queues/tx-*/xps_cpus"
 
 enum {
 	MOUNTS_MAX = 16 * 1024 * 1024,
@@ -94,30 +93,16 @@ int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struc
 	return 0;
 }
 
-/* For glob(3): whether it is to give up, because there may be queues that it cannot find. */
-static int gives_up(const char *path _unused_, int error)
-{
-	return !knob_error_is_unavailable(error);
-}
-
 int sideeffect_add_queues(struct knob_plan *plan, unsigned group)
 {
-	glob_t found = { 0 };
+	struct netqueues queues = { 0 };
 	int r;
 
-	r = glob(QUEUES, 0, gives_up, &found);
-	if (r != 0) {
-		globfree(&found);
-		return r == GLOB_NOMATCH ? 0 : r == GLOB_NOSPACE ? -ENOMEM : -EIO;
-	}
-	for (size_t i = 0; r == 0 && i < found.gl_pathc; i++) {
-		const char *path = found.gl_pathv[i] + strlen("/sys/class/net/");
-
-		r = knob_plan_add(plan, group, KNOB_MASK, found.gl_pathv[i], NULL, NULL,
-			"CPUs of %.*s of %.*s", (int)strcspn(strstr(path, "tx-"), "/"),
-			strstr(path, "tx-"), (int)strcspn(path, "/"), path);
-	}
-	globfree(&found);
+	r = netqueues_read("tx-*", "xps_cpus", &queues);
+	for (size_t i = 0; r == 0 && i < queues.n; i++)
+		r = knob_plan_add(plan, group, KNOB_MASK, queues.items[i].path, NULL, NULL,
+			"CPUs of %s", queues.items[i].name);
+	netqueues_clear(&queues);
 	return r;
 }
 

@@ -67,6 +67,11 @@ def coretemps(*celsius):
 
 
 QUIET = 'nohz-pstate'
+QUEUES = 'sys/class/net/eth0/queues'
+ERRORS = 'sys/devices/system/machinecheck/machinecheck0'
+UNCORE = f'{CPU}/intel_uncore_frequency/package_00_die_00'
+SCHED_EXT = 'sys/kernel/sched_ext'
+RESCTRL = 'sys/fs/resctrl'
 
 # Each check: (machine, CPUs, files that are changed, verdict, and what must be said or advised), where
 # it finds something and where it does not.
@@ -269,12 +274,13 @@ CASES = {
         (QUIET, '0', {f'{KERNEL}/soft_watchdog': '0'}, 'ok', 'off'),
     ],
     'timer-migration': [
-        ('noisy-server', '4', {}, 'risk', 'noise-off --only timer_migration'),
-        (QUIET, '2', {}, 'ok', ''),
-        # Isolated CPUs are left out from 7.0 on.
-        (QUIET, '2', {f'{KERNEL}/timer_migration': '1'}, 'risk', ''),
+        ('noisy-server', '4', {f'{KERNEL}/osrelease': '6.8.1'}, 'risk', 'noise-off --only timer_migration'),
+        (QUIET, '2', {f'{KERNEL}/osrelease': '6.8.1'}, 'ok', ''),
+        # From 6.9 on it holds for few timers. Isolated CPUs are left out from 7.0 on.
+        (QUIET, '2', {}, 'info', 'whatever that file says'),
+        (QUIET, '2', {f'{KERNEL}/timer_migration': '1'}, 'info', 'whatever that file says'),
         (QUIET, '2', {f'{KERNEL}/timer_migration': '1', f'{KERNEL}/osrelease': '7.0.1'}, 'ok', 'isolated'),
-        (QUIET, '1', {f'{KERNEL}/timer_migration': '1', f'{KERNEL}/osrelease': '7.0.1'}, 'risk', ''),
+        (QUIET, '1', {f'{KERNEL}/timer_migration': '1', f'{KERNEL}/osrelease': '7.0.1'}, 'info', ''),
     ],
     'vmstat': [
         ('noisy-server', '4', {}, 'noise', 'every 1 s'),
@@ -285,8 +291,9 @@ CASES = {
         (QUIET, '1', {}, 'noise', ''),
     ],
     'rt-throttling': [
-        (QUIET, '2', {}, 'info', '950000'),
-        ('isolated', '2', {}, 'info', 'never'),
+        (QUIET, '2', {f'{KERNEL}/osrelease': '6.11.9'}, 'info', '950000'),
+        ('isolated', '2', {f'{KERNEL}/osrelease': '6.1.0'}, 'info', 'never'),
+        (QUIET, '2', {}, 'info', '5 %'),
         ('irqs', '3', {}, 'unknown', ''),
     ],
     'thp': [
@@ -333,6 +340,44 @@ CASES = {
     'perf-paranoid': [
         (QUIET, '2', {f'{KERNEL}/perf_event_paranoid': '3'}, 'info', 'perf_event_paranoid=2'),
         (QUIET, '2', {}, 'ok', ''),
+    ],
+    'rps': [
+        (QUIET, '2', {f'{QUEUES}/rx-0/rps_cpus': 'f', f'{QUEUES}/rx-1/rps_cpus': 'c'}, 'risk',
+         'packets of rx-0 of eth0 are handed to these CPUs; and of 1 more queues'),
+        (QUIET, '2', {f'{QUEUES}/rx-0/rps_cpus': '0', f'{QUEUES}/rx-1/rps_cpus': '3'}, 'ok', ''),
+        (QUIET, '2', {f'{QUEUES}/rx-0/rps_cpus': '?'}, 'unknown', ''),
+    ],
+    'skew-tick': [
+        (QUIET, '2', {'proc/cmdline': BOOT + 'skew_tick=1'}, 'info', 'are apart'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'skew_tick=0'}, 'info', 'the same moment'),
+    ],
+    'rcu-nocb-poll': [
+        (QUIET, '2', {'proc/cmdline': BOOT + 'rcu_nocbs=2-3'}, 'info', 'wake the threads'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'rcu_nocbs=2-3 rcu_nocb_poll'}, 'info', 'themselves'),
+        ('intel-hybrid', '3', {}, 'info', 'no callbacks'),
+    ],
+    'machine-checks': [
+        (QUIET, '2', {f'{ERRORS}/check_interval': '300'}, 'info', 'every 300 s'),
+        (QUIET, '2', {f'{ERRORS}/check_interval': '300', f'{ERRORS}/ignore_ce': '1'}, 'info', 'no CPU looks'),
+        (QUIET, '2', {f'{ERRORS}/check_interval': '0'}, 'info', 'no CPU looks'),
+        (QUIET, '2', {}, 'info', 'not asked'),
+    ],
+    'uncore-freq': [
+        (QUIET, '2', {f'{UNCORE}/min_freq_khz': '800000', f'{UNCORE}/max_freq_khz': '2400000'}, 'risk',
+         '800 to 2400 MHz'),
+        (QUIET, '2', {f'{UNCORE}/min_freq_khz': '2000000', f'{UNCORE}/max_freq_khz': '2000000'}, 'ok', '2000 MHz'),
+        (QUIET, '2', {}, 'info', 'does not show'),
+    ],
+    'sched-ext': [
+        (QUIET, '2', {f'{SCHED_EXT}/state': 'enabled', f'{SCHED_EXT}/root/ops': 'lavd_1.0.6'}, 'risk', 'lavd_1.0.6'),
+        (QUIET, '2', {f'{SCHED_EXT}/state': 'enabled'}, 'risk', 'a program decides'),
+        (QUIET, '2', {f'{SCHED_EXT}/state': 'disabled'}, 'ok', 'own scheduler'),
+        (QUIET, '2', {}, 'ok', 'this kernel has none'),
+    ],
+    'resctrl': [
+        (QUIET, '2', {f'{RESCTRL}/cpus_list': '0-3'}, 'info', 'what all share'),
+        (QUIET, '2', {f'{RESCTRL}/cpus_list': '0-1', f'{RESCTRL}/bench/cpus_list': '2-3'}, 'info',
+         'the group bench'),
     ],
     'temperature': [
         ('intel-hybrid', '3', {'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input': '97000'},
@@ -398,7 +443,8 @@ CASES = {
 LIVELY = ('tasks', 'kthreads', 'irq-managed', 'irqbalance', 'irq-rate', 'load', 'tuners', 'locks',
           'journals')
 # Those that only inform: nothing is ever wrong with what they show.
-INFORMATIVE = ('smt', 'freq-driver', 'idle-driver', 'rt-throttling', 'perf-sampling')
+INFORMATIVE = ('smt', 'freq-driver', 'idle-driver', 'rt-throttling', 'perf-sampling', 'skew-tick',
+               'rcu-nocb-poll', 'machine-checks', 'resctrl')
 # The answers that tests wanted and got: {check: [row]}, for test_both_ways().
 ANSWERS = {}
 SKIPPED = []
@@ -1270,7 +1316,21 @@ EVIDENCE = {
     'watchdogs': [(QUIET, '0', {f'{KERNEL}/soft_watchdog': '0'}, f'{KERNEL}/nmi_watchdog', 'off'),
                   (QUIET, '2', {}, f'{KERNEL}/soft_watchdog', 'off'),
                   (QUIET, '2', {}, f'{KERNEL}/watchdog_cpumask', 'every few seconds')],
-    'timer-migration': [(QUIET, '2', {}, f'{KERNEL}/timer_migration')],
+    'timer-migration': [(QUIET, '2', {f'{KERNEL}/osrelease': '6.8.1'}, f'{KERNEL}/timer_migration'),
+                        (QUIET, '2', {f'{KERNEL}/osrelease': '6.8.1'}, f'{KERNEL}/osrelease')],
+    'rps': [(QUIET, '2', {f'{QUEUES}/rx-0/rps_cpus': '3'}, f'{QUEUES}/rx-0/rps_cpus',
+             'no packets are handed')],
+    'skew-tick': [(QUIET, '2', {}, 'proc/cmdline', CUT)],
+    'rcu-nocb-poll': [(QUIET, '2', {}, 'proc/cmdline', CUT)],
+    'machine-checks': [(QUIET, '2', {f'{ERRORS}/check_interval': '300'}, f'{ERRORS}/check_interval', 'not asked',
+                        CUT)],
+    # An empty list is one: all CPUs are in groups.
+    'resctrl': [(QUIET, '2', {f'{RESCTRL}/cpus_list': '0-3'}, f'{RESCTRL}/cpus_list', 'not in use',
+                 'what all share')],
+    'uncore-freq': [(QUIET, '2', {f'{UNCORE}/{name}_freq_khz': '2000000' for name in ('min', 'max')},
+                     f'{UNCORE}/min_freq_khz', CUT)],
+    'sched-ext': [(QUIET, '2', {f'{SCHED_EXT}/state': 'disabled'}, f'{SCHED_EXT}/state',
+                   'this kernel has none')],
     'vmstat': [(QUIET, '2', {}, 'proc/sys/vm/stat_interval'), (QUIET, '2', {}, f'{CPU}/isolated'),
                (QUIET, '2', {}, f'{KERNEL}/osrelease')],
     'rt-throttling': [(QUIET, '2', {}, f'{KERNEL}/sched_rt_runtime_us')],
