@@ -103,6 +103,11 @@ class Bystanders:
         time.sleep(4 * EVERY)
         return self
 
+    def are_bound(self):
+        """Whether all that were started until now, and are bound to CPUs that others may have, are."""
+        return all(allowed(pid) is None or not cpus - {2, 3} or allowed(pid) <= cpus
+                   for pid, (who, cpus) in list(self.wanted.items()) if cpus and 'again' not in who)
+
     def stop(self):
         """No more are born. Returns how many there are."""
         if not self.ends.is_set():
@@ -164,7 +169,10 @@ def bystanders():
             them.phase = name
             if name == 'meanwhile':
                 time.sleep(UP)
-        them.phase = 'while it begins'
+            else:
+                # Who was started before has bound himself by then.
+                wait_for(them.are_bound, 'programs that bind themselves')
+        phase('while it begins')
         yield phase
         them.phase = 'after'
         time.sleep(2 * EVERY)
