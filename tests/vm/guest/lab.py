@@ -343,8 +343,8 @@ class Snapshot:
                         r'memory\.[\w.]*(max_usage_in_bytes|failcnt))$')
     # Where new files are of interest. Elsewhere they are of a driver that comes late.
     OURS = ('/run/', '/sys/fs/cgroup/')
-    # Units come and go.
-    OTHERS = re.compile(r'/sys/fs/cgroup/(?!.*(?:benchmark|quiesce)).*\.(service|scope|socket|mount|swap)/')
+    # Units come and go, and their cgroups a moment after them; but no slice does, nor what is in ours.
+    OTHERS = re.compile(r'/sys/fs/cgroup/(?!benchmark).*\.(service|scope|socket|mount|swap)/')
     UNITS = ('service', 'socket', 'target', 'slice', 'timer')
 
     def __init__(self):
