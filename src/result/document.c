@@ -180,13 +180,11 @@ static int read_document(
 	r = suite_read_text(
 		document->text, document->size, &document->suite, &document->outline, ret_why);
 	if (r == -EMEDIUMTYPE && may_convert) {
-		free(TAKE_PTR(*ret_why));
 		r = convert(document, ret_why);
 		if (r >= 0)
 			r = suite_read_text(document->text, document->size, &document->suite,
 				&document->outline, ret_why);
 	} else if (r == -EMEDIUMTYPE) {
-		free(TAKE_PTR(*ret_why));
 		return text_refuse(ret_why, -EINVAL,
 			"a result of another tool or format can be looked at and merged, but not "
 			"be appended to");

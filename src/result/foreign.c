@@ -662,15 +662,30 @@ static bool is_text_of_entry(const char *name)
 	return false;
 }
 
-/* Numbers that say how it was run. All others are counters of the program or of the library. */
-static bool is_number_of_entry(const char *name)
+/* Takes a number that says how it was run. All others are counters of the program or of the
+ * library. */
+static bool take_number(struct entry *entry, const char *name, const struct json_token *token)
 {
-	static const char *const names[] = { "family_index", "per_family_instance_index",
-		"repetitions", "repetition_index", "threads", "iterations" };
+	int64_t unused;
+	const struct {
+		const char *name;
+		int64_t *number;
+	} numbers[] = {
+		{ "family_index", &entry->family },
+		{ "per_family_instance_index", &entry->instance },
+		{ "repetitions", &entry->repetitions },
+		{ "repetition_index", &unused },
+		{ "threads", &unused },
+		{ "iterations", &entry->iterations },
+	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (strcmp(name, numbers[i].name) != 0)
+			continue;
+		if (token->type == JSON_TOKEN_INTEGER)
+			*numbers[i].number = token->integer;
+		return true;
+	}
 	return false;
 }
 
@@ -713,15 +728,6 @@ static int read_entry(struct reader *reader, struct entry *entry)
 		if (strcmp(name, "real_time") == 0 &&
 			(token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER))
 			entry->time = token.real;
-		else if (strcmp(name, "iterations") == 0 && token.type == JSON_TOKEN_INTEGER)
-			entry->iterations = token.integer;
-		else if (strcmp(name, "repetitions") == 0 && token.type == JSON_TOKEN_INTEGER)
-			entry->repetitions = token.integer;
-		else if (strcmp(name, "family_index") == 0 && token.type == JSON_TOKEN_INTEGER)
-			entry->family = token.integer;
-		else if (strcmp(name, "per_family_instance_index") == 0 &&
-			token.type == JSON_TOKEN_INTEGER)
-			entry->instance = token.integer;
 		else if (strcmp(name, "error_occurred") == 0)
 			entry->failed = token.type == JSON_TOKEN_TRUE;
 		else if (strcmp(name, "skipped") == 0)
@@ -730,8 +736,8 @@ static int read_entry(struct reader *reader, struct entry *entry)
 				 strcmp(name, "skip_message") == 0) &&
 			token.type == JSON_TOKEN_STRING)
 			r = read_message(token.string, entry);
-		else if ((token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER) &&
-			!is_number_of_entry(name))
+		else if (!take_number(entry, name, &token) &&
+			(token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER))
 			r = keep_figure(reader, &entry->figures, name, token.real);
 		if (r < 0)
 			return r;

@@ -46,7 +46,7 @@ struct outline {
 };
 
 /* suite_read() for a text in memory, without the evidence of the runs, and the outline of the text.
- * -EMEDIUMTYPE, with *ret_why, for a result of another tool or format. */
+ * -EMEDIUMTYPE, without *ret_why, for a result of another tool or format. */
 int suite_read_text(const char *text, size_t size, struct suite **ret, struct outline *ret_outline,
 	char **ret_why);
 void outline_clear(struct outline *outline);

@@ -433,14 +433,6 @@ static int check_root(struct reader *reader, const struct root *root)
 	return 0;
 }
 
-/* Its text cannot be copied into a file of format 1.0. */
-static int refuse_foreign(struct reader *reader)
-{
-	int r = reader_refuse(reader, "a result of another tool or format");
-
-	return r == -EINVAL ? -EMEDIUMTYPE : r;
-}
-
 static int read_root(struct reader *reader, struct outline *outline)
 {
 	struct root root = { 0 };
@@ -456,8 +448,9 @@ static int read_root(struct reader *reader, struct outline *outline)
 			return -ENOMEM;
 		if (reader->format == FORMAT_UNKNOWN)
 			reader->format = find_format(name);
+		/* The text cannot be copied into a file of format 1.0. */
 		if (reader->format != FORMAT_PYPERF && reader->outline)
-			return refuse_foreign(reader);
+			return -EMEDIUMTYPE;
 		if (reader->format == FORMAT_HYPERFINE)
 			r = read_hyperfine_member(reader, name, &root);
 		else if (reader->format == FORMAT_GOOGLE)
@@ -469,7 +462,7 @@ static int read_root(struct reader *reader, struct outline *outline)
 	if (r >= 0)
 		r = check_root(reader, &root);
 	if (r >= 0 && reader->is_old && reader->outline)
-		return refuse_foreign(reader);
+		return -EMEDIUMTYPE;
 	return r < 0 ? r : reader_next(reader, &token);
 }
 
@@ -582,7 +575,7 @@ static int read_input(struct input *input, bool with_evidence, struct suite **re
 	facts_clear(&reader.left_out);
 	if (r == -EINVAL)
 		r = name_unknown(&reader);
-	if (r == -EINVAL || r == -EBADMSG || r == -EMEDIUMTYPE)
+	if (r == -EINVAL || r == -EBADMSG)
 		*ret_why = TAKE_PTR(reader.why);
 	free(reader.why);
 	if (r < 0)

@@ -204,8 +204,7 @@ static void write_run(struct emit *emit, const struct series *series, size_t ind
 {
 	struct facts facts = { 0 };
 
-	for (size_t i = 0; i < carried->n; i++)
-		facts_set_copy(&facts, carried->items[i].name, &carried->items[i]);
+	facts_copy(&facts, carried);
 	set_sample(&facts, series, index, with_env_pad);
 	if (series->with_evidence)
 		set_evidence(&facts, series, index);
