@@ -237,8 +237,15 @@ static int describe_given(const struct options *options, struct facts *facts)
 	return 0;
 }
 
+int describe_machine(const struct place *place, struct facts *facts)
+{
+	int r = identity_read(place->cpus, facts);
+
+	return r < 0 ? r : identity_read_moving(place->cpus, NULL, facts);
+}
+
 int describe_setup(const struct options *options, const struct command *command,
-	const struct place *place, struct facts *facts)
+	const struct place *place, const struct facts *machine, struct facts *facts)
 {
 	_cleanup_free_ char *words = text_quote_argv(command->argv);
 	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
@@ -259,12 +266,7 @@ int describe_setup(const struct options *options, const struct command *command,
 	if (*housekeeping)
 		facts_set_string(facts, "quiesce_housekeeping", housekeeping);
 	slurm_describe(facts);
-	r = identity_read(place->cpus, facts);
-	if (r < 0)
-		return r;
-	r = identity_read_moving(place->cpus, NULL, facts);
-	if (r < 0)
-		return r;
+	facts_copy(facts, machine);
 	describe_how(options, facts);
 	describe_hooks(command, facts);
 	describe_parameters(options, command, facts);
@@ -449,9 +451,7 @@ int describe_quiesce(
 	if (meanwhile)
 		r = meanwhile_describe(meanwhile, &facts);
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
-		for (size_t j = 0; j < facts.n; j++)
-			facts_set_copy(
-				&commands->items[i].facts, facts.items[j].name, &facts.items[j]);
+		facts_copy(&commands->items[i].facts, &facts);
 		if (commands->items[i].facts.failed)
 			r = -ENOMEM;
 	}

@@ -12,10 +12,12 @@
 #include "runpinned/place.h"
 #include "runpinned/quiesce.h"
 
+/* The machine, and what moves there, before the first run. 0 or -ENOMEM. */
+int describe_machine(const struct place *place, struct facts *facts);
 /* The metadata that are known before the first run: the machine, the program, and the options. 0,
  * -ENOMEM, or -EINVAL after saying which name of --metadata is taken. */
 int describe_setup(const struct options *options, const struct command *command,
-	const struct place *place, struct facts *facts);
+	const struct place *place, const struct facts *machine, struct facts *facts);
 /* Once the length of the control is known: what it is, in the metadata of all commands, so that a
  * comparison can tell whether two results have the same one. Nothing without a control. -ENOMEM. */
 int describe_control(struct commands *commands);
@@ -24,7 +26,7 @@ int describe_control(struct commands *commands);
 int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
 	const struct place *place, struct facts *facts);
 /*
- * Which settings of the machine differ from those that describe_setup() found: for example,
+ * Which settings of the machine differ from those that describe_machine() found: for example,
  * somebody changed a governor, or the kernel stopped using a clock source. The list goes into
  * `facts` as quiesce_changed, and into *ret_text for a person (malloc'd, "" when nothing changed).
  */

@@ -331,19 +331,22 @@ static int make_runs(const struct options *options, const struct place *place,
 static enum exit_status prepare_result(const struct options *options, const struct place *place,
 	struct commands *commands, struct save **ret)
 {
+	struct facts machine = { 0 };
 	int r;
 
-	for (size_t i = 0; i < commands->n; i++) {
+	r = describe_machine(place, &machine);
+	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 
 		facts_clear(&command->facts);
-		r = describe_setup(options, command, place, &command->facts);
-		if (r == -EINVAL)
-			return EXIT_USAGE;
-		if (r < 0) {
-			say_errno(r, "cannot describe this machine");
-			return EXIT_FAILED;
-		}
+		r = describe_setup(options, command, place, &machine, &command->facts);
+	}
+	facts_clear(&machine);
+	if (r == -EINVAL)
+		return EXIT_USAGE;
+	if (r < 0) {
+		say_errno(r, "cannot describe this machine");
+		return EXIT_FAILED;
 	}
 	r = save_open(options, commands, ret);
 	say_if_no_memory(r);
