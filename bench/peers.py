@@ -4,6 +4,7 @@
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,25 @@ def find_pyperf():
                 [python, '-c', 'import pyperf'], capture_output=True, check=False).returncode == 0:
             return [python, '-m', 'pyperf']
     return [install('pyperf') / 'python', '-m', 'pyperf']
+
+
+def perf_stat(runs):
+    """The command that measures so many runs of what follows. Without an event of its own choice it opens hardware
+    events, which virtual machines lack."""
+    return [find('perf'), 'stat', '-r', runs, '--table', '-e', 'task-clock']
+
+
+def perf_stat_times(result, runs):
+    """What it has found, in seconds."""
+    times = [float(value) for value in re.findall(r'^\s+(\d+\.\d+) \([+-]', result.stderr, re.MULTILINE)]
+    if len(times) != runs:
+        raise Missing(f'its table has {len(times)} of {runs} runs')
+    return times
+
+
+def percentile(values, percent):
+    """Nearest rank."""
+    return sorted(values)[max(0, -(-len(values) * percent // 100) - 1)]
 
 
 def progress(text):
