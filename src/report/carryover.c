@@ -133,6 +133,9 @@ int carryover_find(const struct benchmark *old, const struct benchmark *new, str
 		struct after *of = &after[starts[i].side];
 		size_t before = starts[i - 1].side;
 
+		/* Which one came first is not known, as of dates in whole seconds. */
+		if (starts[i].ns == starts[i - 1].ns)
+			return 0;
 		if (!isnan(starts[i].value))
 			of->values[before][of->n[before]++] = starts[i].value;
 	}
