@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +18,8 @@
 
 enum {
 	GROUPS_FIRST = 32,
-	GROUPS_MAX = 65536, /* NGROUPS_MAX (include/uapi/linux/limits.h) */
+	GROUPS_MAX = 65536,	/* NGROUPS_MAX (include/uapi/linux/limits.h) */
+	CLOSE_AT_EXEC = 1 << 2, /* CLOSE_RANGE_CLOEXEC (close_range(2)), not in all headers */
 };
 
 /* What sudo(8) and the like tell of the one who has called them. */
@@ -169,7 +169,7 @@ void user_free(struct user *user)
 /* Whatever is open for root ends with execve(2): root's files are not the user's. */
 static int close_at_exec(int first)
 {
-	if (syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
+	if (syscall(SYS_close_range, first, ~0U, CLOSE_AT_EXEC) == 0)
 		return 0;
 	/* Linux before 5.11 */
 	for (long fd = first, end = sysconf(_SC_OPEN_MAX); fd < end; fd++) {
