@@ -212,10 +212,28 @@ def test_setters():
         equal(unit['Service.NotifyAccess'], ['exec'], f'who may tell what has come of {name}')
 
 
-def test_files_of_users():
-    """What hotplug takes from a cpuset of a user's is put back, which root alone may not write there."""
-    for name in 'smt', 'shield':
-        check('CAP_DAC_OVERRIDE' in words(load()[f'benchmark-{name}.service'], 'Service.CapabilityBoundingSet'), name)
+def needed():
+    """{(unit, capability)} of the tests that show in a guest what fails without one, and of those that no guest
+    can show."""
+    text = (MAN.parent / 'tests/vm/guest/test_rights.py').read_text(encoding='utf-8')
+    tables = re.findall(r'^(?:NEEDED|NOT_SEEN) = \((.*?)^\)', text, re.DOTALL | re.MULTILINE)
+    return re.findall(r"^    \('(\w+)', '(CAP_\w+)'(?:, [\w.]+)?\),$", ''.join(tables), re.MULTILINE)
+
+
+def test_rights():
+    """No unit has a capability that is not said to be needed, and shown to be by a test in a guest."""
+    tested = needed()
+    equal(len(tested), len(set(tested)), 'a capability twice')
+    found = []
+    for path in UNITS:
+        name, unit = path.name, settings(path)
+        reasons = re.findall(r'^# (CAP_\w+): \S', path.read_text(encoding='utf-8'), re.MULTILINE)
+        equal(sorted(reasons), sorted(words(unit, 'Service.CapabilityBoundingSet')), f'{name}: capabilities, reasons')
+        if name.endswith('.service'):
+            check('Service.CapabilityBoundingSet' in unit, f'{name} has all capabilities')
+        found += [(re.fullmatch(r'benchmark-(\w+)\.service', name)[1], capability)
+                  for capability in words(unit, 'Service.CapabilityBoundingSet')]
+    equal(sorted(found), sorted(tested), 'capabilities of the units, and those that tests show to be needed')
 
 
 def test_slice():
@@ -251,5 +269,5 @@ def test_documentation():
 
 
 TESTS = (test_verify, test_verify_can_fail, test_security, test_security_can_fail,
-         test_never_by_accident, test_order, test_setters, test_files_of_users, test_slice, test_tuners, test_documentation)
+         test_never_by_accident, test_order, test_setters, test_rights, test_slice, test_tuners, test_documentation)
 run_tests((test.__doc__.split('.')[0], test) for test in TESTS)

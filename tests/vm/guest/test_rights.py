@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each capability of each unit is needed: what it is for fails without it. The units have these
+capabilities and no others (tests/machine/test_units.py)."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+import time
+
+# Not by a name that begins as those of tests do.
+import test_target as whole
+from lab import (ENVIRONMENT, START, Snapshot, become, boots, call, check, equal, jobs_done, note, put_back, read,
+                 same, succeed, wait_for, write)
+from target import configured, start, stop
+
+NUMA = '/proc/sys/kernel/numa_balancing'
+BIN = '/var/tmp/lab-bin'  # where programs may be executed
+
+
+def balancing_off():
+    """The kernel asks for a capability, although the file is root's."""
+    before = read(NUMA)
+    write(NUMA, '1')
+    try:
+        with configured('CPUS=2'):
+            start()
+            equal(read(NUMA), '0', 'numa_balancing')
+            stop()
+            equal(read(NUMA), '1', 'numa_balancing afterwards')
+    finally:
+        put_back()
+        write(NUMA, before)
+
+
+def irqbalance_is_asked():
+    """The environment of a process that may do more is closed to root."""
+    os.makedirs(BIN)
+    shutil.copy(shutil.which('sleep'), f'{BIN}/irqbalance')
+    try:
+        with configured('CPUS=2', 'IRQ=leave'), subprocess.Popen(
+                [f'{BIN}/irqbalance', '10000'], env={**ENVIRONMENT, 'IRQBALANCE_BANNED_CPULIST': '2'}) as process:
+            try:
+                since = time.time()
+                start()
+                check('may bring interrupts here' not in whole.said(since, 'benchmark-check.service'),
+                      'irqbalance is not believed')
+                stop()
+            finally:
+                process.kill()
+    finally:
+        shutil.rmtree(BIN)
+
+
+@contextlib.contextmanager
+def of_user():
+    """A cpuset of cgroup v1 that belongs to a user, and nobody else may write; a program in it."""
+    folder, nobody = '/sys/fs/cgroup/cpuset/delegated', pwd.getpwnam('nobody')
+    os.makedirs(folder)
+    for name, text in ('cpuset.mems', '0'), ('cpuset.cpus', '2-3'):
+        write(f'{folder}/{name}', text)
+    os.chown(f'{folder}/cpuset.cpus', nobody.pw_uid, nobody.pw_gid)
+    with subprocess.Popen([*become('nobody'), 'sleep', '10000']) as process:
+        try:
+            write(f'{folder}/tasks', str(process.pid))
+            yield f'{folder}/cpuset.cpus'
+        finally:
+            process.kill()
+            process.wait()
+            wait_for(lambda: not read(f'{folder}/tasks'), 'its end')
+            os.rmdir(folder)
+
+
+def cpuset_of_user_comes_back():
+    """Hotplug takes a CPU from it, and root alone may not write it."""
+    with of_user() as path, configured('CPUS=2', 'SHIELD=leave'):
+        start()
+        equal(read(path), '2', 'the cpuset meanwhile')
+        stop()
+        equal(read(path), '2-3', 'the cpuset afterwards')
+        equal(call('systemctl', 'is-failed', 'benchmark-smt.service').stdout.strip(), 'inactive', 'SMT')
+
+
+def packets_are_kept_away():
+    """The kernel asks for a capability, although the file is root's (net/core/net-sysfs.c)."""
+    path = '/sys/class/net/lo/queues/rx-0/rps_cpus'
+    before = read(path)
+    write(path, 'f')
+    try:
+        with configured('CPUS=2', 'SMT=leave'):
+            start()
+            equal(read(path), 'b', 'the CPUs of packets meanwhile')
+            stop()
+            equal(read(path), 'f', 'the CPUs of packets afterwards')
+    finally:
+        put_back()
+        write(path, before)
+
+
+# The unit, the capability, and what fails without it.
+NEEDED = (
+    ('check', 'CAP_SYS_PTRACE', irqbalance_is_asked),
+    ('irq', 'CAP_NET_ADMIN', packets_are_kept_away),
+    ('noise', 'CAP_SYS_ADMIN', balancing_off),
+    ('shield', 'CAP_SYS_NICE', whole.test_start_and_stop),
+    ('smt', 'CAP_DAC_OVERRIDE', cpuset_of_user_comes_back),
+    ('smt', 'CAP_SYS_NICE', whole.test_start_and_stop),
+)
+
+# What no guest can show: it takes a card with several queues, whose driver chooses their CPUs anew at each
+# hotplug (drivers/net/virtio_net.c: virtnet_set_affinity()).
+NOT_SEEN = (
+    ('smt', 'CAP_NET_ADMIN'),
+)
+
+
+def fails_without(service, capability, work):
+    with whole.dropin(service, f'CapabilityBoundingSet=~{capability}'):
+        START.append(Snapshot())
+        try:
+            work()
+        except AssertionError as error:
+            note(f'{service} without {capability}: {error}')
+        else:
+            raise AssertionError(f'benchmark-{service}.service does not need {capability}')
+        finally:
+            put_back()
+            jobs_done()
+            START.pop()
+
+
+def make(service, capability, work):
+    @boots('cgroup-v1' if work is cpuset_of_user_comes_back else 'plain')
+    def test():
+        # What no other test does must work where nothing is missing.
+        if work.__module__ == __name__:
+            work()
+            same('it left')
+        fails_without(service, capability, work)
+    return test
+
+
+for _service, _capability, _work in NEEDED:
+    globals()[f'test_{_service}_needs_{_capability[4:].lower()}'] = make(_service, _capability, _work)
