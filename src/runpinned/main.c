@@ -379,8 +379,8 @@ static int measure_commands(const struct options *given, const struct place *pla
 	/* Attaching takes as long as the preparations, and goes on beside them if the CPUs are
 	 * free. Else those who are waited for would pay for it; and whether tracepoints may stamp
 	 * can depend on the file that is appended to. */
-	if (!*lock)
-		(void)cpulock_try(place->cpus, lock, &holder);
+	if (!*lock && cpulock_try(place->cpus, lock, &holder) == 0)
+		warn_if_not_locked(*lock);
 	if (*lock && !options->append) {
 		commands_attach(commands, options);
 		attached = true;
