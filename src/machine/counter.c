@@ -451,12 +451,12 @@ static int resolve_raw(const char *name, int cpu, struct perf_event_attr *attr)
 /* The library is loaded when a name asks for it: its tables of the events of all CPUs need 42,000
  * relocations, which take 0.9 ms, twice as long as all else at the start of a program. */
 static struct {
-	typeof(pfm_initialize) *initialize;
-	typeof(pfm_strerror) *strerror;
-	typeof(pfm_get_pmu_info) *get_pmu_info;
-	typeof(pfm_get_event_next) *get_event_next;
-	typeof(pfm_get_event_info) *get_event_info;
-	typeof(pfm_get_os_event_encoding) *get_os_event_encoding;
+	__typeof__(pfm_initialize) *initialize;
+	__typeof__(pfm_strerror) *strerror;
+	__typeof__(pfm_get_pmu_info) *get_pmu_info;
+	__typeof__(pfm_get_event_next) *get_event_next;
+	__typeof__(pfm_get_event_info) *get_event_info;
+	__typeof__(pfm_get_os_event_encoding) *get_os_event_encoding;
 } pfm;
 
 /* Returns NULL, or why it cannot be loaded. */
