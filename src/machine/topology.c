@@ -322,14 +322,18 @@ static int add_own(const struct cpumask *possible, struct cpumask *online, bool 
 static int read_masks(bool recorded, struct cpumask *possible, struct cpumask *present,
 	struct cpumask *online, bool *ret_renumbered)
 {
-	int r;
+	int error, r;
 
-	if (read_mask(AT_FDCWD, CPU_DIR "/present", NULL, present) < 0 &&
-		read_directories(present) < 0)
+	error = read_mask(AT_FDCWD, CPU_DIR "/present", NULL, present);
+	if (error < 0 && read_directories(present) < 0)
 		(void)read_proc_stat(present);
 	if (read_mask(AT_FDCWD, CPU_DIR "/online", NULL, online) < 0)
 		guess_online(present, online);
 	(void)read_mask(AT_FDCWD, CPU_DIR "/possible", NULL, possible);
+	/* Lists that are there and could not be read: this thread's CPUs need not be all. */
+	if (error < 0 && error != -ENOENT && error != -ENOTDIR && cpumask_is_empty(present) &&
+		cpumask_is_empty(online))
+		return error;
 	r = recorded ? 0 : add_own(possible, online, ret_renumbered);
 	if (r < 0)
 		return r;
