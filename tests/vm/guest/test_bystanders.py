@@ -104,9 +104,11 @@ class Bystanders:
         return self
 
     def are_bound(self):
-        """Whether all that were started until now, and are bound to CPUs that others may have, are."""
+        """Whether all that were started until now, and are bound to CPUs that others may have, are. What has
+        become of those that were started while cpusets changed nobody can know."""
         return all(allowed(pid) is None or not cpus - {2, 3} or allowed(pid) <= cpus
-                   for pid, (who, cpus) in list(self.wanted.items()) if cpus and 'again' not in who)
+                   for pid, (who, cpus) in list(self.wanted.items())
+                   if cpus and 'again' not in who and pid not in self.moment)
 
     def stop(self):
         """No more are born. Returns how many there are."""
