@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -540,6 +541,19 @@ static void take_over(struct knob_plan *plan, struct knob_plan *more)
 	*plan = *more;
 }
 
+/* What the first plan found changed by somebody else looks like its own work to the second one. */
+static void pass_notes_on(const struct knob_plan *plan, struct knob_plan *more)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *first = &plan->knobs[i];
+		struct knob *knob = first->is_foreign ? knob_plan_find(more, first->path) : NULL;
+
+		/* Behind "; " stands what verify() has seen then. */
+		if (knob && first->note && !knob->note)
+			knob->note = strndup(first->note, strcspn(first->note, ";"));
+	}
+}
+
 static int apply_more(
 	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
 {
@@ -551,6 +565,7 @@ static int apply_more(
 	r = engine->more ? engine->more(&more, engine->context) : 0;
 	if (r <= 0)
 		return r;
+	pass_notes_on(plan, &more);
 	r = apply_plan(&once, &more, failure);
 	if (r == 0)
 		take_over(plan, &more);

@@ -81,6 +81,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 	r = entry ? inspect_is_foreign(engine, hotplug, entry, knob->now) : 0;
 	if (r < 0)
 		return r;
+	knob->is_foreign = r > 0;
 	if (r > 0)
 		(void)knob_set_note(
 			knob, "changed by somebody else since: it was set to %s", entry->new);

@@ -71,7 +71,8 @@ struct knob {
 	/* The value that an earlier apply has left, for a knob that is only kept; NULL where it is
 	 * unknown or no longer counts. */
 	char *earlier_outcome;
-	bool turned; /* the engine has written this knob */
+	bool turned;	 /* the engine has written this knob */
+	bool is_foreign; /* somebody else has changed it since an earlier apply, as `note` begins */
 	/* The original value from the journal; NULL when no setter has changed the knob. */
 	char *original;
 	enum knob_word word;
