@@ -6,9 +6,9 @@
  * memory figure and takes longer to start when its parent's address space is large. Started by the
  * launcher, a run costs the same however much memory runpinned itself has.
  *
- * The launcher leads a session of its own, with no terminal but one of its own (LAUNCH_TERMINAL):
- * a program that is not in the foreground of the user's terminal must not touch it, and would be
- * stopped. What the user types there reaches runpinned alone.
+ * The launcher has no controlling terminal but one of its own (LAUNCH_TERMINAL, in a session of its
+ * own): a program that is not in the foreground of the user's terminal must not touch it, and would
+ * be stopped. What the user types there reaches runpinned alone.
  *
  * runpinned writes one struct launch_plan into a memfd. Then it sends a struct launch_request over
  * a SOCK_SEQPACKET pair for as many runs as may follow one another without a pause, and gets one
