@@ -119,7 +119,6 @@ static int make_all(
 {
 	_cleanup_(cpumask) struct cpumask *quiet = NULL, *scratch = NULL, *tickless = NULL;
 	const struct topology *topology = host_topology(host);
-	uint64_t major, minor;
 	int r;
 
 	r = cpumask_copy(host_cpus(host), &quiet);
@@ -142,8 +141,7 @@ static int make_all(
 	m->quiet = quiet;
 	m->spared = spared;
 	m->scratch = scratch;
-	m->wants_equal = host_read_release(host, &major, &minor) &&
-		(major < 5 || (major == 5 && minor < 18)) && !b->nohz;
+	m->wants_equal = host_is_since(host, 5, 18) == 0 && !b->nohz;
 	if (!m->wants_equal || !make_equal(m, b))
 		make_isolcpus(m, b);
 	make_tickless(m, b, tickless);

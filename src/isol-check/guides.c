@@ -2,15 +2,12 @@
 /* What guides for quiet machines turn, and the setters do not: what it means here. */
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "basic/parse.h"
-#include "basic/text.h"
 #include "isol-check/subjects.h"
 
 #define CMDLINE "/proc/cmdline"
@@ -58,7 +55,7 @@ static void look_at_nocb_poll(struct host *host, struct finding *f)
 	_cleanup_free_ char *value = NULL;
 	int r = find_parameter(host, f, "rcu_nocb_poll", &value);
 
-	if (r < 0 || !bootline || !isolation)
+	if (r < 0 || !isolation)
 		return;
 	if (!cpumask_intersects(host_cpus(host), bootline->rcu_nocbs.cpus) &&
 		!cpumask_intersects(host_cpus(host), isolation->nohz_full))
@@ -74,13 +71,15 @@ static void look_at_machine_checks(struct host *host, struct finding *f)
 {
 	char text[FILE_ATTR_SIZE];
 	uint64_t seconds, ignored;
+	int r;
 
 	finding_add_path(f, INTERVAL);
-	if (host_is_whole(host) && host_read(INTERVAL, text) == -ENOENT) {
+	r = host_read(INTERVAL, text);
+	if (r == -ENOENT && host_is_whole(host)) {
 		finding_add(f, VERDICT_INFO, "this machine is not asked for errors by a timer");
 		return;
 	}
-	if (host_read(INTERVAL, text) < 0 || parse_attr_u64(text, &seconds) < 0)
+	if (r < 0 || parse_attr_u64(text, &seconds) < 0)
 		return;
 	if (host_read(IGNORE_CE, text) >= 0 && parse_attr_u64(text, &ignored) == 0 && ignored != 0)
 		seconds = 0;
@@ -114,12 +113,8 @@ static void look_at_uncore(struct host *host, struct finding *f)
 	uint64_t min, max, lowest = UINT64_MAX, highest = 0;
 	bool moves = false;
 	glob_t found;
-	int r;
 
-	r = glob(UNCORE "/*_*", 0, NULL, &found);
-	if (r == GLOB_NOSPACE)
-		host_fail(host);
-	if (r != 0) {
+	if (!host_glob(host, UNCORE "/*_*", &found)) {
 		finding_add_path(f, UNCORE);
 		if (host_is_whole(host))
 			finding_add(f, VERDICT_INFO, "this machine does not show it");
@@ -153,13 +148,15 @@ static void look_at_uncore(struct host *host, struct finding *f)
 static void look_at_sched_ext(struct host *host, struct finding *f)
 {
 	char state[FILE_ATTR_SIZE], ops[FILE_ATTR_SIZE];
+	int r;
 
 	finding_add_path(f, SCHED_EXT "/state");
-	if (host_is_whole(host) && host_read(SCHED_EXT "/state", state) == -ENOENT) {
+	r = host_read_word(SCHED_EXT "/state", state);
+	if (r == -ENOENT && host_is_whole(host)) {
 		finding_add(f, VERDICT_OK, "this kernel has none");
 		return;
 	}
-	if (host_read_word(SCHED_EXT "/state", state) < 0)
+	if (r < 0)
 		return;
 	if (strcmp(state, "disabled") == 0) {
 		finding_add(f, VERDICT_OK, "the kernel's own scheduler");
@@ -171,14 +168,25 @@ static void look_at_sched_ext(struct host *host, struct finding *f)
 	finding_add_fix(f, "stop it (systemctl stop scx)");
 }
 
-/* Adds the group whose list of CPUs this is, if it has any of the checked ones. */
+/* Adds the group whose list of CPUs this is, if it has any of the checked ones, or may have them. A
+ * group that is gone has none. */
 static bool look_at_group(struct host *host, struct finding *f, const char *path)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask(host);
 	const char *name = path + strlen(RESCTRL "/");
+	int r;
 
-	if (!cpus || cpumask_read_list(AT_FDCWD, path, cpus) < 0 ||
-		!cpumask_intersects(cpus, host_cpus(host)))
+	if (!cpus)
+		return false;
+	r = cpumask_read_list(AT_FDCWD, path, cpus);
+	if (r == -ENOMEM)
+		host_fail(host);
+	if (r < 0 && r != -ENOENT && r != -ENODEV) {
+		finding_add_path(f, "%s", path);
+		finding_add(f, VERDICT_UNKNOWN, "the CPUs of a group cannot be read");
+		return true;
+	}
+	if (r < 0 || !cpumask_intersects(cpus, host_cpus(host)))
 		return false;
 	finding_add_path(f, "%s", path);
 	finding_add(f, VERDICT_INFO, "the group %.*s decides for these CPUs",
@@ -202,6 +210,8 @@ static void look_at_resctrl(struct host *host, struct finding *f)
 		return;
 	}
 	r = cpumask_read_list(AT_FDCWD, RESCTRL "/cpus_list", cpus);
+	if (r == -ENOMEM)
+		host_fail(host);
 	if (r == -ENOENT)
 		finding_add(f, VERDICT_INFO,
 			"not in use: every program may take all of the last cache");
@@ -209,7 +219,7 @@ static void look_at_resctrl(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_UNKNOWN, "its groups cannot be read");
 	if (r < 0)
 		return;
-	if (glob(RESCTRL "/*/cpus_list", 0, NULL, &found) == 0) {
+	if (host_glob(host, RESCTRL "/*/cpus_list", &found)) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
 			any = look_at_group(host, f, found.gl_pathv[i]) || any;
 		globfree(&found);

@@ -367,18 +367,30 @@ bool host_knows_nohz_full(struct host *host)
 			(isolation->nohz_full_error == -ENOENT && host_is_whole(host)));
 }
 
-/* A recording has it only in proc/sys: uname(2) is that of this machine. */
-bool host_read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_minor)
+int host_is_since(struct host *host, uint64_t major, uint64_t minor)
 {
+	uint64_t own_major, own_minor;
 	char text[FILE_ATTR_SIZE];
 	struct utsname name;
 
+	/* A recording has it only in proc/sys: uname(2) is that of this machine. */
 	if (host_read("/proc/sys/kernel/osrelease", text) <= 0) {
 		if (host_options(host)->recorded || uname(&name) < 0)
-			return false;
+			return -ENODATA;
 		snprintf(text, sizeof(text), "%s", name.release);
 	}
-	return parse_version(text, ret_major, ret_minor) == 0;
+	if (parse_version(text, &own_major, &own_minor) < 0)
+		return -ENODATA;
+	return own_major > major || (own_major == major && own_minor >= minor);
+}
+
+bool host_glob(struct host *host, const char *pattern, glob_t *ret)
+{
+	int r = glob(pattern, 0, NULL, ret);
+
+	if (r != 0 && r != GLOB_NOMATCH)
+		host_fail(host);
+	return r == 0;
 }
 
 const struct isolation_partitions *host_partitions(struct host *host)

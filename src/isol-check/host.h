@@ -8,6 +8,7 @@
 #ifndef QUIESCE_ISOL_CHECK_HOST_H
 #define QUIESCE_ISOL_CHECK_HOST_H
 
+#include <glob.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,8 +71,11 @@ const struct isolation *host_isolation(struct host *host);
 /* Whether it is known which CPUs have no tick; also where the kernel was built without nohz_full.
  */
 bool host_knows_nohz_full(struct host *host);
-/* The kernel's release, 6 and 12 of "6.12.48"; false where the machine does not tell. */
-bool host_read_release(struct host *host, uint64_t *ret_major, uint64_t *ret_minor);
+/* Whether the kernel's release is this one or a later one: 1, 0, or -ENODATA where the machine does
+ * not tell. */
+int host_is_since(struct host *host, uint64_t major, uint64_t minor);
+/* Whether there are such files; then the caller calls globfree(). */
+bool host_glob(struct host *host, const char *pattern, glob_t *ret);
 const struct isolation_partitions *host_partitions(struct host *host);
 /* NULL where it cannot be read. */
 const struct bootline *host_bootline(struct host *host);

@@ -402,6 +402,7 @@ static void look_at_rps(struct host *host, struct finding *f)
 	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
 	struct netqueues queues = { 0 };
 	size_t n = 0, n_unread = 0;
+	int r;
 
 	if (!mask)
 		return;
@@ -409,8 +410,13 @@ static void look_at_rps(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_UNKNOWN, "a recorded machine does not tell");
 		return;
 	}
-	if (netqueues_read("rx-*", "rps_cpus", &queues) == -ENOMEM)
+	r = netqueues_read("rx-*", "rps_cpus", &queues);
+	if (r == -ENOMEM)
 		host_fail(host);
+	if (r < 0) {
+		finding_add(f, VERDICT_UNKNOWN, "the queues of network cards cannot be read");
+		return;
+	}
 	for (size_t i = 0; i < queues.n; i++) {
 		const struct netqueue *queue = &queues.items[i];
 		char text[FILE_ATTR_SIZE];

@@ -2,7 +2,6 @@
 /* The kernel's own work. */
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,28 +124,17 @@ static int are_left_out(struct host *host, const struct isolation *isolation, ui
 	uint64_t since_minor, const char **ret_path)
 {
 	bool isolated = cpumask_subset(host_cpus(host), isolation->isolated);
-	uint64_t major, minor;
+	int r;
 
 	if (!isolated && isolation->isolated_error == 0)
 		return 0;
-	if (!host_read_release(host, &major, &minor)) {
+	r = host_is_since(host, since_major, since_minor);
+	if (r < 0)
 		*ret_path = SYSCTL "/osrelease";
-		return -ENODATA;
-	}
-	if (major < since_major || (major == since_major && minor < since_minor))
-		return 0;
+	if (r <= 0)
+		return r;
 	*ret_path = CPU_DIR "/isolated";
 	return isolated ? 1 : -ENODATA;
-}
-
-/* 1, 0, or -ENODATA where the machine does not tell its release. */
-static int is_since(struct host *host, uint64_t since_major, uint64_t since_minor)
-{
-	uint64_t major, minor;
-
-	if (!host_read_release(host, &major, &minor))
-		return -ENODATA;
-	return (major > since_major || (major == since_major && minor >= since_minor));
 }
 
 static void look_at_timers(struct host *host, struct finding *f)
@@ -160,7 +148,7 @@ static void look_at_timers(struct host *host, struct finding *f)
 	if (!isolation || !read_number(f, path, &value))
 		return;
 	left_out = are_left_out(host, isolation, 7, 0, &unread);
-	of_few = is_since(host, 6, 9);
+	of_few = host_is_since(host, 6, 9);
 	if (left_out > 0) {
 		finding_add(f, VERDICT_OK, "this kernel leaves isolated CPUs out");
 	} else if (of_few > 0 && left_out == 0) {
@@ -222,7 +210,7 @@ static void look_at_realtime(struct host *host, struct finding *f)
 
 	if (!read_number(f, SYSCTL "/sched_rt_runtime_us", &runtime))
 		return;
-	if (is_since(host, 6, 12) > 0)
+	if (host_is_since(host, 6, 12) > 0)
 		finding_add(f, VERDICT_INFO,
 			"real-time tasks leave 5 %% of the CPU to others that wait");
 	else if (runtime < 0)
@@ -270,14 +258,10 @@ static enum thp look_at_thp_sizes(
 	enum thp most = THP_NONE;
 	const char *path = NULL;
 	glob_t found;
-	int r;
 
 	*ret_path = NULL;
 	/* Sizes that only shared memory has, such as 8 KiB on x86, have no such file. */
-	r = glob(THP "/hugepages-*/enabled", 0, NULL, &found);
-	if (r != 0 && r != GLOB_NOMATCH)
-		host_fail(host);
-	if (r != 0)
+	if (!host_glob(host, THP "/hugepages-*/enabled", &found))
 		return all;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		char word[FILE_ATTR_SIZE];
