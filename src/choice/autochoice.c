@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -484,22 +483,22 @@ static struct common find_common(const struct choice *choice)
 static void explain_kinds(struct reason *reason, const struct common *c)
 {
 	_cleanup_text_ struct text kinds = { 0 };
-	bool is_one = false;
+	const char *first = NULL;
+	size_t n = 0;
 
 	for (unsigned kind = TOPOLOGY_KIND_PERFORMANCE; kind < TOPOLOGY_N_KINDS; kind++) {
 		const char *name = topology_kind_name((enum topology_kind)kind);
 
 		if (c->n_of_kind[kind] == 0)
 			continue;
-		is_one = kinds.length == 0;
-		text_appendf(
-			&kinds, "%s%zu on %s", is_one ? "" : " and ", c->n_of_kind[kind], name);
+		text_appendf(&kinds, "%s%zu on %s", n > 0 ? " and " : "", c->n_of_kind[kind], name);
+		if (n++ == 0)
+			first = name;
 	}
 	if (kinds.failed)
 		reason->text.failed = true;
-	else if (kinds.length > 0)
-		reason_add(reason, "%s cores",
-			is_one ? strstr(kinds.data, " on ") + strlen(" on ") : kinds.data);
+	else if (n > 0)
+		reason_add(reason, "%s cores", n == 1 ? first : kinds.data);
 }
 
 static void explain_many(struct reason *reason, const struct choice *choice)
