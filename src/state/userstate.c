@@ -108,11 +108,17 @@ static const char *separator(enum topology_kind kind)
 
 static bool is_named(const char *name, size_t n, const char *model, enum topology_kind kind)
 {
-	_cleanup_free_ char *whole = NULL;
+	const char *const parts[] = { model, separator(kind), topology_kind_name(kind) };
 
-	return text_format(&whole, "%s%s%s", model, separator(kind), topology_kind_name(kind)) ==
-		0 &&
-		n == strlen(whole) && memcmp(name, whole, n) == 0;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		size_t length = strlen(parts[i]);
+
+		if (length > n || memcmp(name, parts[i], length) != 0)
+			return false;
+		name += length;
+		n -= length;
+	}
+	return n == 0;
 }
 
 int userstate_parse_whole_core(
