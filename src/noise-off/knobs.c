@@ -713,16 +713,17 @@ static int plan_fair_server(struct planning *p)
 	}
 	cpumask_for_each (cpu, cpus) {
 		char path[sizeof(FAIR_SERVER) + 32];
+		struct knob *knob;
 		int r;
 
 		snprintf(path, sizeof(path), FAIR_SERVER "/cpu%d/runtime", cpu);
-		r = knob_plan_add(p->plan, GROUP_ALL, KNOB_NUMBER, path, "0", NULL, "%s", name);
+		r = knob_plan_add(p->plan, GROUP_ALL, KNOB_NUMBER, path, "0", &knob, "%s", name);
 		if (r < 0)
 			return r;
-		p->plan->knobs[p->plan->n - 1].cpu = cpu;
+		knob->cpu = cpu;
 		/* EBUSY where the kernel counts more time for deadlines than there is: 6.12 does
 		 * after a partition has changed (dl_server_apply_params(); seen). */
-		p->plan->knobs[p->plan->n - 1].may_be_refused = true;
+		knob->may_be_refused = true;
 	}
 	return 0;
 }

@@ -48,7 +48,7 @@ struct noise_knob {
 	const char *file;
 	/* It has this effect on Linux before this version; { 0 }: on every kernel that has the
 	 * knob. Source: the man page, and tests/vm/guest/test_effects.py. */
-	struct noise_version {
+	struct {
 		unsigned major, minor;
 	} until;
 	/* What disturbs in spite of the knob: on later kernels, or without `until` on all. NULL:
