@@ -10,6 +10,7 @@
 #include "basic/wait.h"
 #include "irq-steer/irqbalance.h"
 #include "irq-steer/service.h"
+#include "knob/knob.h"
 #include "unit/dropin.h"
 #include "unit/unit.h"
 
@@ -79,15 +80,18 @@ static int was_started_with(struct unit_manager *manager, const char *unit)
 	return started_us > (uint64_t)written / NSEC_PER_USEC;
 }
 
-/* Until it answers, nobody can tell it which CPUs were banned before. */
-static void wait_for_answer(void)
+/* Until it answers, nobody can tell it which CPUs were banned before. It need not answer. */
+static int wait_for_answer(void)
 {
 	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + ANSWER_SECONDS * NSEC_PER_SEC,
 		ANSWER_STEP_NS, ANSWER_STEP_NS);
 	_cleanup_free_ char *banned = NULL;
+	int r;
 
-	while (irqbalance_read("", &banned) < 0 && wait_step(&wait))
-		;
+	do
+		r = irqbalance_read("", &banned);
+	while (r < 0 && !knob_error_is_ours(-r) && wait_step(&wait));
+	return r < 0 && knob_error_is_ours(-r) ? r : 0;
 }
 
 static int restart(struct unit_manager *manager, const char *unit)
@@ -101,22 +105,26 @@ static int restart(struct unit_manager *manager, const char *unit)
 	r = unit_stop(manager, unit);
 	if (r == 0)
 		r = unit_start(manager, unit);
-	if (r == 0)
-		wait_for_answer();
-	return r;
+	return r < 0 ? r : wait_for_answer();
+}
+
+static int lift_ban(const char *unit)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int started, r;
+
+	r = unit_open(&manager);
+	if (r < 0)
+		return r;
+	started = was_started_with(manager, unit);
+	r = started < 0 ? started : dropin_write(unit, "irq-steer", DROPIN_NONE);
+	return r == 0 && started > 0 ? restart(manager, unit) : r;
 }
 
 int service_write_ban(const char *unit, const char *text)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
-	int started = 0, r;
-
-	r = unit_open(&manager);
-	if (r == 0 && strcmp(text, DROPIN_NONE) == 0)
-		r = started = was_started_with(manager, unit);
-	if (r >= 0)
-		r = dropin_write(unit, "irq-steer", text);
-	return r == 0 && started > 0 ? restart(manager, unit) : r;
+	return strcmp(text, DROPIN_NONE) == 0 ? lift_ban(unit)
+					      : dropin_write(unit, "irq-steer", text);
 }
 
 bool service_is_ours(const char *unit)
