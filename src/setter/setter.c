@@ -513,23 +513,6 @@ static int verify(struct knob_plan *plan, void *context)
 	return r;
 }
 
-static int make_plan(
-	const struct setter *setter, struct setter_target *target, struct knob_plan *plan);
-
-static int more(struct knob_plan *ret, void *context)
-{
-	struct verification *v = context;
-	int r;
-
-	if (!v->setter->shows_more || !v->setter->shows_more(v->setter->state))
-		return 0;
-	r = make_plan(v->setter, v->target, ret);
-	if (r < 0)
-		knob_plan_clear(ret);
-	v->failed = r < 0;
-	return r < 0 ? r : 1;
-}
-
 /* Whether an apply failed because the machine refused, and not for a reason in this process, nor
  * because systemd was executed anew and broke off what it was asked for. */
 static bool is_refusal(
@@ -619,6 +602,20 @@ static int make_plan(
 	target->journal = NULL;
 	r = load_journal(setter, &target->journal);
 	return r < 0 ? r : setter->plan(target, plan, setter->state);
+}
+
+static int more(struct knob_plan *ret, void *context)
+{
+	struct verification *v = context;
+	int r;
+
+	if (!v->setter->shows_more || !v->setter->shows_more(v->setter->state))
+		return 0;
+	r = make_plan(v->setter, v->target, ret);
+	if (r < 0)
+		knob_plan_clear(ret);
+	v->failed = r < 0;
+	return r < 0 ? r : 1;
 }
 
 /* Applies the plan, and another plan where setter->has_substitute() says so. */
