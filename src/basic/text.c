@@ -407,18 +407,21 @@ void text_pick_choice(char *s)
 	s[length] = '\0';
 }
 
-bool text_has_word(const char *s, const char *word, const char *separators)
+bool text_has_word_n(const char *s, const char *word, size_t n, const char *separators)
 {
-	size_t wanted = strlen(word);
-
 	while (*s) {
 		size_t length = strcspn(s, separators);
 
-		if (length == wanted && strncmp(s, word, length) == 0)
+		if (length == n && strncmp(s, word, n) == 0)
 			return true;
 		s += length + (s[length] != '\0');
 	}
 	return false;
+}
+
+bool text_has_word(const char *s, const char *word, const char *separators)
+{
+	return text_has_word_n(s, word, strlen(word), separators);
 }
 
 int text_vrefuse(char **ret_why, int error, const char *format, va_list ap)

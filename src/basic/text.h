@@ -92,6 +92,8 @@ bool text_starts_with(const char *s, const char *prefix);
 bool text_ends_with(const char *s, const char *end);
 /* Whether `word` is one of the words of `s`, which any of the separator characters separate. */
 bool text_has_word(const char *s, const char *word, const char *separators);
+/* The same for a word of n bytes, behind which other text may stand. */
+bool text_has_word_n(const char *s, const char *word, size_t n, const char *separators);
 
 /* The chosen word of an attribute such as "always [madvise] never", and its length; NULL for a text
  * without brackets. */

@@ -414,14 +414,13 @@ static int verify_lines(struct knob_plan *plan, const struct steering *s)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
-		const char *cursor = knob->path + strlen(IRQ_DIRECTORY), *why;
-		uint64_t number;
+		const char *why;
+		unsigned number;
 		int r;
 
-		if (!knob->fold || !text_starts_with(knob->path, IRQ_DIRECTORY) ||
-			parse_next_u64(&cursor, &number) < 0)
+		if (!knob->fold || irqline_parse_path(knob->path, &number) < 0)
 			continue;
-		why = explain_line(s, knob, (unsigned)number);
+		why = explain_line(s, knob, number);
 		if (!why)
 			continue;
 		r = knob_set_note(knob, "%s", why);

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -13,7 +12,6 @@
 #include "knob/order.h"
 #include "knob/pins.h"
 #include "knob/restore.h"
-#include "knob/thread.h"
 
 /* Whether this knob is to be written. */
 static bool is_to_write(const struct knob *knob)
@@ -467,7 +465,7 @@ static int write_journals(const struct engine *engine, struct journal *earlier,
 	if (r == 0)
 		r = note_in_journal(engine, layers, earlier, journal, plan);
 	if (r == 0 && layers_are_changed(layers))
-		r = layers_read(engine->tool, &earlier_layers);
+		r = layers_read(engine->tool, true, &earlier_layers);
 	if (r == 0)
 		r = layers_save(layers);
 	if (r == 0)
@@ -490,19 +488,18 @@ static int begin_pins(const struct knob_plan *plan, struct engine *engine, struc
 	for (size_t i = 0; !any && i < plan->n; i++)
 		any = is_to_write(&plan->knobs[i]) &&
 			knob_moves_threads(engine->backends, plan->knobs[i].path);
-	return any && !journal_is_own() && thread_is_forgotten() > 0
-		? pins_begin(earlier, engine->force, &engine->pins)
-		: 0;
+	return engine_begin_pins(engine, any, earlier);
 }
 
 /* Gives all threads what they have chosen, and notes in the journal which have less of it now. */
 static int end_pins(const struct engine *engine, struct journal *journal)
 {
-	int r = engine->pins ? pins_settle(engine->pins) : 0;
+	int r;
 
-	return r == 0 && engine->pins
-		? pins_add_to_journal(engine->pins, journal, engine->threads_group)
-		: r;
+	if (!engine->pins)
+		return 0;
+	r = pins_settle(engine->pins);
+	return r < 0 ? r : pins_add_to_journal(engine->pins, journal, engine->threads_group);
 }
 
 /* Turns the knobs, checks them, and writes into the journal what they have become. */
@@ -542,15 +539,14 @@ static void take_over(struct knob_plan *plan, struct knob_plan *more)
 }
 
 /* What the first plan found changed by somebody else looks like its own work to the second one. */
-static void pass_notes_on(const struct knob_plan *plan, struct knob_plan *more)
+static void pass_foreign_on(struct knob_plan *plan, struct knob_plan *more)
 {
 	for (size_t i = 0; i < plan->n; i++) {
-		const struct knob *first = &plan->knobs[i];
-		struct knob *knob = first->is_foreign ? knob_plan_find(more, first->path) : NULL;
+		struct knob *first = &plan->knobs[i];
+		struct knob *knob = first->foreign_from ? knob_plan_find(more, first->path) : NULL;
 
-		/* Behind "; " stands what verify() has seen then. */
-		if (knob && first->note && !knob->note)
-			knob->note = strndup(first->note, strcspn(first->note, ";"));
+		if (knob)
+			knob->foreign_from = TAKE_PTR(first->foreign_from);
 	}
 }
 
@@ -565,7 +561,7 @@ static int apply_more(
 	r = engine->more ? engine->more(&more, engine->context) : 0;
 	if (r <= 0)
 		return r;
-	pass_notes_on(plan, &more);
+	pass_foreign_on(plan, &more);
 	r = apply_plan(&once, &more, failure);
 	if (r == 0)
 		take_over(plan, &more);
@@ -593,7 +589,7 @@ int apply_plan(const struct engine *setter, struct knob_plan *plan, struct engin
 	if (!is_anything_to_do(earlier, plan))
 		return engine->verify ? engine->verify(plan, engine->context) : 0;
 
-	r = layers_read(engine->tool, &layers);
+	r = layers_read(engine->tool, true, &layers);
 	if (r < 0) {
 		engine_failure_set(
 			failure, NULL, "cannot read the journals in %s", journal_directory());

@@ -107,12 +107,14 @@ int engine_load_journal(
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
+	struct irqlines lines = { 0 };
 	const char *strange;
 	int r;
 
 	r = journal_load(engine->tool, &journal, &why);
 	if (r == 0)
-		r = irqs_follow(journal);
+		r = irqs_follow(journal, &lines);
+	irqlines_clear(&lines);
 	strange = r == 0 ? find_strange(engine, journal) : NULL;
 	if (strange)
 		r = text_refuse(&why, -EBADMSG, "%s never writes %.200s", engine->tool, strange);
@@ -129,10 +131,11 @@ int engine_load_journal(
 	return r;
 }
 
-static bool is_of_thread(const char *path)
+int engine_begin_pins(struct engine *engine, bool any, struct journal *journal)
 {
-	return text_starts_with(path, THREAD_SCHEME ":") ||
-		text_starts_with(path, FOLLOWER_SCHEME ":");
+	return any && !journal_is_own() && thread_is_forgotten() > 0
+		? pins_begin(journal, engine->force, &engine->pins)
+		: 0;
 }
 
 int engine_write(const struct engine *engine, const char *path, const char *text)
@@ -149,7 +152,7 @@ int engine_write(const struct engine *engine, const char *path, const char *text
 	r = knob_write(engine->backends, path, text);
 	if (moves)
 		kept = pins_end_change(pins);
-	else if (pins && is_of_thread(path))
+	else if (pins)
 		pins_forget(pins, path);
 	return r < 0 ? r : kept;
 }

@@ -92,6 +92,10 @@ int engine_load_journal(
 void engine_refuse_journal(
 	const struct engine *engine, const char *so, struct engine_failure *failure);
 
+/* Begins to note what threads have chosen, where the kernel forgets that and `any` of the knobs
+ * that are to be written moves threads: sets engine->pins, for pins_free(). `journal` may be NULL.
+ * Errors of pins_begin(). */
+int engine_begin_pins(struct engine *engine, bool any, struct journal *journal);
 /* As knob_write(). Where the kernel then forgets what threads have chosen, they get it back
  * (pins.h); an error of that is an error of the write. */
 int engine_write(const struct engine *engine, const char *path, const char *text);

@@ -81,10 +81,11 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 	r = entry ? inspect_is_foreign(engine, hotplug, entry, knob->now) : 0;
 	if (r < 0)
 		return r;
-	knob->is_foreign = r > 0;
-	if (r > 0)
-		(void)knob_set_note(
-			knob, "changed by somebody else since: it was set to %s", entry->new);
+	if (r > 0 && text_replace(&knob->foreign_from, entry->new) < 0)
+		return -ENOMEM;
+	if (knob->foreign_from)
+		(void)knob_set_note(knob, "changed by somebody else since: it was set to %s",
+			knob->foreign_from);
 	return inspect_with_offline(engine, knob);
 }
 

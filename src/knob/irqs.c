@@ -4,12 +4,8 @@
 #include <string.h>
 
 #include "basic/array.h"
-#include "basic/parse.h"
 #include "basic/text.h"
 #include "knob/irqs.h"
-
-#define IRQ_DIRECTORY "/proc/irq/"
-#define IRQ_FILE "/smp_affinity_list"
 
 /* An entry of the journal that is about an interrupt. */
 struct known {
@@ -34,27 +30,12 @@ static void cleanup_following(struct following *f)
 	free(f->taken);
 }
 
-/* The number in the path of an interrupt's affinity; -EINVAL for any other path. */
-static int parse_number(const char *path, unsigned *ret)
+/* Whether the entry is about an interrupt, and names its action. */
+static bool is_named(const struct journal_entry *entry, unsigned *ret_number)
 {
-	uint64_t number;
+	const char *open = strchr(entry->name, '('), *close = strrchr(entry->name, ')');
 
-	if (!text_starts_with(path, IRQ_DIRECTORY))
-		return -EINVAL;
-	path += strlen(IRQ_DIRECTORY);
-	if (parse_next_u64(&path, &number) < 0 || number > UINT32_MAX ||
-		strcmp(path, IRQ_FILE) != 0)
-		return -EINVAL;
-	*ret = (unsigned)number;
-	return 0;
-}
-
-/* What stands in the parentheses of a name; NULL for none. */
-static char *copy_action(const char *name)
-{
-	const char *open = strchr(name, '('), *close = strrchr(name, ')');
-
-	return open && close > open + 1 ? strndup(open + 1, (size_t)(close - open - 1)) : NULL;
+	return open && close > open + 1 && irqline_parse_path(entry->path, ret_number) == 0;
 }
 
 static int compare_known(const void *a, const void *b)
@@ -69,12 +50,14 @@ static int find_known(struct journal *journal, struct following *f)
 	for (size_t i = 0; i < journal->n; i++) {
 		struct journal_entry *entry = &journal->entries[i];
 		struct known known = { .entry = entry };
+		const char *action;
 
-		if (parse_number(entry->path, &known.number) < 0 || !strchr(entry->name, '('))
+		if (!is_named(entry, &known.number))
 			continue;
-		known.action = copy_action(entry->name);
+		action = strchr(entry->name, '(') + 1;
+		known.action = strndup(action, (size_t)(strrchr(action, ')') - action));
 		if (!known.action)
-			continue;
+			return -ENOMEM;
 		if (array_grow(&f->known, sizeof(*f->known), f->n, &f->capacity) < 0) {
 			free(known.action);
 			return -ENOMEM;
@@ -89,24 +72,16 @@ static int find_known(struct journal *journal, struct following *f)
 /* Whether two lists of actions have one in common: devices that share an interrupt come and go. */
 static bool are_alike(const char *a, const char *b)
 {
-	_cleanup_free_ char *copy = strdup(a);
-	char *rest = copy, *word;
+	static const char separators[] = ", ";
 
-	while (copy && (word = strsep(&rest, ", "))) {
-		if (*word && text_has_word(b, word, ", "))
+	while (*a) {
+		size_t n = strcspn(a, separators);
+
+		if (n > 0 && text_has_word_n(b, a, n, separators))
 			return true;
+		a += n + (a[n] != '\0');
 	}
 	return false;
-}
-
-/* The index of the line with this number; -1 for none. */
-static ssize_t find_line(const struct irqlines *lines, unsigned number)
-{
-	for (size_t i = 0; i < lines->n; i++) {
-		if (lines->items[i].number == number)
-			return (ssize_t)i;
-	}
-	return -1;
 }
 
 /* Has an entry follow its interrupt to the first line with its action that no entry is about. */
@@ -124,7 +99,9 @@ static int move_entry(struct following *f, const struct known *known)
 			continue;
 		f->taken[i] = true;
 		irqline_affinity_path(line->number, path);
-		if (text_format(&name, "irq %u (%s)", line->number, line->action) < 0)
+		/* Each setter has words of its own in front of the number. */
+		if (text_format(&name, "%.*s%u (%s)", (int)strcspn(entry->name, "0123456789"),
+			    entry->name, line->number, line->action) < 0)
 			return -ENOMEM;
 		r = text_replace(&entry->path, path);
 		if (r == 0)
@@ -149,11 +126,10 @@ int irqs_follow_lines(struct journal *journal, const struct irqlines *lines)
 	if (!f.taken)
 		return -ENOMEM;
 	for (size_t i = 0; i < f.n; i++) {
-		ssize_t at = find_line(lines, f.known[i].number);
-		const char *action = at >= 0 ? lines->items[at].action : NULL;
+		const struct irqline *line = irqlines_find_number(lines, f.known[i].number);
 
-		if (at >= 0 && (!action || are_alike(f.known[i].action, action))) {
-			f.taken[at] = true;
+		if (line && (!line->action || are_alike(f.known[i].action, line->action))) {
+			f.taken[line - lines->items] = true;
 			f.known[i].entry = NULL;
 		}
 	}
@@ -166,23 +142,21 @@ int irqs_follow_lines(struct journal *journal, const struct irqlines *lines)
 	return r;
 }
 
-int irqs_follow(struct journal *journal)
+int irqs_follow(struct journal *journal, struct irqlines *lines)
 {
-	struct irqlines lines = { 0 };
 	bool any = false;
 	unsigned number;
-	int r;
+	int r = 0;
 
 	for (size_t i = 0; i < journal->n && !any; i++)
-		any = parse_number(journal->entries[i].path, &number) == 0 &&
-			strchr(journal->entries[i].name, '(');
+		any = is_named(&journal->entries[i], &number);
 	if (!any)
 		return 0;
-	r = irqlines_read(&lines);
+	if (!lines->directory)
+		r = irqlines_read(lines);
+	if (r == 0 && !lines->named)
+		r = irqlines_name(lines);
 	if (r == 0)
-		r = irqlines_name(&lines);
-	if (r == 0)
-		r = irqs_follow_lines(journal, &lines);
-	irqlines_clear(&lines);
+		r = irqs_follow_lines(journal, lines);
 	return r == -ENOENT ? 0 : r;
 }

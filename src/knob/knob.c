@@ -35,6 +35,7 @@ static void knob_clear(struct knob *knob)
 	free(knob->with_offline);
 	free(knob->before_apply);
 	free(knob->earlier_outcome);
+	free(knob->foreign_from);
 	free(knob->original);
 	free(knob->note);
 	cpumask_free(knob->cpus);

@@ -71,8 +71,10 @@ struct knob {
 	/* The value that an earlier apply has left, for a knob that is only kept; NULL where it is
 	 * unknown or no longer counts. */
 	char *earlier_outcome;
-	bool turned;	 /* the engine has written this knob */
-	bool is_foreign; /* somebody else has changed it since an earlier apply, as `note` begins */
+	bool turned; /* the engine has written this knob */
+	/* What an earlier apply had set, where somebody else has changed that since, which `note`
+	 * says; else NULL. */
+	char *foreign_from;
 	/* The original value from the journal; NULL when no setter has changed the knob. */
 	char *original;
 	enum knob_word word;

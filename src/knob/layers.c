@@ -21,7 +21,7 @@ void layers_free(struct layers *layers)
 	free(layers);
 }
 
-static int add_journal(struct layers *layers, const char *tool)
+static int add_journal(struct layers *layers, const char *tool, struct irqlines *lines)
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -31,7 +31,7 @@ static int add_journal(struct layers *layers, const char *tool)
 	r = journal_load(tool, &journal, &why);
 	if (r < 0)
 		return journal_error_counts(r) ? r : 0;
-	r = irqs_follow(journal);
+	r = lines ? irqs_follow(journal, lines) : 0;
 	if (r < 0)
 		return r;
 	items = reallocarray(layers->items, layers->n + 1, sizeof(*items));
@@ -59,10 +59,11 @@ static int parse_name(const char *name, char **ret)
 	return 0;
 }
 
-int layers_read(const char *tool, struct layers **ret)
+int layers_read(const char *tool, bool follows_irqs, struct layers **ret)
 {
 	_cleanup_(layers) struct layers *layers = calloc(1, sizeof(*layers));
 	_cleanup_closedir_ DIR *directory = NULL;
+	struct irqlines lines = { 0 };
 	const struct dirent *entry;
 	int r = 0;
 
@@ -76,10 +77,11 @@ int layers_read(const char *tool, struct layers **ret)
 
 		r = parse_name(entry->d_name, &other);
 		if (r == 0 && other && strcmp(other, tool) != 0)
-			r = add_journal(layers, other);
+			r = add_journal(layers, other, follows_irqs ? &lines : NULL);
 	}
 	if (r == 0)
 		r = -errno;
+	irqlines_clear(&lines);
 	if (r == 0)
 		*ret = TAKE_PTR(layers);
 	return r;

@@ -32,8 +32,9 @@ struct layers {
 };
 
 /* Reads all journals but that of the tool. A damaged journal is left out, because nothing that it
- * says can be put back. */
-int layers_read(const char *tool, struct layers **ret);
+ * says can be put back. `follows_irqs`: interrupts that have other numbers now are found (irqs.h),
+ * for callers that look for entries by their paths; on a big machine that takes milliseconds. */
+int layers_read(const char *tool, bool follows_irqs, struct layers **ret);
 void layers_free(struct layers *layers);
 DEFINE_CLEANUP(layers, layers_free);
 

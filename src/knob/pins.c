@@ -10,7 +10,6 @@
 
 #include "basic/array.h"
 #include "basic/clock.h"
-#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
@@ -122,7 +121,6 @@ static int intern(struct pins *pins, const struct cpumask *mask, const struct cp
 
 static int intern_list(struct pins *pins, const char *list, const struct cpumask **ret)
 {
-	cpumask_clear_all(pins->scratch);
 	return cpumask_parse_list(list, 0, pins->scratch, NULL) < 0
 		? -EINVAL
 		: intern(pins, pins->scratch, ret);
@@ -218,9 +216,10 @@ struct walk {
 	struct pinned *items; /* one for each task, in their order */
 	size_t done;	      /* so many have been looked at */
 	struct journal *journal;
+	uint64_t first_since; /* the time of the journal's first entry */
 	bool force;
 	bool is_first;
-	size_t found; /* threads that had to be written */
+	bool found; /* a thread had to be written */
 };
 
 /* What is known of the parent of a task, in this walk or from the last one. */
@@ -237,16 +236,22 @@ static const struct pinned *find_known_parent(const struct walk *walk, const str
 	return known && known->is_known ? known : NULL;
 }
 
-static const struct journal_entry *find_entry(
-	const struct walk *walk, const struct task *task, bool *ret_follows)
+static const struct journal_entry *find_entry(const struct walk *walk, const struct task *task)
 {
-	struct thread_paths paths = thread_name_knobs(task);
-	const struct journal_entry *entry = journal_find(walk->journal, paths.follower);
+	const struct journal_entry *entry = threads_find_entry(walk->journal, task);
 
-	*ret_follows = entry != NULL;
-	if (!entry)
-		entry = journal_find(walk->journal, paths.chooser);
 	return entry && !entry->left_alone ? entry : NULL;
+}
+
+static bool is_follower(const struct journal_entry *entry)
+{
+	return text_starts_with(entry->path, FOLLOWER_SCHEME ":");
+}
+
+static bool is_list_of(struct pins *pins, const char *list, const struct cpumask *cpus)
+{
+	return cpumask_parse_list(list, 0, pins->scratch, NULL) == 0 &&
+		cpumask_equal(pins->scratch, cpus);
 }
 
 /* Whether the set, which somebody may have had before, is what the journal says that the thread had
@@ -254,21 +259,18 @@ static const struct journal_entry *find_entry(
 static bool is_outcome(
 	struct pins *pins, const struct journal_entry *entry, const struct cpumask *active)
 {
-	cpumask_clear_all(pins->scratch);
-	return entry->new &&cpumask_parse_list(entry->new, 0, pins->scratch, NULL) == 0 &&
-		cpumask_equal(pins->scratch, active);
+	return entry->new &&is_list_of(pins, entry->new, active);
 }
 
 /* What a thread of the journal has chosen. */
-static int judge_by_entry(
-	struct walk *walk, const struct journal_entry *entry, bool follows, struct pinned *p)
+static int judge_by_entry(struct walk *walk, const struct journal_entry *entry, struct pinned *p)
 {
 	struct pins *pins = walk->pins;
 	bool is_given = cpumask_subset(p->pin.cpuset, p->pin.last);
 	const struct cpumask *old;
 	int r;
 
-	if (follows && strcmp(entry->old, FOLLOWER_EVERYWHERE) == 0) {
+	if (is_follower(entry) && strcmp(entry->old, FOLLOWER_EVERYWHERE) == 0) {
 		if (walk->force || is_given || !entry->new || is_outcome(pins, entry, p->active))
 			p->pin.wish = NULL;
 		return 0;
@@ -282,10 +284,11 @@ static int judge_by_entry(
 	return 0;
 }
 
-/* Whether the thread was started after the journal noted what its ancestor had. */
-static bool is_younger(const struct task *task, const struct journal_entry *entry)
+/* Whether the thread was started after the journal noted something, such as what its ancestor had.
+ */
+static bool is_younger(const struct task *task, uint64_t since)
 {
-	return (task->start + 1) * threads_tick_ns() > entry->since;
+	return (task->start + 1) * threads_tick_ns() > since;
 }
 
 /* What a thread that the journal does not know may have inherited from one that it knows. */
@@ -295,15 +298,16 @@ static int judge_by_ancestor(struct walk *walk, struct pinned *p)
 	const struct journal_entry *entry = NULL;
 	const struct task *task = &p->task;
 	const struct pinned *ancestor;
-	bool follows = false;
 
+	if (!is_younger(task, walk->first_since))
+		return 0;
 	for (size_t steps = 0; !entry && steps < walk->tasks->n; steps++) {
 		task = thread_find_parent(walk->tasks, task);
 		if (!task)
 			return 0;
-		entry = find_entry(walk, task, &follows);
+		entry = find_entry(walk, task);
 	}
-	if (!entry || follows || !is_younger(&p->task, entry))
+	if (!entry || is_follower(entry) || !is_younger(&p->task, entry->since))
 		return 0;
 	ancestor = &walk->items[task - walk->tasks->items];
 	/* Threads are listed by their numbers, which begin again at some time. */
@@ -321,7 +325,6 @@ static int judge_new(struct walk *walk, struct pinned *p)
 {
 	const struct pinned *parent;
 	const struct journal_entry *entry;
-	bool follows = false;
 
 	p->pin.wish = cpumask_subset(p->pin.cpuset, p->pin.last) ? NULL : p->pin.last;
 	if (!walk->is_first) {
@@ -333,8 +336,8 @@ static int judge_new(struct walk *walk, struct pinned *p)
 	}
 	if (!walk->journal)
 		return 0;
-	entry = find_entry(walk, &p->task, &follows);
-	return entry ? judge_by_entry(walk, entry, follows, p) : judge_by_ancestor(walk, p);
+	entry = find_entry(walk, &p->task);
+	return entry ? judge_by_entry(walk, entry, p) : judge_by_ancestor(walk, p);
 }
 
 /* Reads the CPUs of a thread and of its cpuset. -ENODATA where the cpuset cannot be seen. */
@@ -427,6 +430,12 @@ static int visit(struct walk *walk, struct pinned *p)
 			return r;
 	}
 	r = look_at(pins, p);
+	/* A cpuset that is being changed cannot be seen for a moment: what is known stays, and with
+	 * the CPUs of then the thread is looked at again. */
+	if (before && thread_is_hidden(r) && r != -ESRCH) {
+		*p = *before;
+		return 0;
+	}
 	if (r == 0)
 		r = before ? judge_again(pins, &before->pin, p) : judge_new(walk, p);
 	if (r < 0)
@@ -436,11 +445,11 @@ static int visit(struct walk *walk, struct pinned *p)
 	if (walk->is_first)
 		return 0;
 	r = give_wish(pins, p);
-	walk->found += r > 0;
+	walk->found = walk->found || r > 0;
 	return MIN(r, 0);
 }
 
-/* One walk over all threads. Returns how many had to be written, or an error. */
+/* One walk over all threads. Returns whether one had to be written, or an error. */
 static int walk_once(struct pins *pins, struct walk *walk)
 {
 	_cleanup_(tasks) struct tasks *tasks = NULL;
@@ -474,15 +483,19 @@ static int walk_once(struct pins *pins, struct walk *walk)
 	pins->items = walk->items;
 	pins->n = tasks->n;
 	qsort(pins->items, pins->n, sizeof(*pins->items), compare_pinned);
-	return (int)MIN(walk->found, (size_t)INT32_MAX);
+	return walk->found;
 }
 
 int pins_begin(struct journal *journal, bool force, struct pins **ret)
 {
 	_cleanup_(pins) struct pins *pins = calloc(1, sizeof(*pins));
-	struct walk walk = { .journal = journal, .force = force, .is_first = true };
+	struct walk walk = {
+		.journal = journal, .force = force, .is_first = true, .first_since = UINT64_MAX
+	};
 	int r;
 
+	for (size_t i = 0; journal && i < journal->n; i++)
+		walk.first_since = MIN(walk.first_since, journal->entries[i].since);
 	if (!pins || cpumask_new(&pins->scratch) < 0 || cpumask_new(&pins->read) < 0)
 		return -ENOMEM;
 	r = walk_once(pins, &walk);
@@ -636,7 +649,6 @@ int pins_is_chosen_anew(struct pins *pins, const char *path, const char *list)
 		return thread_is_hidden(r) ? -ENOENT : r;
 	if (!p->pin.wish)
 		return 0;
-	cpumask_clear_all(pins->scratch);
 	return cpumask_parse_list(list, 0, pins->scratch, NULL) == 0 &&
 		!cpumask_equal(pins->scratch, p->pin.wish);
 }
@@ -659,8 +671,6 @@ static int add_entry(struct journal *journal, unsigned group, const struct pinne
 	_cleanup_free_ char *name = NULL, *old = NULL, *new = NULL;
 	int r;
 
-	if (journal_find(journal, paths.chooser) || journal_find(journal, paths.follower))
-		return 0;
 	old = cpumask_format_list(p->pin.wish);
 	new = cpumask_format_list(p->active);
 	if (!old || !new || text_format(&name, THREADS_NAME, p->task.comm, (int)p->task.tid) < 0)
@@ -673,13 +683,22 @@ static int add_entry(struct journal *journal, unsigned group, const struct pinne
 
 int pins_add_to_journal(const struct pins *pins, struct journal *journal, unsigned group)
 {
+	_cleanup_free_ bool *is_new = calloc(pins->n + 1, sizeof(*is_new));
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < pins->n; i++) {
+	if (!is_new)
+		return -ENOMEM;
+	/* All are looked up first: after an addition the next look sorts the journal again. */
+	for (size_t i = 0; i < pins->n; i++) {
 		const struct pinned *p = &pins->items[i];
 
-		if (p->is_known && p->pin.wish && !cpumask_subset(p->pin.wish, p->pin.last))
-			r = add_entry(journal, group, p);
+		is_new[i] = p->is_known && p->pin.wish &&
+			!cpumask_subset(p->pin.wish, p->pin.last) &&
+			!threads_find_entry(journal, &p->task);
+	}
+	for (size_t i = 0; r == 0 && i < pins->n; i++) {
+		if (is_new[i])
+			r = add_entry(journal, group, &pins->items[i]);
 	}
 	return r;
 }

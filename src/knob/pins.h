@@ -48,7 +48,8 @@ int pins_settle(struct pins *pins);
 /* Whether a thread has chosen other CPUs than this list since pins_begin(), or before it: 1, 0, or
  * an error; -ENOENT for a thread that is not known. */
 int pins_is_chosen_anew(struct pins *pins, const char *path, const char *list);
-/* The knob of a thread was written: what is read next is what this thread has chosen. */
+/* A knob was written: if it is that of a thread, what is read next is what this thread has chosen.
+ */
 void pins_forget(struct pins *pins, const char *path);
 /* Adds to the journal, in this group, the threads that have fewer CPUs now than they had chosen,
  * and that the journal does not have: they began to choose after the plan was made. */

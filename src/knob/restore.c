@@ -393,17 +393,25 @@ static bool leave_to_others(struct restore_state *state, int r)
 	return true;
 }
 
+/* The backend that tells whether a value was chosen by somebody else; NULL for none, and where that
+ * does not count. */
+static const struct knob_backend *find_chooser(
+	const struct engine *engine, const char *path, const char **ret_rest)
+{
+	const struct knob_backend *backend = knob_find_backend(engine->backends, path, ret_rest);
+
+	return backend && backend->is_chosen && !engine->force ? backend : NULL;
+}
+
 /* Whether somebody else has changed the CPUs of a thread before we do: 1, 0 or an errno. That can
  * be told where it is known what threads have chosen. */
 static int was_chosen_before(const struct restoring *restoring, const struct journal_entry *entry)
 {
 	const struct engine *engine = restoring->engine;
-	const struct knob_backend *backend;
 	const char *rest;
 	int r;
 
-	backend = knob_find_backend(engine->backends, entry->path, &rest);
-	if (!engine->pins || engine->force || !backend || !backend->is_chosen)
+	if (!engine->pins || !find_chooser(engine, entry->path, &rest))
 		return 0;
 	r = pins_is_chosen_anew(engine->pins, entry->path, entry->old);
 	return r == -ENOENT ? 0 : r;
@@ -413,13 +421,10 @@ static int was_chosen_before(const struct restoring *restoring, const struct jou
 static int was_chosen_after(
 	const struct restoring *restoring, const struct journal_entry *entry, const char *now)
 {
-	const struct knob_backend *backend;
 	const char *rest;
+	const struct knob_backend *backend = find_chooser(restoring->engine, entry->path, &rest);
 
-	backend = knob_find_backend(restoring->engine->backends, entry->path, &rest);
-	return backend && backend->is_chosen && !restoring->engine->force
-		? backend->is_chosen(rest, entry->old, now)
-		: 0;
+	return backend ? backend->is_chosen(rest, entry->old, now) : 0;
 }
 
 static void write_old(struct restoring *restoring, size_t index)
@@ -951,9 +956,7 @@ static int begin_pins(struct journal *journal, struct engine *engine)
 
 	for (size_t i = 0; !any && i < journal->n; i++)
 		any = knob_moves_threads(engine->backends, journal->entries[i].path);
-	return any && !journal_is_own() && thread_is_forgotten() > 0
-		? pins_begin(journal, engine->force, &engine->pins)
-		: 0;
+	return engine_begin_pins(engine, any, journal);
 }
 
 /* Puts all entries back, and adds what is still to do to `remaining`. *ret_result is the error of
@@ -970,7 +973,7 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	if (r == 0)
 		r = restoring_begin(&with_pins, journal, &restoring);
 	if (r == 0)
-		r = layers_read(engine->tool, &restoring.layers);
+		r = layers_read(engine->tool, true, &restoring.layers);
 	if (r == 0)
 		r = judge_entries(&restoring);
 	if (r == 0)
@@ -978,7 +981,6 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	if (r == 0)
 		r = restore_groups(&restoring);
 	pins_free(with_pins.pins);
-	with_pins.pins = NULL;
 	return r < 0 ? r : collect_outcome(&restoring, remaining, rows, ret_result);
 }
 

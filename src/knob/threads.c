@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +10,6 @@
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
-#include "basic/parse.h"
 #include "basic/text.h"
 #include "knob/thread.h"
 #include "knob/threads.h"
@@ -194,9 +191,10 @@ int thread_made_by_kernel(const char *which, const char *old, const char *set, c
 		r = read_online(&online);
 	if (r < 0)
 		return r == -ENOENT || r == -EINVAL ? 0 : r;
-	forgotten = cpumask_is_empty(s) || !cpumask_subset(s, o) || thread_is_forgotten() > 0;
 	if (is_online_part(n, o, online) || is_online_part(n, s, online))
 		return 1;
+	/* Last, because it reads a file. */
+	forgotten = cpumask_is_empty(s) || !cpumask_subset(s, o) || thread_is_forgotten() > 0;
 	return forgotten ? may_run_everywhere(tid, n) : 0;
 }
 
@@ -209,10 +207,10 @@ int thread_is_chosen(const char *which, const char *old, const char *now)
 	r = cpumask_from_list(old, &o);
 	if (r == 0)
 		r = cpumask_from_list(now, &n);
-	if (r == 0)
-		r = cpumask_subset(n, o);
-	if (r != 0)
+	if (r < 0)
 		return r == -ENOMEM ? r : 0;
+	if (cpumask_subset(n, o))
+		return 0;
 	r = thread_made_by_kernel(which, old, "", now);
 	return r < 0 ? r : !r;
 }
@@ -286,7 +284,9 @@ struct scene {
 	const struct cpumask *quiet;   /* NULL: threads are only kept as they are */
 	struct journal *journal;       /* NULL for none */
 	enum walk walk;
-	bool are_pinned;     /* threads get back what the kernel forgets while it does (pins.h) */
+	/* Threads get back what the kernel forgets while it does (pins.h), so that those that have
+	 * chosen their CPUs are only kept. */
+	bool keeps_choosers;
 	struct cpumask *own; /* the CPUs that the thread has chosen itself */
 	struct cpumask *cpuset;
 	struct cpumask *wanted;
@@ -375,7 +375,7 @@ static int add_chosen(struct knob_plan *plan, unsigned group, const struct task 
 {
 	_cleanup_free_ char *wanted = NULL;
 
-	if (s->quiet && !(s->walk == WALK_CHOOSERS && s->are_pinned)) {
+	if (s->quiet && !s->keeps_choosers) {
 		cpumask_andnot(s->wanted, s->own, s->quiet);
 		if (!cpumask_is_empty(s->wanted)) {
 			wanted = cpumask_format_list(s->wanted);
@@ -523,7 +523,7 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 		.offline = offline,
 		.quiet = quiet,
 		.walk = walk,
-		.are_pinned = thread_is_forgotten() > 0,
+		.keeps_choosers = quiet && walk == WALK_CHOOSERS && thread_is_forgotten() > 0,
 		.journal = journal,
 		.own = own,
 		.cpuset = cpuset,
@@ -577,8 +577,7 @@ bool threads_walks_go_on(struct threads_walks *walks, bool found)
 
 /* --- Threads that have inherited an affinity. --- */
 
-static const struct journal_entry *find_thread_entry(
-	struct journal *journal, const struct task *task)
+const struct journal_entry *threads_find_entry(struct journal *journal, const struct task *task)
 {
 	struct thread_paths paths = thread_name_knobs(task);
 	const struct journal_entry *entry = journal_find(journal, paths.follower);
@@ -627,7 +626,7 @@ static const struct journal_entry *find_inherited(const struct heir *heir, const
 		task = thread_find_parent(heir->tasks, task);
 		if (!task)
 			break;
-		entry = find_thread_entry(heir->journal, task);
+		entry = threads_find_entry(heir->journal, task);
 		if (entry || task->start >= heir->first_start)
 			continue;
 		if (thread_get_cpus(task->tid, heir->other) == 0 &&
@@ -652,7 +651,7 @@ static int widen_inheritor(const struct heir *heir, const struct task *task)
 	int r;
 
 	if (!thread_is_movable(task) || !is_mine(task) || task->start < heir->first_start ||
-		find_thread_entry(heir->journal, task))
+		threads_find_entry(heir->journal, task))
 		return 0;
 	r = thread_get_cpus(task->tid, heir->now);
 	if (r < 0)

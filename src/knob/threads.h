@@ -58,6 +58,9 @@ int follower_made_by_kernel(const char *which, const char *old, const char *set,
 /* Whether the CPUs `now` are those of `wanted` that are online: 1, 0 or -ENOMEM. */
 int thread_lacks_offline_only(const char *wanted, const char *now);
 
+/* The entry of a thread, of either scheme; NULL for none. */
+const struct journal_entry *threads_find_entry(struct journal *journal, const struct task *task);
+
 /* The name of a knob of both schemes, as a format of printf: of the name and number of the thread.
  */
 #define THREADS_NAME "affinity of %s (%d)"

@@ -78,17 +78,22 @@ int irqlines_read(struct irqlines *ret)
 	return 0;
 }
 
+struct irqline *irqlines_find_number(const struct irqlines *lines, unsigned number)
+{
+	const struct irqline key = { .number = number };
+
+	return lines->n == 0 ? NULL
+			     : bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
+}
+
 struct irqline *irqlines_find(const struct irqlines *lines, const struct cputable_row *row)
 {
 	const char *cursor = row->label;
-	struct irqline key = { 0 };
 	uint64_t number;
 
-	if (lines->n == 0 || parse_next_u64(&cursor, &number) < 0 || *cursor != ':' ||
-		number > INT32_MAX)
+	if (parse_next_u64(&cursor, &number) < 0 || *cursor != ':' || number > INT32_MAX)
 		return NULL;
-	key.number = (unsigned)number;
-	return bsearch(&key, lines->items, lines->n, sizeof(key), compare_lines);
+	return irqlines_find_number(lines, (unsigned)number);
 }
 
 static bool is_one_of(const char *text, const char *const prefixes[])
@@ -237,6 +242,21 @@ bool irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *
 void irqline_affinity_path(unsigned number, char buf[static IRQLINE_PATH_SIZE])
 {
 	snprintf(buf, IRQLINE_PATH_SIZE, "/proc/irq/%u/smp_affinity_list", number);
+}
+
+int irqline_parse_path(const char *path, unsigned *ret)
+{
+	static const char directory[] = "/proc/irq/";
+	uint64_t number;
+
+	if (!text_starts_with(path, directory))
+		return -EINVAL;
+	path += strlen(directory);
+	if (parse_next_u64(&path, &number) < 0 || number > UINT32_MAX ||
+		strcmp(path, "/smp_affinity_list") != 0)
+		return -EINVAL;
+	*ret = (unsigned)number;
+	return 0;
 }
 
 static int read_list(

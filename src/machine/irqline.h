@@ -45,6 +45,7 @@ int irqlines_name(struct irqlines *lines);
 int irqlines_take_names(struct irqlines *lines, const char *text);
 /* The line of a row of /proc/interrupts; NULL for a row without a number, and for other numbers. */
 struct irqline *irqlines_find(const struct irqlines *lines, const struct cputable_row *row);
+struct irqline *irqlines_find_number(const struct irqlines *lines, unsigned number);
 void irqlines_clear(struct irqlines *lines);
 
 /* The actions of a line, malloc'd, from /sys/kernel/irq/N/actions ("nvme0q3", "i801_smbus,xhci");
@@ -57,6 +58,8 @@ int irqline_read_action(unsigned number, char **ret);
  * too; a knob is found in the journals of other setters by its path, so that all of them use this
  * one. */
 void irqline_affinity_path(unsigned number, char buf[static IRQLINE_PATH_SIZE]);
+/* The number in such a path; -EINVAL for any other one. */
+int irqline_parse_path(const char *path, unsigned *ret);
 /* The mask that lines get which are set up later; a hexadecimal one alone. */
 #define IRQLINE_DEFAULT_AFFINITY "/proc/irq/default_smp_affinity"
 

@@ -59,6 +59,9 @@ static size_t count_rows(const struct row *rows)
 	return n;
 }
 
+/* What setters call an interrupt. */
+static const char *const words[] = { "irq", "CPUs of interrupt" };
+
 static struct journal *make_journal(const struct row *rows, size_t n)
 {
 	struct journal *journal = NULL;
@@ -66,10 +69,14 @@ static struct journal *make_journal(const struct row *rows, size_t n)
 	assert_int_equal(journal_new("irq-steer", &journal), 0);
 	for (size_t i = 0; i < n; i++) {
 		char path[IRQLINE_PATH_SIZE], name[64];
+		int front;
 
 		irqline_affinity_path(rows[i].number, path);
-		snprintf(name, sizeof(name), rows[i].action ? "irq %u (%s)" : "irq %u",
-			rows[i].number, rows[i].action ? rows[i].action : "");
+		front = snprintf(
+			name, sizeof(name), "%s %u", words[i % ARRAY_SIZE(words)], rows[i].number);
+		if (rows[i].action)
+			snprintf(name + front, sizeof(name) - (size_t)front, " (%s)",
+				rows[i].action);
 		assert_int_equal(journal_add(journal, 0, KNOB_LIST, path, name, "0-3", "0-1,3"), 0);
 	}
 	return journal;
@@ -98,9 +105,14 @@ static void test_follow(void **state _unused_)
 		assert_int_equal(irqs_follow_lines(journal, &lines), 0);
 		for (size_t i = 0; i < n; i++) {
 			const struct journal_entry *entry = &journal->entries[i];
-			char path[IRQLINE_PATH_SIZE];
+			char path[IRQLINE_PATH_SIZE], name[64];
 
 			irqline_affinity_path(cases[c].wanted[i], path);
+			snprintf(name, sizeof(name), "%s %u", words[i % ARRAY_SIZE(words)],
+				cases[c].wanted[i] > 0 ? cases[c].wanted[i]
+						       : cases[c].before[i].number);
+			if (strncmp(entry->name, name, strlen(name)) != 0)
+				fail_msg("case %zu: entry %zu is called %s", c, i, entry->name);
 			if (cases[c].wanted[i] > 0 && strcmp(entry->path, path) != 0)
 				fail_msg("case %zu: entry %zu is at %s", c, i, entry->path);
 			if (cases[c].wanted[i] == 0 && !strchr(entry->path, '('))
