@@ -601,12 +601,9 @@ int counter_resolve(const char *name, int cpu, struct perf_event_attr *ret, char
 
 /* --- Probing. */
 
-/*
- * The first event of the machine that is opened on a task waits for a grace period of the kernel,
- * some 10 ms (kernel/events/core.c: account_event()). Software events of Linux 2.6.33 exist on each
- * kernel, so that only the permission is asked for: the kernel refuses an event of no task and no
- * CPU with EINVAL after it has checked that.
- */
+/* Software events of Linux 2.6.33 exist on each kernel, so that only the permission is asked for:
+ * the kernel refuses an event of no task and no CPU with EINVAL after it has checked that. An event
+ * on a task might have to wait, see counter_open_dummy(). */
 static int try_open(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr copy = *attr;
@@ -621,6 +618,20 @@ static int try_open(const struct perf_event_attr *attr)
 		return exists && errno == EINVAL ? 0 : -errno;
 	close(fd);
 	return 0;
+}
+
+int counter_open_dummy(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
 }
 
 /* Software events that happen only in the kernel: with the kernel excluded they count 0

@@ -74,6 +74,13 @@ int counter_apply_format(const char *format, uint64_t value, struct perf_event_a
  *	another negative errno
  */
 int counter_probe(struct perf_event_attr *attr, char **ret_why);
+/*
+ * Opens an event on the calling thread that counts nothing. The first event of the machine that is
+ * opened on a task waits for a grace period of the kernel, some 10 ms (kernel/events/core.c:
+ * account_event()); as long as this one is open, others need not wait. A descriptor or a negative
+ * errno.
+ */
+int counter_open_dummy(void);
 
 /* Whether the count lacks the kernel's share. False for the clock events, which always run in both
  * modes (kernel/events/core.c: task_clock_event_update()). */

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/install.h"
 #include "basic/say.h"
 #include "basic/text.h"
 #include "basic/words.h"
+#include "machine/counter.h"
 #include "runpinned/command.h"
 #include "runpinned/program.h"
 
@@ -171,24 +169,12 @@ static uint32_t launch_flags(const struct options *options)
 	return flags;
 }
 
-/*
- * The first event of the machine that is opened on a task waits for a grace period of the kernel,
- * some 10 ms (kernel/events/core.c: account_event()). So this thread opens one on itself, which
- * counts nothing; the events of runs that are opened later find the preparations made, as long as
- * it is open.
- */
+/* The events of runs, which are opened later, find the kernel's preparations made. */
 static void *wake_events(void *arg)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
-		.exclude_kernel = 1,
-	};
 	struct commands *commands = arg;
 
-	commands->event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	commands->event = counter_open_dummy();
 	return NULL;
 }
 
