@@ -16,7 +16,6 @@
 #include "machine/procstat.h"
 #include "machine/thermal.h"
 #include "machine/throttle.h"
-#include "machine/topology.h"
 #include "runpinned/evidence.h"
 
 _Static_assert(EVIDENCE_N_SOFTIRQS == PROCSTAT_N_SOFTIRQS, "one place for each kind");
@@ -177,7 +176,8 @@ static int add_frequencies(struct evidence_reader *reader, const struct cpumask 
 	return 0;
 }
 
-int evidence_open(const struct cpumask *cpus, bool renumbered, struct evidence_reader **ret)
+int evidence_open(
+	const struct cpumask *cpus, bool renumbered, bool one_package, struct evidence_reader **ret)
 {
 	_cleanup_(evidence_reader) struct evidence_reader *reader = NULL;
 	int r;
@@ -186,6 +186,7 @@ int evidence_open(const struct cpumask *cpus, bool renumbered, struct evidence_r
 	if (!reader)
 		return -ENOMEM;
 	reader->first_cpu = cpumask_first(cpus);
+	reader->one_package = one_package;
 	reader->n_cpus = cpumask_weight(cpus);
 	reader->renumbered = renumbered;
 	reader->hot = HOT_DEFAULT;
@@ -442,24 +443,6 @@ static bool was_elsewhere(const struct evidence_reader *reader, const struct rea
 	return idle_ns + report->user_cpu_ns + report->system_cpu_ns > has_ns + margin_ns;
 }
 
-static bool is_only_package(struct evidence_reader *reader)
-{
-	_cleanup_(topology) struct topology *topology = NULL;
-	const struct topology_cpu *own;
-
-	if (reader->knows_packages || topology_read(false, &topology) < 0)
-		return reader->one_package;
-	reader->knows_packages = true;
-	own = topology_get_cpu(topology, reader->first_cpu);
-	reader->one_package = own && own->package >= 0;
-	cpumask_for_each (cpu, topology->online) {
-		const struct topology_cpu *other = topology_get_cpu(topology, cpu);
-
-		reader->one_package = reader->one_package && other->package == own->package;
-	}
-	return reader->one_package;
-}
-
 /* Forgets what was read of the run's CPUs, because a task of the program was on others. */
 static void forget_cpus(struct evidence_reader *reader, struct evidence *evidence)
 {
@@ -482,7 +465,7 @@ static void forget_cpus(struct evidence_reader *reader, struct evidence *evidenc
 	/* Of a program of one task both are known, wherever it was. */
 	if (evidence->run_delay_ns < 0)
 		evidence->off_cpu_ns = unknown.off_cpu_ns;
-	if (is_only_package(reader))
+	if (reader->one_package)
 		return;
 	evidence->temperature_before = unknown.temperature_before;
 	evidence->temperature_after = unknown.temperature_after;

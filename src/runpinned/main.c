@@ -77,6 +77,15 @@ static void warn_if_not_locked(const struct cpulock *lock)
 			cpu);
 }
 
+static int try_lock(const struct cpumask *cpus, struct cpulock **ret, struct cpuholder *ret_holder)
+{
+	int r = cpulock_try(cpus, ret, ret_holder);
+
+	if (r == 0)
+		warn_if_not_locked(*ret);
+	return r;
+}
+
 /* Waits until the CPUs are free, and locks them. Returns 1 after waiting, else 0; -ECANCELED when a
  * signal ended the waiting; -EAGAIN where it would wait for ever, or --no-wait was given. */
 static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
@@ -89,11 +98,9 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 	int r;
 
 	for (;;) {
-		r = cpulock_try(cpus, ret, &holder);
-		if (r == 0) {
-			warn_if_not_locked(*ret);
+		r = try_lock(cpus, ret, &holder);
+		if (r == 0)
 			return said >= 0;
-		}
 		if (r != -EAGAIN) {
 			list = cpumask_format_list(cpus);
 			say_errno(r, "cannot lock CPU %s", list ? list : "?");
@@ -373,18 +380,17 @@ static int measure_commands(const struct options *given, const struct place *pla
 	const struct measurement *first;
 	enum exit_status prepared;
 	struct cpuholder holder;
-	bool attached = false;
+	bool attach_early;
 	int r, cleaned;
 
 	/* Attaching takes as long as the preparations, and goes on beside them if the CPUs are
 	 * free. Else those who are waited for would pay for it; and whether tracepoints may stamp
 	 * can depend on the file that is appended to. */
-	if (!*lock && cpulock_try(place->cpus, lock, &holder) == 0)
-		warn_if_not_locked(*lock);
-	if (*lock && !options->append) {
+	if (!*lock)
+		(void)try_lock(place->cpus, lock, &holder);
+	attach_early = *lock && !options->append;
+	if (attach_early)
 		commands_attach(commands, options);
-		attached = true;
-	}
 	prepared = prepare_result(options, place, commands, &save);
 	if (prepared != EXIT_DONE)
 		return prepared;
@@ -394,11 +400,11 @@ static int measure_commands(const struct options *given, const struct place *pla
 		return failure_status(r, stop);
 	if (r > 0)
 		return HAS_WAITED;
-	if (!attached)
+	if (!attach_early)
 		commands_attach(commands, options);
 	counting_say_notes(counting);
 	if (!options->no_evidence) {
-		r = evidence_open(place->cpus, place->renumbered, &evidence);
+		r = evidence_open(place->cpus, place->renumbered, place->one_package, &evidence);
 		if (r < 0) {
 			say_errno(r, "cannot read the machine's counters");
 			return EXIT_FAILED;

@@ -177,6 +177,19 @@ static int read_topology(struct topology **ret)
 	return r;
 }
 
+static bool is_one_package(const struct topology *topology, const struct cpumask *cpus)
+{
+	const struct topology_cpu *own = topology_get_cpu(topology, cpumask_first(cpus));
+
+	if (!own || own->package < 0)
+		return false;
+	cpumask_for_each (cpu, topology->online) {
+		if (topology_get_cpu(topology, cpu)->package != own->package)
+			return false;
+	}
+	return true;
+}
+
 int place_choose(const char *list, struct place **ret)
 {
 	_cleanup_(place) struct place *place = NULL;
@@ -194,6 +207,7 @@ int place_choose(const char *list, struct place **ret)
 	if (r == 0) {
 		say_unknown(topology);
 		place->renumbered = topology->renumbered;
+		place->one_package = is_one_package(topology, place->cpus);
 	}
 	if (r < 0)
 		return r;

@@ -18,6 +18,8 @@ struct place {
 	bool join;
 	/* Files of the kernel's that are about CPUs are those of somebody else (topology.h). */
 	bool renumbered;
+	/* The machine has no other CPU package than that of these CPUs. */
+	bool one_package;
 	/* The CPUs for runpinned itself: not those of the benchmark, and if possible not their SMT
 	 * siblings. Empty when the benchmark has all CPUs. */
 	struct cpumask *housekeeping;

@@ -31,7 +31,7 @@ static void test_age(void **state)
 	(void)state;
 	assert_int_equal(cpumask_new(&cpus), 0);
 	assert_int_equal(cpumask_set(cpus, 0), 0);
-	assert_int_equal(evidence_open(cpus, false, &reader), 0);
+	assert_int_equal(evidence_open(cpus, false, false, &reader), 0);
 	assert_int_equal(series_new(true, NULL, &series), 0);
 	(void)evidence_files(reader, &n);
 	after.texts = calloc(n, sizeof(*after.texts));
@@ -81,7 +81,7 @@ static void test_elsewhere(void **state)
 	(void)state;
 	assert_int_equal(cpumask_new(&cpus), 0);
 	assert_int_equal(cpumask_set(cpus, 0), 0);
-	assert_int_equal(evidence_open(cpus, false, &reader), 0);
+	assert_int_equal(evidence_open(cpus, false, false, &reader), 0);
 	assert_int_equal(series_new(true, NULL, &series), 0);
 	(void)evidence_files(reader, &n);
 	before.texts = calloc(n, sizeof(*before.texts));
