@@ -681,7 +681,6 @@ static void run_once(struct launcher *l, bool is_floor, const struct launch_orde
 {
 	struct child *child = &l->child;
 	struct rusage usage;
-	int64_t around_ns;
 	int r;
 
 	*report = (struct launch_report){
@@ -693,11 +692,11 @@ static void run_once(struct launcher *l, bool is_floor, const struct launch_orde
 		.window = { .cpu_exec = -1, .cpu_exit = -1 },
 		.stamper = find_stamper(l, order->attachments),
 	};
-	around_ns = clock_now_ns(l->plan->clockid);
+	report->around_ns = -clock_now_ns(l->plan->clockid);
 	/* The empty program after the runs must not take what the last run has written. */
 	if (!is_floor)
 		reset_streams(l);
-	report->around_ns = clock_now_ns(l->plan->clockid) - around_ns;
+	report->around_ns += clock_now_ns(l->plan->clockid);
 	set_number(l, order->number);
 	if (l->pad) {
 		char *end = l->pad + strlen(pad_variable);
@@ -733,9 +732,9 @@ static void run_once(struct launcher *l, bool is_floor, const struct launch_orde
 	fill_usage(&child->before, &usage, report);
 	/* The counts of processes that were left behind belong to this run, so the counters are
 	 * read after these have ended. */
-	around_ns = clock_now_ns(l->plan->clockid);
+	report->around_ns -= clock_now_ns(l->plan->clockid);
 	r = end_leftover(l, report);
-	report->around_ns += clock_now_ns(l->plan->clockid) - around_ns;
+	report->around_ns += clock_now_ns(l->plan->clockid);
 	if (r < 0) {
 		report->error = -r;
 		report->step = LAUNCH_STEP_KEEPER;

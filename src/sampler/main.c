@@ -615,9 +615,12 @@ static int run_processes(
 			struct outcome *outcome = &outcomes[i];
 			int r;
 
-			outcome->out_of_time |= !outcome->failed && is_time_over(o, outcome);
-			if (outcome->failed || is_time_over(o, outcome))
+			if (outcome->failed)
 				continue;
+			if (is_time_over(o, outcome)) {
+				outcome->out_of_time = 1;
+				continue;
+			}
 			show_progress(program, outcome->benchmark->name, done, rounds * n);
 			r = run_process(program, runner, outcome);
 			if (r < 0)
