@@ -301,6 +301,39 @@ void file_close_from(int first)
 		close((int)fd);
 }
 
+int file_close_at_exec_from(int first)
+{
+	enum {
+		CLOSE_AT_EXEC = 1 << 2, /* CLOSE_RANGE_CLOEXEC, which not all headers have */
+	};
+
+	if (syscall(SYS_close_range, first, ~0U, CLOSE_AT_EXEC) == 0)
+		return 0;
+	/* Linux before 5.11 */
+	for (long fd = first, end = sysconf(_SC_OPEN_MAX); fd < end; fd++) {
+		if (fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0 && errno != EBADF)
+			return -errno;
+	}
+	return 0;
+}
+
+int file_write_all(int fd, const void *data, size_t size)
+{
+	const char *bytes = data;
+
+	while (size > 0) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
 int file_check_new(const char *path)
 {
 	_cleanup_free_ char *folder = name_folder(path);

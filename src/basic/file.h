@@ -61,6 +61,10 @@ bool file_is_same(const char *a, const char *b);
 int file_check_new(const char *path);
 /* Closes the descriptor `first` and all above it. (Not all C libraries have closefrom(3).) */
 void file_close_from(int first);
+/* Has execve(2) close the descriptor `first` and all above it. */
+int file_close_at_exec_from(int first);
+/* Writes all of it, also where the kernel takes it piece by piece. */
+int file_write_all(int fd, const void *data, size_t size);
 
 /* A buffer that is reused when a /proc table is read again and again. */
 struct file_buffer {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "basic/text.h"
 #include "recording/copy.h"
 #include "recording/tarball.h"
@@ -38,6 +39,7 @@ static int copy_file(struct copying *c, int from, int to, const char *name)
 	_cleanup_close_ int in = -EBADF, out = -EBADF;
 	char buffer[65536];
 	struct stat st;
+	int r;
 
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fail(c, -errno);
@@ -61,10 +63,10 @@ static int copy_file(struct copying *c, int from, int to, const char *name)
 			return n < 0 ? fail(c, -errno) : 0;
 		c->bytes += (uint64_t)n;
 		if (c->bytes > TARBALL_BYTES_MAX)
-			return text_refuse(c->why, -EINVAL, "more than 512 MiB are in it");
-		/* Into memory, where no write is a short one. */
-		if (write(out, buffer, (size_t)n) != n)
-			return fail(c, errno > 0 ? -errno : -ENOSPC);
+			return text_refuse(c->why, -EINVAL, TARBALL_TOO_LARGE);
+		r = file_write_all(out, buffer, (size_t)n);
+		if (r < 0)
+			return fail(c, r);
 	}
 	return 0;
 }
@@ -82,15 +84,16 @@ static int copy_link(const struct copying *c, int from, int to, const char *name
 	return symlinkat(target, to, name) < 0 ? fail(c, -errno) : 0;
 }
 
-static int copy_directory(struct copying *c, int from, int to);
+static int copy_directory(struct copying *c, DIR *dir, int to);
 
 static int copy_entry(struct copying *c, int from, int to, const char *name)
 {
 	_cleanup_close_ int below = -EBADF, copy = -EBADF;
+	_cleanup_closedir_ DIR *dir = NULL;
 	struct stat st;
 
 	if (++c->n_entries > TARBALL_ENTRIES_MAX)
-		return text_refuse(c->why, -EINVAL, "it has more than 500000 entries");
+		return text_refuse(c->why, -EINVAL, TARBALL_TOO_MANY);
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return fail(c, -errno);
 	if (S_ISREG(st.st_mode))
@@ -103,23 +106,19 @@ static int copy_entry(struct copying *c, int from, int to, const char *name)
 	if (below < 0 || mkdirat(to, name, 0755) < 0)
 		return fail(c, -errno);
 	copy = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return copy < 0 ? fail(c, -errno) : copy_directory(c, below, copy);
+	dir = copy < 0 ? NULL : fdopendir(below);
+	if (!dir)
+		return fail(c, -errno);
+	(void)TAKE_FD(below);
+	return copy_directory(c, dir, copy);
 }
 
-static int copy_directory(struct copying *c, int from, int to)
+static int copy_directory(struct copying *c, DIR *dir, int to)
 {
-	_cleanup_closedir_ DIR *dir = NULL;
 	size_t length = strlen(c->path);
 	const struct dirent *entry;
-	int fd = fcntl(from, F_DUPFD_CLOEXEC, 0), r = 0;
+	int r = 0;
 
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		r = -errno;
-		if (fd >= 0)
-			close(fd);
-		return fail(c, r);
-	}
 	while (r == 0 && (errno = 0, entry = readdir(dir))) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
@@ -127,7 +126,7 @@ static int copy_directory(struct copying *c, int from, int to)
 			    entry->d_name) >= sizeof(c->path) - length)
 			r = refuse(c, "is too long");
 		else
-			r = copy_entry(c, from, to, entry->d_name);
+			r = copy_entry(c, dirfd(dir), to, entry->d_name);
 		c->path[length] = '\0';
 	}
 	return r == 0 && errno > 0 ? fail(c, -errno) : r;
@@ -136,7 +135,12 @@ static int copy_directory(struct copying *c, int from, int to)
 int copy_tree(int from, int to, const char *path, char **ret_why)
 {
 	struct copying copying = { .why = ret_why };
+	_cleanup_closedir_ DIR *dir = fdopendir(from);
+	int error = -errno;
 
 	snprintf(copying.path, sizeof(copying.path), "%s", path);
-	return copy_directory(&copying, from, to);
+	if (dir)
+		return copy_directory(&copying, dir, to);
+	close(from);
+	return fail(&copying, error);
 }

@@ -7,10 +7,11 @@
 #define QUIESCE_RECORDING_COPY_H
 
 /*
- * Copies the files, directories and symbolic links of the directory `from` into the empty directory
- * `to`, at most as many as an archive may have (tarball.h). `path` is where `from` lies in the
- * recording: "sys", "host/sys". Of the mode of a file, only whether it is read-only is kept; a file
- * that cannot be read becomes an empty one, which makes no sense to any check.
+ * Copies the files, directories and symbolic links of the directory `from`, which is closed then,
+ * into the empty directory `to`, at most as many as an archive may have (tarball.h). `path` is
+ * where `from` lies in the recording: "sys", "host/sys". Of the mode of a file, only whether it is
+ * read-only is kept; a file that cannot be read becomes an empty one, which makes no sense to any
+ * check.
  *
  * 0, or a negative errno with one phrase in *ret_why (malloc'd, NULL without memory): -EINVAL for
  * anything else than those three, for a link that by its text leads out of the recording, as

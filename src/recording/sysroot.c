@@ -222,7 +222,7 @@ static int inspect_entry(
 	struct stat st;
 
 	if (++i->n_entries > TARBALL_ENTRIES_MAX)
-		return text_refuse(ret_why, -EINVAL, "it has more than 500000 entries");
+		return text_refuse(ret_why, -EINVAL, TARBALL_TOO_MANY);
 	if (type == DT_UNKNOWN) {
 		if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return refuse_entry(i, strerror(errno), ret_why);
@@ -330,7 +330,7 @@ static int copy_top(const char *machine, const char *top, char **ret_why)
 	to = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Beginning below the recording's top, whose path ends with the slash that is left out. */
 	return to < 0 ? build_failed(copy, ret_why)
-		      : copy_tree(from, to, path + strlen(RECORDING) + 1, ret_why);
+		      : copy_tree(TAKE_FD(from), to, path + strlen(RECORDING) + 1, ret_why);
 }
 
 /* Copies the machine into memory, and goes on with the copy. */

@@ -14,6 +14,7 @@
 #endif
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "recording/tarball.h"
@@ -199,6 +200,7 @@ static int unpack_file(struct unpacking *u, const char *path, bool read_only)
 {
 	_cleanup_close_ int fd = -EBADF;
 	char buffer[65536];
+	int r;
 
 	fd = openat(u->directory, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		read_only ? 0444 : 0644);
@@ -213,16 +215,10 @@ static int unpack_file(struct unpacking *u, const char *path, bool read_only)
 			return refuse(u, path, "cannot be unpacked: the file is damaged");
 		u->bytes += (uint64_t)n;
 		if (u->bytes > TARBALL_BYTES_MAX)
-			return refuse(u, "", "more than 512 MiB are in it");
-		for (ssize_t done = 0; done < n;) {
-			ssize_t written = write(fd, buffer + done, (size_t)(n - done));
-
-			if (written < 0 && errno == EINTR)
-				continue;
-			if (written < 0)
-				return fail(u, path, -errno);
-			done += written;
-		}
+			return refuse(u, "", TARBALL_TOO_LARGE);
+		r = file_write_all(fd, buffer, (size_t)n);
+		if (r < 0)
+			return fail(u, path, r);
 	}
 }
 
@@ -260,7 +256,7 @@ static int unpack_entry(struct unpacking *u, struct archive_entry *header)
 	if (is_odd_path(path))
 		return refuse(u, path, "is no path inside of it");
 	if (++u->n_entries > TARBALL_ENTRIES_MAX)
-		return refuse(u, "", "it has more than 500000 entries");
+		return refuse(u, "", TARBALL_TOO_MANY);
 	if (*path == '\0')
 		return 0;
 	r = make_parents(u, path);

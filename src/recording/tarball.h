@@ -31,6 +31,10 @@ enum {
 	TARBALL_BYTES_MAX = 512 * 1024 * 1024,
 };
 
+/* What is said of a recording that has more. */
+#define TARBALL_TOO_MANY "it has more than 500000 entries"
+#define TARBALL_TOO_LARGE "more than 512 MiB are in it"
+
 /*
  * Sorts the entries by path and writes them; the caller flushes the stream.
  * -EOPNOTSUPP in a build without libarchive, -EIO, or the error of the stream.

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/file.h"
 #include "basic/install.h"
 #include "basic/macro.h"
 #include "basic/text.h"
@@ -132,7 +133,7 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		.n_files = (uint32_t)plan->n_files,
 		.values_fd = values_fd,
 	};
-	size_t written = 0;
+	int r;
 
 	if (plan->n_counters > LAUNCH_MAX_COUNTERS)
 		return -E2BIG;
@@ -181,15 +182,10 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 	fd = memfd_create("runpinned-plan", MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	while (written < t.length) {
-		ssize_t n = write(fd, t.data + written, t.length - written);
-
-		if (n < 0)
-			return -errno;
-		written += (size_t)n;
-	}
-	*ret_fd = TAKE_FD(fd);
-	return 0;
+	r = file_write_all(fd, t.data, t.length);
+	if (r == 0)
+		*ret_fd = TAKE_FD(fd);
+	return r;
 }
 
 /* Called in a forked child: sends the error in the place of the launcher's first report. */

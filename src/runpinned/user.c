@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/say.h"
@@ -18,8 +16,7 @@
 
 enum {
 	GROUPS_FIRST = 32,
-	GROUPS_MAX = 65536,	/* NGROUPS_MAX (include/uapi/linux/limits.h) */
-	CLOSE_AT_EXEC = 1 << 2, /* CLOSE_RANGE_CLOEXEC (close_range(2)), not in all headers */
+	GROUPS_MAX = 65536, /* NGROUPS_MAX (include/uapi/linux/limits.h) */
 };
 
 /* What sudo(8) and the like tell of the one who has called them. */
@@ -27,15 +24,32 @@ static const char *const callers[] = { "SUDO_UID", "PKEXEC_UID", "DOAS_USER" };
 static const char *const forgotten[] = { "SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND",
 	"SUDO_HOME", "PKEXEC_UID", "DOAS_USER", "MAIL" };
 
-/* The entry of a name or a number; NULL where there is none. */
-static const struct passwd *find_entry(const char *name)
+/* The error of a look that found nothing; 0 where this says that there is no such user
+ * (getpwnam(3)). */
+static int find_failure(void)
 {
-	const struct passwd *entry = getpwnam(name);
-	uint64_t uid;
+	return errno == ENOENT || errno == ESRCH || errno == EBADF || errno == EPERM ? 0 : -errno;
+}
 
-	if (entry || parse_u64(name, 0, UINT32_MAX - 1, &uid) < 0)
-		return entry;
-	return getpwuid((uid_t)uid);
+/* The entry of a name or a number; NULL where there is none. A negative errno where that cannot be
+ * found out. */
+static int find_entry(const char *name, const struct passwd **ret)
+{
+	const struct passwd *entry;
+	uint64_t uid;
+	int r;
+
+	errno = 0;
+	entry = getpwnam(name);
+	r = entry ? 0 : find_failure();
+	if (!entry && r == 0 && parse_u64(name, 0, UINT32_MAX - 1, &uid) == 0) {
+		errno = 0;
+		entry = getpwuid((uid_t)uid);
+		r = entry ? 0 : find_failure();
+	}
+	if (r == 0)
+		*ret = entry;
+	return r;
 }
 
 static const char *find_caller(void)
@@ -128,7 +142,11 @@ int user_find(const char *name, struct user **ret)
 		say("--user: nobody has called sudo, pkexec or doas: give a name (--user=NAME)");
 		return -EINVAL;
 	}
-	entry = find_entry(name ? name : caller);
+	r = find_entry(name ? name : caller, &entry);
+	if (r < 0) {
+		say_errno(r, "cannot look '%s' up (--user)", name ? name : caller);
+		return r == -EINVAL ? -EIO : r;
+	}
 	if (!entry) {
 		say("--user: there is no user '%s'", name ? name : caller);
 		return -EINVAL;
@@ -148,8 +166,8 @@ int user_find(const char *name, struct user **ret)
 		say_errno(r, "cannot become %s (--user)", user && user->name ? user->name : name);
 		return r;
 	}
-	entry = caller ? find_entry(caller) : NULL;
-	user->is_caller = entry && entry->pw_uid == user->uid;
+	user->is_caller =
+		caller && find_entry(caller, &entry) == 0 && entry && entry->pw_uid == user->uid;
 	*ret = TAKE_PTR(user);
 	return 0;
 }
@@ -164,19 +182,6 @@ void user_free(struct user *user)
 	free(user->home);
 	free(user->shell);
 	free(user);
-}
-
-/* Whatever is open for root ends with execve(2): root's files are not the user's. */
-static int close_at_exec(int first)
-{
-	if (syscall(SYS_close_range, first, ~0U, CLOSE_AT_EXEC) == 0)
-		return 0;
-	/* Linux before 5.11 */
-	for (long fd = first, end = sysconf(_SC_OPEN_MAX); fd < end; fd++) {
-		if (fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0 && errno != EBADF)
-			return -errno;
-	}
-	return 0;
 }
 
 int user_take_place(const struct user *user)
@@ -197,7 +202,8 @@ int user_take_place(const struct user *user)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(forgotten); i++)
 		unsetenv(forgotten[i]);
-	return close_at_exec(STDERR_FILENO + 1);
+	/* Whatever is open for root ends with execve(2): root's files are not the user's. */
+	return file_close_at_exec_from(STDERR_FILENO + 1);
 }
 
 /* To go on would be to write the files of one with the rights of another. */
