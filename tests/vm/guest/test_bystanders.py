@@ -8,6 +8,7 @@ children: each ends where its owner put it. Kernels before 6.2 forget that whene
 # help all of them would.
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -54,7 +55,9 @@ class Bystanders:
         self.ends = threading.Event()
         self.phase = 'before'
         self.moment = set()  # who was started while cpusets were changing
+        self.lost = 0  # how many of them nobody can know, as wrong() has seen it
         self.threads = []
+        self.raised = []  # what has ended threads too soon
 
     def start(self, cpus, user=None, command=('sleep', '100000'), **options):
         words = [*(become(user) if user else ()), 'taskset', '-c', cpus, *command]
@@ -65,10 +68,9 @@ class Bystanders:
     def bind_more(self):
         """Starts programs that are bound, and some that are not, one after the other."""
         kinds = ('1', 'root'), ('0', 'nobody'), ('0-1', 'root'), (None, 'root')
-        for i in range(1 << 30):
+        for cpus, user in itertools.cycle(kinds):
             if self.ends.wait(EVERY):
                 return
-            cpus, user = kinds[i % len(kinds)]
             phase = self.phase
             if cpus:
                 process = self.start(cpus, user if user != 'root' else None)
@@ -82,11 +84,18 @@ class Bystanders:
 
     def bind_again(self, pid):
         """The owner of a program binds it to one CPU, then to another, and so on."""
-        for i in range(1 << 30):
+        for cpu in itertools.cycle((0, 1)):
             if self.ends.wait(EVERY / 3):
                 return
-            os.sched_setaffinity(pid, {i % 2})
-            self.wanted[pid] = 'bound again and again', {i % 2}
+            os.sched_setaffinity(pid, {cpu})
+            self.wanted[pid] = 'bound again and again', {cpu}
+
+    def work(self, code, *arguments):
+        """What a thread does. An exception there would end nothing but the thread: stop() tells it."""
+        try:
+            code(*arguments)
+        except Exception as error:
+            self.raised.append(error)
 
     def __enter__(self):
         for cpus in '0', '1', '2', '3', '1,3', '1-2', '0-2':
@@ -98,7 +107,7 @@ class Bystanders:
         process = self.start('1')
         wait_for(lambda: allowed(process.pid) == {1}, 'the last program')
         for code, arguments in (self.bind_more, ()), (self.bind_again, (process.pid,)):
-            self.threads.append(threading.Thread(target=code, args=arguments))
+            self.threads.append(threading.Thread(target=self.work, args=(code, *arguments)))
             self.threads[-1].start()
         time.sleep(4 * EVERY)
         return self
@@ -110,8 +119,8 @@ class Bystanders:
                    for pid, (who, cpus) in list(self.wanted.items())
                    if cpus and 'again' not in who and pid not in self.moment)
 
-    def stop(self):
-        """No more are born. Returns how many there are."""
+    def end(self):
+        """No more are born."""
         if not self.ends.is_set():
             self.ends.set()
             for thread in self.threads:
@@ -122,26 +131,30 @@ class Bystanders:
                 os.set_blocking(process.stdout.fileno(), False)
                 for line in (process.stdout.read() or b'').split():
                     self.wanted[int(line)] = f'child of a parent bound to {cpus}', parse_list(cpus)
+
+    def stop(self):
+        """No more are born, and all that were to be are there. Returns how many."""
+        self.end()
+        check(not self.raised, f'not all could be started, or bound: {self.raised}')
         return len(self.wanted)
 
     def wrong(self):
         """{who, what he should have, what he has: how many}."""
-        found, lost = {}, []
+        found, self.lost = {}, 0
         for pid, (who, wanted) in self.wanted.items():
             has = allowed(pid)
             if has is not None and has != wanted:
                 if FORGETS and pid in self.moment and has == {0, 1, 2, 3}:
-                    lost.append(pid)
+                    self.lost += 1
                     continue
                 key = who, str(sorted(wanted)), str(sorted(has))
                 found[key] = found.get(key, 0) + 1
-        self.lost = len(lost)
         if self.lost > len(self.moment) / 2:
             found['bound while cpusets changed', 'their CPUs', 'all'] = self.lost
         return found
 
     def __exit__(self, *_):
-        self.stop()
+        self.end()
         for pid in self.wanted:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -162,6 +175,14 @@ def put_back_again():
         succeed(tool, 'restore', timeout=PATIENCE)
 
 
+def lasting(wrong):
+    """What wrong() still finds after a while: a program that was just started has yet to bind itself."""
+    end = time.monotonic() + 20
+    while (found := wrong()) and time.monotonic() < end:
+        time.sleep(0.5)
+    return found
+
+
 @contextlib.contextmanager
 def bystanders():
     """Runs its block, which makes the machine quiet and puts it back, among bystanders. It is given
@@ -179,10 +200,7 @@ def bystanders():
         them.phase = 'after'
         time.sleep(2 * EVERY)
         n = them.stop()
-        end = time.monotonic() + 20
-        # A program that was just started has yet to bind itself.
-        while (wrong := them.wrong()) and time.monotonic() < end:
-            time.sleep(0.5)
+        wrong = lasting(them.wrong)
         note(f'{os.uname().release}: {n} programs, {sum(wrong.values())} of them wrong; of '
              f'{len(them.moment)} bound while cpusets changed {them.lost} could not be known')
         check(not wrong, '\n'.join(f'{number} {who}: wanted {wanted}, have {has}'
@@ -205,14 +223,14 @@ def in_cpusets():
 
 
 @contextlib.contextmanager
-def turned(tool, *arguments):
+def held(tool, *arguments):
     succeed(tool, *arguments, timeout=PATIENCE)
     yield
     succeed(tool, 'restore', timeout=PATIENCE)
 
 
 def quiet(phase, tool, *arguments):
-    with turned(tool, *arguments):
+    with held(tool, *arguments):
         phase('meanwhile')
         phase('while it ends')
 
@@ -236,7 +254,7 @@ def test_smt_in_cpusets():
 
 @boots('plain', 'cgroup-v1')
 def test_both():
-    with bystanders() as phase, turned('cpu-shield', '-c', '2'):
+    with bystanders() as phase, held('cpu-shield', '-c', '2'):
         quiet(phase, 'smt-off', '-c', '2')
 
 
@@ -258,12 +276,12 @@ def test_target():
 
 def test_while_it_is_up():
     """What the shield has kept smt-off keeps, too."""
-    with put_back_again(), Bystanders() as them, turned('cpu-shield', '-c', '2'), turned('smt-off', '-c', '2'):
+    with put_back_again(), Bystanders() as them, held('cpu-shield', '-c', '2'), held('smt-off', '-c', '2'):
         time.sleep(1)
         them.stop()
-        time.sleep(2)
-        for pid, (who, wanted) in them.wanted.items():
-            has = allowed(pid)
-            if has is None or not wanted - {2, 3}:
-                continue
-            equal(has - {2, 3}, wanted - {2, 3}, who)
+
+        def wrong():
+            all_of_them = [(who, wanted, allowed(pid)) for pid, (who, wanted) in them.wanted.items()]
+            return [(who, wanted - {2, 3}, has - {2, 3}) for who, wanted, has in all_of_them
+                    if has is not None and wanted - {2, 3} and has - {2, 3} != wanted - {2, 3}]
+        equal(lasting(wrong), [], 'who, what he should have of the other CPUs, and what he has')
