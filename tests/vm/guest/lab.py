@@ -313,6 +313,12 @@ def interrupts():
     return found
 
 
+def may_come_to(cpu):
+    """{number: name} of those interrupts whose mask has this CPU."""
+    return {number: name for number, name in interrupts().items()
+            if cpu in parse_list(read(f'/proc/irq/{number}/smp_affinity_list'))}
+
+
 class Snapshot:
     """Every file that a program of ours might write, and what depends on them: {what: text}."""
 
@@ -369,7 +375,10 @@ class Snapshot:
             try:
                 with os.scandir(folders.pop()) as entries:
                     for entry in entries:
-                        mode = entry.stat(follow_symlinks=False).st_mode
+                        try:
+                            mode = entry.stat(follow_symlinks=False).st_mode
+                        except FileNotFoundError:
+                            continue  # what has gone meanwhile; the rest of the folder has not
                         if stat.S_ISDIR(mode):
                             folders.append(entry.path)
                         elif stat.S_ISREG(mode) and mode & 0o222 and mode & 0o444:

@@ -59,10 +59,10 @@ def busy(cpu=QUIET):
             process.kill()
 
 
-def compare(knob, count, unit, *arguments):
+def compare(knob, count, unit):
     """Counts without the knob and with it: it must make an end to what there was."""
     without = count()
-    with turned('noise-off', '-c', QUIET, '--only', knob, *arguments):
+    with turned('noise-off', '-c', QUIET, '--only', knob):
         with_it = count()
     tell(knob, without, with_it, unit)
     check(without > 0, f'{knob}: there is nothing that it could end')
@@ -82,11 +82,7 @@ def test_workqueue():
         # The quiet CPU alone has nothing to do.
         with busy('0'), busy('1'), busy('3'):
             return seen(r'next_comm=kworker/u', write_much, 'sched/sched_switch')
-    without = count()
-    with turned('noise-off', '-c', QUIET, '--only', 'workqueue,writeback'):
-        with_it = count()
-    tell('workqueue, writeback', without, with_it, 'runs of kworker/u on the quiet CPU')
-    check(without > 0 and with_it == 0, (without, with_it))
+    compare('workqueue,writeback', count, 'runs of kworker/u on the quiet CPU')
 
 
 def test_watchdogs():
@@ -178,8 +174,8 @@ class Profiler:
         size = 1 << 20
         at, n = began, 0
         while at < end:
-            kind, _, length = struct.unpack('IHH', b''.join(
-                self.ring[4096 + (at + i) % size:4097 + (at + i) % size] for i in range(8)))
+            # Records and the ring are multiples of 8 bytes, so that no header wraps.
+            kind, _, length = struct.unpack_from('IHH', self.ring, 4096 + at % size)
             n += kind == 9  # PERF_RECORD_SAMPLE
             at += length
         struct.pack_into('Q', self.ring, 1032, end)
@@ -194,8 +190,7 @@ def test_profilers():
     """A frequency is limited to one sample a second; who has a period, or runs already, to one a tick."""
     row = knobs('noise-off', 'status', '-c', QUIET)['perf_sample_rate', None]
     check('a tick' in row['why'], row)
-    with busy():
-        free = Profiler(period_ns=500000)
+    with busy(), contextlib.closing(Profiler(period_ns=500000)) as free:
         without = free.samples(5)
         with turned('noise-off', '-c', QUIET, '--only', 'perf_cpu_percent,perf_sample_rate'):
             with_it = free.samples(5)
@@ -204,7 +199,6 @@ def test_profilers():
                 refused = False
             except OSError:
                 refused = True
-        free.close()
     tell('perf_sample_rate', f'{without:.0f}', f'{with_it:.0f}', 'samples a second with a period of 0.5 ms')
     check(refused, 'a profiler got a frequency above the limit')
     # Fewer than one a tick (250 a second), where there may be two thousand.

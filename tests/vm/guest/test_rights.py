@@ -11,27 +11,34 @@ import time
 
 # Not by a name that begins as those of tests do.
 import test_target as whole
-from lab import (ENVIRONMENT, START, Snapshot, become, boots, call, check, equal, jobs_done, note, put_back, read,
-                 same, succeed, wait_for, write)
-from target import configured, start, stop
+from lab import (ENVIRONMENT, START, Snapshot, become, boots, check, equal, jobs_done, note, put_back, read, same,
+                 wait_for, write)
+import target
 
-NUMA = '/proc/sys/kernel/numa_balancing'
 BIN = '/var/tmp/lab-bin'  # where programs may be executed
 
 
-def balancing_off():
-    """The kernel asks for a capability, although the file is root's."""
-    before = read(NUMA)
-    write(NUMA, '1')
+def turns(path, text, quiet, *lines):
+    """The target, with these lines as well, writes this file and puts it back. The kernel asks for a
+    capability, although the file is root's."""
+    before = read(path)
+    write(path, text)
     try:
-        with configured('CPUS=2'):
-            start()
-            equal(read(NUMA), '0', 'numa_balancing')
-            stop()
-            equal(read(NUMA), '1', 'numa_balancing afterwards')
+        with target.up('CPUS=2', *lines):
+            equal(read(path), quiet, f'{path} meanwhile')
+        equal(read(path), text, f'{path} afterwards')
     finally:
         put_back()
-        write(NUMA, before)
+        write(path, before)
+
+
+def balancing_off():
+    turns('/proc/sys/kernel/numa_balancing', '1', '0')
+
+
+def packets_are_kept_away():
+    """net/core/net-sysfs.c asks for it."""
+    turns('/sys/class/net/lo/queues/rx-0/rps_cpus', 'f', 'b', 'SMT=leave')
 
 
 def irqbalance_is_asked():
@@ -39,14 +46,13 @@ def irqbalance_is_asked():
     os.makedirs(BIN)
     shutil.copy(shutil.which('sleep'), f'{BIN}/irqbalance')
     try:
-        with configured('CPUS=2', 'IRQ=leave'), subprocess.Popen(
-                [f'{BIN}/irqbalance', '10000'], env={**ENVIRONMENT, 'IRQBALANCE_BANNED_CPULIST': '2'}) as process:
+        with subprocess.Popen([f'{BIN}/irqbalance', '10000'],
+                              env={**ENVIRONMENT, 'IRQBALANCE_BANNED_CPULIST': '2'}) as process:
             try:
                 since = time.time()
-                start()
-                check('may bring interrupts here' not in whole.said(since, 'benchmark-check.service'),
-                      'irqbalance is not believed')
-                stop()
+                with target.up('CPUS=2', 'IRQ=leave'):
+                    check('may bring interrupts here' not in whole.said(since, 'benchmark-check.service'),
+                          'irqbalance is not believed')
             finally:
                 process.kill()
     finally:
@@ -74,28 +80,11 @@ def of_user():
 
 def cpuset_of_user_comes_back():
     """Hotplug takes a CPU from it, and root alone may not write it."""
-    with of_user() as path, configured('CPUS=2', 'SHIELD=leave'):
-        start()
-        equal(read(path), '2', 'the cpuset meanwhile')
-        stop()
+    with of_user() as path:
+        with target.up('CPUS=2', 'SHIELD=leave'):
+            equal(read(path), '2', 'the cpuset meanwhile')
         equal(read(path), '2-3', 'the cpuset afterwards')
-        equal(call('systemctl', 'is-failed', 'benchmark-smt.service').stdout.strip(), 'inactive', 'SMT')
-
-
-def packets_are_kept_away():
-    """The kernel asks for a capability, although the file is root's (net/core/net-sysfs.c)."""
-    path = '/sys/class/net/lo/queues/rx-0/rps_cpus'
-    before = read(path)
-    write(path, 'f')
-    try:
-        with configured('CPUS=2', 'SMT=leave'):
-            start()
-            equal(read(path), 'b', 'the CPUs of packets meanwhile')
-            stop()
-            equal(read(path), 'f', 'the CPUs of packets afterwards')
-    finally:
-        put_back()
-        write(path, before)
+        equal(target.state('benchmark-smt.service'), 'inactive', 'SMT')
 
 
 # The unit, the capability, and what fails without it.
