@@ -499,16 +499,16 @@ def test_launcher_of_another_version():
     check('it is of another version than runpinned' in result.stderr, result.stderr)
 
 
-def as_nobody(*arguments):
+def as_nobody(*arguments, **more):
     """Runs runpinned as an ordinary user; only root can do that. It is a copy, because others cannot
-    read root's folders."""
+    read root's folders. `more` are variables."""
     if os.geteuid() != 0:
         raise Skip('needs root to become somebody else')
     copy = copy_programs('bin')
     command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', copy / 'runpinned',
                '-c', CPU, *map(str, arguments)]
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          env=environment(XDG_STATE_HOME='/nonexistent'), timeout=60, check=False)
+                          env=environment(XDG_STATE_HOME='/nonexistent', **more), timeout=60, check=False)
 
 
 def privileged_copy(name, mode):
