@@ -208,6 +208,7 @@ def process_of(fd):
 
 class Systemd:
     takes_pidfds = True  # from 254 on
+    dropins = {}  # {unit: the drop-in that it is found to have, or not, when systemd is told to look}
 
     def __init__(self, box):
         self.root = pathlib.Path(box.root)
@@ -308,7 +309,8 @@ class Systemd:
     # --- Methods; what they return is the result of a job ---
 
     def Reload(self):
-        pass
+        for unit, file in self.dropins.items():
+            self.units[unit]['DropInPaths'] = [file] if (self.root / file.lstrip('/')).exists() else []
 
     def StartUnit(self, unit, _mode):
         self.set_state(unit, 'active')

@@ -330,9 +330,7 @@ def test_not_root():
 class SlowSlice(Systemd):
     """systemd, of which benchmark.slice does not start in time. Later it would."""
 
-    def Reload(self):
-        file = 'run/systemd/system/benchmark.slice.d/50-quiesce.conf'
-        self.units['benchmark.slice']['DropInPaths'] = [f'/{file}'] if (self.root / file).exists() else []
+    dropins = {'benchmark.slice': '/run/systemd/system/benchmark.slice.d/50-quiesce.conf'}
 
     def StartUnit(self, _unit, _mode):
         return 'timeout'

@@ -394,29 +394,23 @@ def test_receive_packet_steering():
         setter.same(before, 'restore left')
 
 
-class Reading(Systemd):
-    """systemd, which knows of the drop-ins that were there when it was told to look."""
-
-    FILE = '/run/systemd/system/irqbalance.service.d/50-quiesce.conf'
-
-    def Reload(self):
-        there = (self.root / self.FILE.lstrip('/')).exists()
-        self.units['irqbalance.service']['DropInPaths'] = [self.FILE] if there else []
+DROPIN = '/run/systemd/system/irqbalance.service.d/50-quiesce.conf'
 
 
 def test_ban_belongs_to_the_service():
     """A service that is started anew bans the CPUs, too, also those that were banned before; if that
     happened, restore has it started once more."""
     for started, calls in (1, []), (2 ** 62, ['StopUnit', 'StartUnit']):
-        with Irqs() as setter, Reading(setter.box) as systemd:
+        with Irqs() as setter, Systemd(setter.box) as systemd:
+            systemd.dropins = {'irqbalance.service': DROPIN}
             unit = systemd.units['irqbalance.service'] = {'ActiveState': 'active',
                                                           'ExecMainStartTimestamp': started}
             daemon = Irqbalance(setter, 0x80)
             try:
                 setter.succeed('-c', '3')
-                file = setter.box.root / Reading.FILE.lstrip('/')
+                file = setter.box.root / DROPIN.lstrip('/')
                 lines = file.read_text().splitlines()
-                equal(lines[1:], ['[Service]', f'EnvironmentFile={Reading.FILE}', '[X-Environment]',
+                equal(lines[1:], ['[Service]', f'EnvironmentFile={DROPIN}', '[X-Environment]',
                                   'IRQBALANCE_BANNED_CPUS=88', 'IRQBALANCE_BANNED_CPULIST=3,7'], 'drop-in')
                 equal(setter.words('-c', '3')['settings of irqbalance.service'], 'applied', 'word')
                 setter.succeed('restore')
