@@ -221,14 +221,19 @@ class Joining:
         self.servers.clear()
         self.systemd.settle()
 
-    def join_in_peace(self, askers):
+    def ask_once(self, askers, *arguments, **more):
+        """What all are answered, and the server that was started for them with these arguments."""
         door = self.open_door()
         for asker in askers:
             asker.ask(door.path)
-        self.serve(door)
+        server = self.serve(door, *arguments, **more)
         answers = self.wait_for_answers(askers, door)
         self.end(door)
-        equal(list(answers.values()), ['ok'] * len(askers), f'answers in peace: {self.said.read_text()}')
+        return list(answers.values()), server
+
+    def join_in_peace(self, askers):
+        answers, _ = self.ask_once(askers)
+        equal(answers, ['ok'] * len(askers), f'answers in peace: {self.said.read_text()}')
 
     def learn(self):
         """What is started in peace."""
@@ -252,15 +257,10 @@ class Joining:
 
     def list_cases(self, state):
         self.reset(state)
-        door = self.open_door()
-        for asker in self.askers:
-            asker.ask(door.path)
-        process = self.serve(door, [FAULT, self.report, '--count', '--'])
-        answers = self.wait_for_answers(self.askers, door)
-        self.end(door)
-        if process.returncode == EXIT_SKIP:
+        answers, server = self.ask_once(self.askers, [FAULT, self.report, '--count', '--'])
+        if server.returncode == EXIT_SKIP:
             raise Skip(self.said.read_text().strip())
-        equal(list(answers.values()), ['ok'] * len(USERS), 'nothing fails, and yet')
+        equal(answers, ['ok'] * len(USERS), 'nothing fails, and yet')
         # It rightly waits for as long as there is no memory for a connection, and takes the next one
         # after one that is gone already.
         return list_calls(self.report.read_text(encoding='utf-8'),
@@ -269,13 +269,8 @@ class Joining:
 
     def list_allocations(self, state):
         self.reset(state)
-        door = self.open_door()
-        for asker in self.askers:
-            asker.ask(door.path)
-        self.serve(door, preload=[MALLOC], variables=[f'FAIL_ALLOC_COUNT={self.report}'])
-        answers = self.wait_for_answers(self.askers, door)
-        self.end(door)
-        equal(list(answers.values()), ['ok'] * len(USERS), 'nothing fails, and yet')
+        answers, _ = self.ask_once(self.askers, preload=[MALLOC], variables=[f'FAIL_ALLOC_COUNT={self.report}'])
+        equal(answers, ['ok'] * len(USERS), 'nothing fails, and yet')
         return list_allocations(int(self.report.read_text(encoding='utf-8')))
 
     def serve_with_failure(self, door, case):
@@ -365,15 +360,6 @@ def fail(options, state, kind, list_cases):
                             lambda case: joining.try_case(state, case))
 
 
-def ask_once(joining, asker):
-    door = joining.open_door()
-    asker.ask(door.path)
-    joining.serve(door)
-    answer, = joining.wait_for_answers([asker], door).values()
-    joining.end(door)
-    return answer
-
-
 def test_process_is_named():
     """systemd is given the process itself, and where it does not take that, its number."""
     with contextlib.ExitStack() as stack:
@@ -383,7 +369,7 @@ def test_process_is_named():
             joining.reset('new')
             joining.systemd.takes_pidfds = takes
             joining.systemd.calls.clear()
-            equal(ask_once(joining, asker), 'ok', 'answer')
+            equal(joining.ask_once([asker])[0], ['ok'], 'answer')
             scopes = [dict(call[3]) for call in joining.systemd.calls
                       if call[0] == 'StartTransientUnit' and call[1].endswith('.scope')]
             equal([name for known in scopes for name in known if name.startswith('PID')], wanted, 'given')
@@ -397,7 +383,7 @@ def test_move_that_was_none():
         for state in STATES:
             joining.reset(state)
             joining.systemd.moves = False
-            equal(ask_once(joining, joining.askers[0]), 'systemd did not move it, and says that it did',
+            equal(joining.ask_once(joining.askers[:1])[0], ['systemd did not move it, and says that it did'],
                   f'{state}: answer')
             joining.systemd.moves = True
 

@@ -946,7 +946,7 @@ def guided(**config):
     return linux
 
 
-def limits(linux, number):
+def limits_of(linux, number):
     return [int((linux.box.root / f'{POLICY}{number}/scaling_{name}_freq').read_text()) for name in ('min', 'max')]
 
 
@@ -959,8 +959,8 @@ def test_kernel_base_shows_late():
         for arguments, others in ([], 4201000), (['-c', '3'], 5450000):
             out = linux.succeed(*arguments)
             check('4201000' in out and '5450000' in out and 'unavailable' not in out, out)
-            equal(limits(linux, 3), [4201000, 4201000], 'pinned')
-            equal(limits(linux, 5)[1], others, 'others')
+            equal(limits_of(linux, 3), [4201000, 4201000], 'pinned')
+            equal(limits_of(linux, 5)[1], others, 'others')
             applied = linux.snapshot()
             linux.succeed(*arguments)
             linux.same(applied, 'a second apply changed')
@@ -981,19 +981,24 @@ def test_kernel_maximum_shows_late():
         result = linux.run('-c', '3', 'max')
         equal(result.returncode, 0, result.stderr)
         check('again' not in result.stderr, result.stderr)
-        equal(limits(linux, 3), [5450000, 5450000], 'pinned')
+        equal(limits_of(linux, 3), [5450000, 5450000], 'pinned')
         linux.restore_all(before)
+
+
+def refused(linux, before, what):
+    """An apply that cannot write `what` fails, leaves the machine as it was before, and no journal."""
+    result = linux.run()
+    equal(result.returncode, 3, result.stderr)
+    check(what in result.stderr, result.stderr)
+    linux.same(before, 'failed apply left')
+    equal(linux.left_over(), [], 'left over')
 
 
 def test_kernel_refuses_late():
     """What the second half of an apply cannot do is put back with the first."""
     with guided(broken=[f'/{POLICY}11/scaling_min_freq']) as linux:
         before = linux.snapshot()
-        result = linux.run()
-        equal(result.returncode, 3, result.stderr)
-        check('scaling_min_freq' in result.stderr, result.stderr)
-        linux.same(before, 'failed apply left')
-        equal(linux.left_over(), [], 'left over')
+        refused(linux, before, 'scaling_min_freq')
         linux.succeed('-c', '3')
         applied = linux.snapshot()
         equal(linux.run('-c', '11').returncode, 3, 'status')
@@ -1017,12 +1022,7 @@ def test_kernel_old():
 def test_kernel_refuses():
     """One limit cannot be set: everything is as before, and no journal is left."""
     with hybrid(broken=[f'/{POLICY}11/scaling_max_freq']) as linux:
-        before = linux.snapshot()
-        result = linux.run()
-        equal(result.returncode, 3, result.stderr)
-        check('scaling_max_freq' in result.stderr, result.stderr)
-        linux.same(before, 'failed apply left')
-        equal(linux.left_over(), [], 'left over')
+        refused(linux, linux.snapshot(), 'scaling_max_freq')
 
 
 machine.run_tests(machine.tests_of(globals()))

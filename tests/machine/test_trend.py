@@ -348,6 +348,6 @@ def check_refused(history):
 
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
-    check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order, check_late, check_earlier, check_together,
-    check_zones, check_unreadable_date, check_no_date, check_control, check_clock, check_merged, check_nothing,
-    check_refused))
+    check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order,
+    check_late, check_earlier, check_together, check_zones, check_unreadable_date, check_no_date, check_control,
+    check_clock, check_merged, check_nothing, check_refused))
