@@ -6,6 +6,7 @@
 #define QUIESCE_UNIT_RANDOM_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "basic/random.h"
@@ -30,6 +31,15 @@ enum {
 static inline double few_trials_slack(double expected)
 {
 	return TRIALS_PART > 1 ? 3 * sqrt(expected) : 0;
+}
+
+/* Whether so many of n trials are between two per cents. Of few of them, it may be too many by
+ * chance. */
+static inline bool rate_is_between(int found, int least, int most, int n)
+{
+	double highest = most * n / 100.0;
+
+	return found >= least * n / 100.0 && found <= highest + few_trials_slack(highest);
 }
 
 /* [0, 1) */

@@ -15,43 +15,71 @@
 #include "machine/procstat.h"
 #include "runpinned/evidence.h"
 
+/* A run on CPU 0, and what was read after it: nothing. */
+struct fixture {
+	struct cpumask *cpus;
+	struct evidence_reader *reader;
+	struct series *series;
+	size_t n_files;
+	struct runlog_reading after;
+	struct runlog_run run;
+};
+
+static const struct window_floor no_floor;
+
+static struct runlog_text *make_texts(size_t n)
+{
+	struct runlog_text *texts = calloc(n, sizeof(*texts));
+
+	assert_non_null(texts);
+	for (size_t i = 0; i < n; i++)
+		texts[i].size = -ENODATA;
+	return texts;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(cpumask_new(&f->cpus), 0);
+	assert_int_equal(cpumask_set(f->cpus, 0), 0);
+	assert_int_equal(evidence_open(f->cpus, false, false, &f->reader), 0);
+	assert_int_equal(series_new(true, NULL, &f->series), 0);
+	(void)evidence_files(f->reader, &f->n_files);
+	f->after.texts = make_texts(f->n_files);
+	f->run.after = &f->after;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	free(f->after.texts);
+	series_free(f->series);
+	evidence_free(f->reader);
+	cpumask_free(f->cpus);
+	free(f);
+	return 0;
+}
+
 /* A reading serves for the next run as long as it is new. It may have waited in the run log for
  * long before it is taken. */
 static void test_age(void **state)
 {
-	const struct window_floor floor = { 0 };
-	struct evidence_reader *reader;
-	struct runlog_reading after = { 0 };
-	struct runlog_run run = { .after = &after };
+	struct fixture *f = *state;
 	struct evidence evidence;
-	struct cpumask *cpus;
-	struct series *series;
-	size_t n;
 
-	(void)state;
-	assert_int_equal(cpumask_new(&cpus), 0);
-	assert_int_equal(cpumask_set(cpus, 0), 0);
-	assert_int_equal(evidence_open(cpus, false, false, &reader), 0);
-	assert_int_equal(series_new(true, NULL, &series), 0);
-	(void)evidence_files(reader, &n);
-	after.texts = calloc(n, sizeof(*after.texts));
-	assert_non_null(after.texts);
-	for (size_t i = 0; i < n; i++)
-		after.texts[i].size = -ENODATA;
-
-	assert_true(evidence_begin(reader));
-	run.report.end_ns = clock_now_ns(CLOCK_MONOTONIC_RAW) - 5 * NSEC_PER_MSEC;
-	(void)evidence_take(reader, &run, &floor, series, &evidence);
-	assert_true(evidence_begin(reader));
+	assert_true(evidence_begin(f->reader));
+	f->run.report.end_ns = clock_now_ns(CLOCK_MONOTONIC_RAW) - 5 * NSEC_PER_MSEC;
+	(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
+	assert_true(evidence_begin(f->reader));
 	/* Of a time to come, however slow this test is. */
-	run.report.end_ns = clock_now_ns(CLOCK_MONOTONIC_RAW) + 3600 * NSEC_PER_SEC;
-	(void)evidence_take(reader, &run, &floor, series, &evidence);
-	assert_false(evidence_begin(reader));
-
-	free(after.texts);
-	series_free(series);
-	evidence_free(reader);
-	cpumask_free(cpus);
+	f->run.report.end_ns = clock_now_ns(CLOCK_MONOTONIC_RAW) + 3600 * NSEC_PER_SEC;
+	(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
+	assert_false(evidence_begin(f->reader));
 }
 
 /* Runs of 400 ms, in which the program used so much CPU time, on a CPU that was idle for so much of
@@ -68,34 +96,19 @@ static void test_elsewhere(void **state)
 		{ 0, 60, 200, false }, /* the launcher slept before or after */
 		{ 300, 30, 250, false }, { 300, 99999, 0, false }, /* no such time has passed */
 	};
-	const struct window_floor floor = { 0 };
-	struct evidence_reader *reader;
-	struct runlog_reading before = { 0 }, after = { 0 };
-	struct runlog_run run = { .before = &before, .after = &after };
+	struct fixture *f = *state;
+	struct runlog_reading before = { .texts = make_texts(f->n_files) };
+	struct runlog_run *run = &f->run;
 	struct evidence evidence;
-	struct cpumask *cpus;
-	struct series *series;
 	char stat[64];
-	size_t n;
 
-	(void)state;
-	assert_int_equal(cpumask_new(&cpus), 0);
-	assert_int_equal(cpumask_set(cpus, 0), 0);
-	assert_int_equal(evidence_open(cpus, false, false, &reader), 0);
-	assert_int_equal(series_new(true, NULL, &series), 0);
-	(void)evidence_files(reader, &n);
-	before.texts = calloc(n, sizeof(*before.texts));
-	after.texts = calloc(n, sizeof(*after.texts));
-	assert_non_null(before.texts);
-	assert_non_null(after.texts);
-	for (size_t i = 0; i < n; i++)
-		before.texts[i].size = after.texts[i].size = -ENODATA;
+	run->before = &before;
 	before.texts[0] = (struct runlog_text){ "cpu0 0 0 0 0 0 0 0 0\nintr 1\n", 28 };
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		after.texts[0].size = snprintf(stat, sizeof(stat),
+		f->after.texts[0].size = snprintf(stat, sizeof(stat),
 			"cpu0 0 0 0 %d 0 0 0 1\nintr 1\n", (int)cases[i].idle_ticks);
-		after.texts[0].data = stat;
-		run.report = (struct launch_report){
+		f->after.texts[0].data = stat;
+		run->report = (struct launch_report){
 			.end_ns = 400 * NSEC_PER_MSEC,
 			.around_ns = cases[i].around_ms * NSEC_PER_MSEC,
 			.user_cpu_ns = cases[i].cpu_ms * NSEC_PER_MSEC,
@@ -105,8 +118,8 @@ static void test_elsewhere(void **state)
 			.only_cpu = -1,
 			.core_after = { .hertz = 1e9, .adds = 2 },
 		};
-		(void)evidence_take(reader, &run, &floor, series, &evidence);
-		assert_int_equal(run.report.left, cases[i].elsewhere);
+		(void)evidence_take(f->reader, run, &no_floor, f->series, &evidence);
+		assert_int_equal(run->report.left, cases[i].elsewhere);
 		assert_int_equal(evidence.elsewhere, cases[i].elsewhere ? 1 : -1);
 		/* Nothing that was read of the CPU is known then. */
 		assert_int_equal(evidence.steal_ns < 0, cases[i].elsewhere);
@@ -115,24 +128,20 @@ static void test_elsewhere(void **state)
 		assert_true(evidence.user_cpu_ns >= 0);
 	}
 	/* What an inspection shows of the program counts for the runs before it, too. */
-	run.report.left = 0;
-	run.report.user_cpu_ns = 0;
-	(void)evidence_take(reader, &run, &floor, series, &evidence);
-	assert_int_equal(series_append(series,
+	run->report.left = 0;
+	run->report.user_cpu_ns = 0;
+	(void)evidence_take(f->reader, run, &no_floor, f->series, &evidence);
+	assert_int_equal(series_append(f->series,
 				 &(struct sample){ .user_ns = 1,
 					 .flags = SAMPLE_FAILED | SAMPLE_SHARED | SAMPLE_STEAL },
 				 &evidence, NULL),
 		0);
-	evidence_forget_cpus(reader, series);
-	assert_int_equal(series->samples[0].flags, SAMPLE_FAILED | SAMPLE_MIGRATED);
-	assert_int_equal(series->evidence[0].elsewhere, 1);
-	assert_int_equal(series->evidence[0].steal_ns, -1);
+	evidence_forget_cpus(f->reader, f->series);
+	assert_int_equal(f->series->samples[0].flags, SAMPLE_FAILED | SAMPLE_MIGRATED);
+	assert_int_equal(f->series->evidence[0].elsewhere, 1);
+	assert_int_equal(f->series->evidence[0].steal_ns, -1);
 
 	free(before.texts);
-	free(after.texts);
-	series_free(series);
-	evidence_free(reader);
-	cpumask_free(cpus);
 }
 
 /* A result's names of softirqs are those of the kernel that they were counted by. */
@@ -146,8 +155,8 @@ static void test_softirq_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_age),
-		cmocka_unit_test(test_elsewhere),
+		cmocka_unit_test_setup_teardown(test_age, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_elsewhere, setup, teardown),
 		cmocka_unit_test(test_softirq_names),
 	};
 

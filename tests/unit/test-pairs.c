@@ -656,12 +656,10 @@ static void test_carryover(void **state)
 			clear_side(&sides[0]);
 			clear_side(&sides[1]);
 		}
-		assert_true(found * 100 >= cases[i].least_found * TRIALS &&
-			found * 100 <= cases[i].most_found * TRIALS +
-					100 * few_trials_slack(0.02 * TRIALS));
-		assert_true(slower * 100 >= cases[i].least_slower * TRIALS &&
-			slower * 100 <= cases[i].most_slower * TRIALS +
-					100 * few_trials_slack(0.05 * TRIALS));
+		assert_true(
+			rate_is_between(found, cases[i].least_found, cases[i].most_found, TRIALS));
+		assert_true(rate_is_between(
+			slower, cases[i].least_slower, cases[i].most_slower, TRIALS));
 	}
 }
 
