@@ -37,7 +37,7 @@ enum {
  */
 static const double WARMUP_TIME = 0.02;
 /* For the values of a benchmark in a process, where nobody says how many: half a minute in 25. */
-static const double PROCESS_TIME = 1.2;
+static const double PROCESS_TIME = 0.6;
 
 struct options {
 	uint64_t processes;
@@ -88,7 +88,7 @@ static void usage(FILE *stream, const char *name)
 		"                        (default: one, and more until 20 ms have passed)\n"
 		"      --min-time=S      least duration of a value in seconds (0.00005)\n"
 		"      --max-time=S      begin no process and no value of a benchmark after so many\n"
-		"                        seconds (default: 1.2 for each process, none with --values)\n"
+		"                        seconds (default: 0.6 for each process, none with --values)\n"
 		"      --loops=N         loops per value (default: calibrated by --min-time)\n"
 		"      --cpu=N           on this CPU\n"
 		"      --counters=LIST   also count these: instructions,cache-misses,r1a2\n"
