@@ -106,6 +106,10 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		return -ENOMEM;
 	if (why)
 		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path, why, "%s", name);
+	/* The kernel may give its own lines other CPUs at any time, as it does after a suspend, and
+	 * nobody could put these back. */
+	if (!cpumask_intersects(now, s->quiet) && irqline_is_fixed(s->lines, line) == 1)
+		return 0;
 	if (cpumask_intersects(now, s->quiet) && !irqline_is_movable(s->lines, line->number)) {
 		/* Without an effective affinity, assume that the line uses a quiet CPU. */
 		if (!touches_quiet(s, line->number, true))

@@ -115,6 +115,21 @@ def test_lines_of_cpus():
               ['irq 31 (fe00b880.mailbox)', 'irq 32 (eth0)'], 'lines')
 
 
+def test_lines_of_the_kernel():
+    """The kernel places them anew after a suspend: nobody is told that somebody has moved them, or that they could
+    not be put back."""
+    with Irqs() as setter:
+        (setter.box.root / 'proc/irq/25/smp_affinity_list').chmod(0o444)
+        check('irq 25' not in setter.succeed('-c', '3'), 'the line has a row')
+        # It has another number then, too.
+        (setter.box.root / 'proc/irq/25').rename(setter.box.root / 'proc/irq/40')
+        rows = (setter.box.root / 'proc/interrupts').read_text()
+        setter.box.write('proc/interrupts', rows.replace('\n  25:', '\n  40:'))
+        setter.box.write('proc/irq/40/smp_affinity_list', '2\n')
+        result = setter.run('restore')
+        equal((result.returncode, result.stderr, setter.affinity(40)), (0, '', '2'), 'restore')
+
+
 def test_several_cpus():
     with Irqs() as setter:
         setter.succeed('-c', '2-3,7')
