@@ -16,6 +16,13 @@ static const struct run_name *find_name(const struct pending *pending, const cha
 	return NULL;
 }
 
+static bool is_mentioned(
+	const struct reader *reader, const struct pending *pending, const char *key)
+{
+	return find_name(pending, key) || facts_find(&pending->metadata, key) ||
+		facts_find(&reader->suite_metadata, key);
+}
+
 /* Whether a fact of the suite or the benchmark holds for each run: a run may have another value. */
 static bool holds_for_all(const struct pending *pending, const struct fact *fact)
 {
@@ -142,9 +149,32 @@ static int find_common(
 	return 0;
 }
 
-/* Copies the common metadata into each run that has no other value. */
+/* Copies those of the common metadata into a run that it has no other value of: those that are of
+ * the CPUs, or all others. */
+static int spread_over_run(struct run_data *data, struct series *series,
+	const struct common *common, size_t n, bool of_cpus)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct run_field *field = &common[i].field;
+		int r;
+
+		if (run_field_is_of_cpus(field) != of_cpus || run_data_has(data, field))
+			continue;
+		r = run_data_set(data, series, field, common[i].fact);
+		if (r < 0)
+			return r;
+		join_durations(data);
+	}
+	return 0;
+}
+
+/* Copies the common metadata into each run that has no other value. What cpu_temp and cpu_freq tell
+ * of the CPUs is not of a run that was elsewhere; whether it was may be said behind them, or above
+ * all runs. */
 static int spread_common(const struct reader *reader, struct pending *pending)
 {
+	bool has_temperature = is_mentioned(reader, pending, "quiesce_temperature_after");
+	bool has_frequency = is_mentioned(reader, pending, "quiesce_frequency_khz");
 	size_t n = pending->metadata.n + reader->suite_metadata.n;
 	_cleanup_free_ struct common *common = calloc(n + 1, sizeof(*common));
 	struct benchmark *b = pending->benchmark;
@@ -154,18 +184,19 @@ static int spread_common(const struct reader *reader, struct pending *pending)
 	if (!common)
 		return -ENOMEM;
 	r = find_common(reader, pending, common, &n);
-	if (r < 0 || n == 0)
+	if (r < 0 || (n == 0 && !find_name(pending, "quiesce_elsewhere")))
 		return r;
 	for (size_t k = 0; k < b->series->n_samples; k++) {
 		load_run(b, k, &data);
-		for (size_t i = 0; i < n; i++) {
-			if (run_data_has(&data, &common[i].field))
-				continue;
-			r = run_data_set(&data, b->series, &common[i].field, common[i].fact);
-			if (r < 0)
-				return r;
-			join_durations(&data);
-		}
+		r = spread_over_run(&data, b->series, common, n, false);
+		if (r >= 0 && data.evidence.elsewhere <= 0)
+			r = spread_over_run(&data, b->series, common, n, true);
+		if (r < 0)
+			return r;
+		if (data.evidence.elsewhere > 0 && !has_temperature)
+			data.evidence.temperature_after = NAN;
+		if (data.evidence.elsewhere > 0 && !has_frequency)
+			data.evidence.frequency_khz = -1;
 		store_run(b, k, &data);
 	}
 	return 0;
@@ -297,13 +328,6 @@ static void find_agreement(
 		if (name && is_disputed(pending, name, above))
 			ret->disputed = key;
 	}
-}
-
-static bool is_mentioned(
-	const struct reader *reader, const struct pending *pending, const char *key)
-{
-	return find_name(pending, key) || facts_find(&pending->metadata, key) ||
-		facts_find(&reader->suite_metadata, key);
 }
 
 /* What writes evidence and no flags gets the flags that runpinned would have set by it. Of

@@ -289,14 +289,11 @@ static int set_evidence(struct run_data *data, struct series *series, const stru
 		if (get_integer(value, INT32_MAX, &integer))
 			evidence->runnable = (int32_t)integer;
 		break;
-	/* What is told of the CPUs is not of a run that was elsewhere. */
 	case RUN_CPU_TEMP:
-		if (evidence->elsewhere <= 0)
-			set_temperature(evidence, value);
+		set_temperature(evidence, value);
 		break;
 	case RUN_CPU_FREQ:
-		if (evidence->elsewhere <= 0)
-			set_frequency(evidence, value);
+		set_frequency(evidence, value);
 		break;
 	case RUN_TEMPERATURE_BEFORE:
 		if (get_number(value, &number))

@@ -71,6 +71,11 @@ static inline bool run_field_is_provenance(const struct run_field *field)
 {
 	return field->kind == RUN_PROVENANCE || field->kind == RUN_ORDER_SEED;
 }
+/* Whether the field is pyperf's own, and tells of the CPUs that the run was given. */
+static inline bool run_field_is_of_cpus(const struct run_field *field)
+{
+	return field->kind == RUN_CPU_TEMP || field->kind == RUN_CPU_FREQ;
+}
 /* Is the value of that field known? */
 bool run_data_has(const struct run_data *data, const struct run_field *field);
 /* A value of a type or range that the field cannot have is ignored: other tools may write anything

@@ -567,6 +567,58 @@ static void test_derived_flags(void **state)
 	}
 }
 
+/* cpu_temp and cpu_freq are not of a run that was elsewhere, in whatever order and place that is
+ * said. */
+static void test_elsewhere(void **state)
+{
+#define TOLD "\"cpu_freq\": \"3=2000 MHz\", \"cpu_temp\": \"package=58 C\""
+#define ELSEWHERE "\"quiesce_elsewhere\": 1"
+	static const struct {
+		const char *suite;
+		const char *benchmark;
+		const char *run;
+		bool frequency;
+		double temperature; /* 0: not known */
+	} cases[] = {
+		{ "\"x\": 1", "\"x\": 1", TOLD, true, 58 },
+		{ TOLD, "\"x\": 1", "\"x\": 1", true, 58 },
+		{ "\"x\": 1", "\"x\": 1", TOLD ", " ELSEWHERE, false, 0 },
+		{ "\"x\": 1", "\"x\": 1", ELSEWHERE ", " TOLD, false, 0 },
+		{ "\"x\": 1", TOLD, ELSEWHERE, false, 0 },
+		{ "\"x\": 1", TOLD ", " ELSEWHERE, "\"x\": 1", false, 0 },
+		{ ELSEWHERE, TOLD, "\"x\": 1", false, 0 },
+		{ TOLD, ELSEWHERE, "\"x\": 1", false, 0 },
+		{ ELSEWHERE, "\"x\": 1", TOLD, false, 0 },
+		{ TOLD, "\"x\": 1", "\"quiesce_elsewhere\": 0", true, 58 },
+		/* What runpinned knows of it all the same. */
+		{ TOLD, ELSEWHERE, "\"quiesce_temperature_after\": 61", false, 61 },
+		{ "\"x\": 1", "\"x\": 1", TOLD ", " ELSEWHERE ", \"quiesce_temperature_after\": 61",
+			false, 61 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct evidence *evidence;
+		struct suite *suite;
+		char *text;
+
+		assert_true(
+			asprintf(&text,
+				"{\"metadata\": {%s}, \"version\": \"1.0\", \"benchmarks\": "
+				"[{\"metadata\": {\"name\": \"a\", %s}, \"runs\": [" RUN("%s") TAIL,
+				cases[i].suite, cases[i].benchmark, cases[i].run) > 0);
+		suite = read_good(text);
+		evidence = &suite->benchmarks[0]->series->evidence[0];
+		assert_int_equal(evidence->frequency_khz, cases[i].frequency ? 2000000 : -1);
+		if (cases[i].temperature > 0)
+			assert_true(evidence->temperature_after == (float)cases[i].temperature);
+		else
+			assert_true(isnan(evidence->temperature_after));
+		suite_free(suite);
+		free(text);
+	}
+}
+
 /* What we write comes back as what it was, with all of its evidence. */
 static void test_own(void **state)
 {
@@ -719,6 +771,7 @@ int main(void)
 		cmocka_unit_test(test_new_pyperf),
 		cmocka_unit_test(test_empty_figures),
 		cmocka_unit_test(test_derived_flags),
+		cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_gzip),
 		cmocka_unit_test(test_files),
