@@ -73,7 +73,8 @@ static int find_z(const struct after *after, double *ret)
 
 	if (r < 0)
 		return r;
-	*ret = student_quantile(1 - fmax(found.p, 1e-15), INFINITY);
+	/* A p of 1, of samples that are alike, has no quantile. */
+	*ret = found.p < 1 ? student_quantile(1 - fmax(found.p, 1e-15), INFINITY) : 0;
 	if (found.u < (double)after->n[0] * (double)after->n[1] / 2)
 		*ret = -*ret;
 	return 0;

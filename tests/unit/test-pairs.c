@@ -663,6 +663,35 @@ static void test_carryover(void **state)
 	}
 }
 
+/* Of one program, runs after either take as long, to the last of them; the other one tells by
+ * itself whether anything is carried over. */
+static void test_carryover_of_equal_runs(void **state)
+{
+	struct side sides[2];
+	double values[2][40];
+	struct comparison *c;
+
+	(void)state;
+	srand48(23);
+	/* Twice each in turn: old old new new. */
+	for (size_t i = 0; i < 40; i++) {
+		values[0][i] = 0.01 * (1 + (i % 2 == 0 ? 0 : 0.2)) * exp(0.001 * normal());
+		values[1][i] = 0.01;
+	}
+	for (size_t which = 0; which < 2; which++) {
+		make_side(&sides[which], which ? "new" : "old", values[which], 40, true);
+		for (size_t i = 0; i < 40; i++)
+			sides[which].series->samples[i].start_ns =
+				(int64_t)(4 * (i / 2) + 2 * which + i % 2 + 1) * 100000000;
+	}
+	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	/* A run of old takes 20 % longer after one of old; one of new never does. */
+	assert_true(fabs(c->carryover.change + log(1.2) / 2) < 0.002);
+	comparison_free(c);
+	clear_side(&sides[0]);
+	clear_side(&sides[1]);
+}
+
 /* A decision that may come from a carry-over is none, in either direction. */
 static void test_carried_decision(void **state)
 {
@@ -868,6 +897,7 @@ int main(void)
 		cmocka_unit_test(test_gates_together),
 		cmocka_unit_test(test_faults_explain),
 		cmocka_unit_test(test_carryover),
+		cmocka_unit_test(test_carryover_of_equal_runs),
 		cmocka_unit_test(test_carried_decision),
 		cmocka_unit_test(test_unstable_pairs),
 		cmocka_unit_test(test_medians_may_contradict),
