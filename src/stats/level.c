@@ -64,7 +64,7 @@ struct rule {
  * tests/unit/test-level.c. */
 static const struct rule rule_of_runs = { false, 8, 2.4, 0, 0, 0.01, 2, false };
 /* Less than 5 % of all histories without a change have one at any look after each of their results,
- * however long they become (bench/trend --looks). With m results there are about m ways to divide
+ * however long they become (bench/trend-looks.c). With m results there are about m ways to divide
  * those of a history, of which those of a doubled one are mostly new: what a look may add has to
  * fall by more than 1 / m, which 2 * log(m) alone does not do. */
 static const struct rule rule_of_results = { true, 10, 3.1, 1.5, 3.1, 0, 0, true };
