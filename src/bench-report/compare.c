@@ -1147,11 +1147,12 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 	}
 	if (unclear) {
 		struct decision decision;
-		_cleanup_free_ char *why = is_decided(pairs, unclear, &decision)
-			? make_verdict(pairs, unclear)
-			: comparison_gate_reason(unclear);
+		bool decided = is_decided(pairs, unclear, &decision);
+		_cleanup_free_ char *why =
+			decided ? make_verdict(pairs, unclear) : comparison_gate_reason(unclear);
 		_cleanup_free_ char *name = make_name(unclear);
-		const char *remedy = comparison_remedy(unclear);
+		/* What a decision says of itself has its remedy. */
+		const char *remedy = decided ? NULL : comparison_remedy(unclear);
 
 		if (!why || !name)
 			return -ENOMEM;

@@ -90,6 +90,7 @@ struct comparison {
 	char *unclear;		     /* why nothing can be concluded; NULL otherwise */
 	bool is_unclear_by_settling; /* `unclear` was set by comparison_settle() */
 	bool is_unresolved;	     /* it is unclear because of the resolution alone */
+	bool is_carried;	     /* it is unclear because of a carry-over alone */
 	/* What was measured differently: machines, options and tools, one text for each:
 	 * "quiesce_governor: powersave -> performance". */
 	char **differences;

@@ -134,6 +134,7 @@ static int explain_carryover(struct comparison *c)
 	if (r < 0)
 		return r;
 	c->is_unclear_by_settling = true;
+	c->is_carried = true;
 	return 0;
 }
 
@@ -142,7 +143,7 @@ static int decide(struct comparison *c, const double *sorted, size_t n, size_t n
 {
 	int r = 0;
 
-	c->is_unresolved = false;
+	c->is_unresolved = c->is_carried = false;
 	if (!c->unclear && !is_decidable(c, sorted, n, n_silent))
 		r = explain_too_few(c, n + n_silent);
 	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !has_direction(c))

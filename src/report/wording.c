@@ -15,7 +15,7 @@ const char *comparison_remedy(const struct comparison *comparison)
 
 	switch (comparison->design) {
 	case COMPARED_IN_TURN:
-		return comparison->carryover.bias != 0
+		return comparison->is_carried
 			? "have a hook remove what a program leaves (runpinned --prepare sync)"
 			: NULL;
 	case COMPARED_IN_SEQUENCE:
