@@ -44,6 +44,7 @@
 enum {
 	RUNS_MAX = 100,
 	RESULTS = 5,
+	TOGETHER_MAX = 19,
 };
 
 /* --- Random numbers --- */
@@ -151,7 +152,8 @@ struct result {
 	struct benchmark view;
 };
 
-static struct result results[2 * RESULTS];
+/* Those of one comparison, or two of each program of a gate. */
+static struct result all_results[2 * MAX(RESULTS, TOGETHER_MAX)];
 
 static void set_runs(struct result *result, const double *seconds, size_t n)
 {
@@ -184,7 +186,8 @@ static void set_metadata(struct benchmark *b, enum design design, size_t at)
 }
 
 /* Makes the runs of A in results[0], those of B in results[1]; of several results, by turns. */
-static void measure(const struct machine *m, enum design design, size_t n, double factor)
+static void measure(struct result *results, const struct machine *m, enum design design, size_t n,
+	double factor)
 {
 	size_t n_results = design == BY_TURNS ? 2 * RESULTS : 2;
 	double seconds[2][RUNS_MAX];
@@ -214,13 +217,14 @@ static void measure(const struct machine *m, enum design design, size_t n, doubl
 		set_metadata(&results[at].view, design, at);
 }
 
-static struct comparison *compare(enum design design)
+/* Borrows the results. */
+static struct comparison *compare(const struct result *results, enum design design)
 {
 	const struct benchmark *old[RESULTS], *new[RESULTS];
 	struct comparison *c;
 	int r;
 
-	for (size_t i = 0; i < RESULTS; i++) {
+	for (size_t i = 0; i < (design == BY_TURNS ? RESULTS : 1); i++) {
 		old[i] = &results[2 * i].view;
 		new[i] = &results[2 * i + 1].view;
 	}
@@ -231,7 +235,7 @@ static struct comparison *compare(enum design design)
 	return c;
 }
 
-static void forget(enum design design)
+static void forget(struct result *results, enum design design)
 {
 	for (size_t i = 0; i < (design == BY_TURNS ? 2 * RESULTS : 2); i++) {
 		facts_clear(&results[i].view.metadata);
@@ -286,11 +290,11 @@ static void try_all(const struct machine *m, enum design design, size_t n, size_
 		for (size_t change = 0; change < ARRAY_SIZE(changes); change++) {
 			struct comparison *c;
 
-			measure(m, design, n, 1 + changes[change]);
-			c = compare(design);
+			measure(all_results, m, design, n, 1 + changes[change]);
+			c = compare(all_results, design);
 			count(c, change, &counts);
 			comparison_free(c);
-			forget(design);
+			forget(all_results, design);
 		}
 	}
 	printf("%-20s %-16s %3zu", design_names[design], m->name, n);
@@ -319,10 +323,6 @@ static const struct {
 	{ "all +2.5 %", 0.025, 0.025 },
 };
 
-enum {
-	TOGETHER_MAX = 19,
-};
-
 /* Whether a gate of n programs fails, [0] as if each one were alone, and [1] judged together. */
 static void judge_gate(const struct machine *m, size_t n, size_t margin, size_t ret_failed[2])
 {
@@ -331,9 +331,10 @@ static void judge_gate(const struct machine *m, size_t n, size_t margin, size_t 
 	double level;
 
 	for (size_t i = 0; i < n; i++) {
-		measure(m, IN_TURN, 25, 1 + (i ? margins[margin].others : margins[margin].first));
-		compared[i] = compare(IN_TURN);
-		forget(IN_TURN);
+		double change = i ? margins[margin].others : margins[margin].first;
+
+		measure(&all_results[2 * i], m, IN_TURN, 25, 1 + change);
+		compared[i] = compare(&all_results[2 * i], IN_TURN);
 	}
 	if (comparison_settle(compared, n) < 0 || comparison_gate_level(compared, n, 2, &level) < 0)
 		errx(EXIT_FAILURE, "no memory");
@@ -342,6 +343,7 @@ static void judge_gate(const struct machine *m, size_t n, size_t margin, size_t 
 			failed[0] || comparison_gate(compared[i], 2, SIGNIFICANCE) == GATE_FAILS;
 		failed[1] = failed[1] || comparison_gate(compared[i], 2, level) == GATE_FAILS;
 		comparison_free(compared[i]);
+		forget(&all_results[2 * i], IN_TURN);
 	}
 	ret_failed[0] += failed[0];
 	ret_failed[1] += failed[1];
@@ -425,7 +427,7 @@ int main(int argc, char *argv[])
 	printf("\n%-20s %-16s %-12s%7s%7s\n", "fails", "machine", "programs", "alone", "all");
 	for (size_t m = 0; m < 2; m++)
 		try_gates(&machines[m], only, trials);
-	for (size_t i = 0; i < ARRAY_SIZE(results); i++)
-		series_free(results[i].series);
+	for (size_t i = 0; i < ARRAY_SIZE(all_results); i++)
+		series_free(all_results[i].series);
 	return EXIT_SUCCESS;
 }
