@@ -47,23 +47,10 @@ enum {
 	TOGETHER_MAX = 19,
 };
 
-/* --- Random numbers --- */
-
-static uint64_t state;
-
-static double draw_unit(void)
-{
-	return (double)(random_next(&state) >> 11) / 9007199254740992.0;
-}
-
-static double draw_normal(void)
-{
-	double radius = sqrt(-2 * log(1 - draw_unit()));
-
-	return radius * cos(6.283185307179586 * draw_unit());
-}
-
 /* --- Machines --- */
+
+/* Of the random numbers. */
+static uint64_t state;
 
 /* All in parts of 1 of the time of a run; what is 0 is not there. */
 struct machine {
@@ -109,26 +96,27 @@ struct now {
 
 static struct now begin(const struct machine *m)
 {
-	return (struct now){ .up = m->dwell > 0 && draw_unit() < 0.5, .alike = draw_normal() };
+	return (struct now){ .up = m->dwell > 0 && random_unit(&state) < 0.5,
+		.alike = random_normal(&state) };
 }
 
 /* The next run of a program that takes 1 by itself, of `n` for which the machine drifts once. */
 static double run(const struct machine *m, struct now *now, size_t n)
 {
-	double value = 1 + m->noise * draw_normal();
+	double value = 1 + m->noise * random_normal(&state);
 
-	if (m->dwell > 0 && draw_unit() < 1 / m->dwell)
+	if (m->dwell > 0 && random_unit(&state) < 1 / m->dwell)
 		now->up = !now->up;
-	now->alike = m->alike * now->alike + sqrt(1 - m->alike * m->alike) * draw_normal();
+	now->alike = m->alike * now->alike + sqrt(1 - m->alike * m->alike) * random_normal(&state);
 	now->drift += m->drift / (double)n;
 	value *= exp(m->alike_spread * now->alike) * (1 + now->drift);
 	if (now->up)
 		value *= 1 + m->level;
 	if (m->skew > 0)
-		value += m->skew * exp(draw_normal());
-	if (draw_unit() < 0.05)
+		value += m->skew * exp(random_normal(&state));
+	if (random_unit(&state) < 0.05)
 		value *= 1 + m->tail;
-	if (draw_unit() < 0.3)
+	if (random_unit(&state) < 0.3)
 		value *= 1 + m->mode;
 	return value;
 }
@@ -195,7 +183,7 @@ static void measure(struct result *results, const struct machine *m, enum design
 
 	if (design == IN_TURN) {
 		for (size_t i = 0; i < n; i++) {
-			size_t first = draw_unit() < 0.5;
+			size_t first = random_unit(&state) < 0.5;
 
 			for (size_t k = 0; k < 2; k++) {
 				size_t side = k ^ first;

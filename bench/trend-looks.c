@@ -30,28 +30,21 @@ enum {
 
 static uint64_t state;
 
-static double draw_unit(void)
-{
-	return (double)(random_next(&state) >> 11) / 9007199254740992.0;
-}
-
 static double draw_normal(void)
 {
-	double radius = sqrt(-2 * log(1 - draw_unit()));
-
-	return radius * cos(6.283185307179586 * draw_unit());
+	return random_normal(&state);
 }
 
 static double draw_skewed(void)
 {
-	return -log(1 - draw_unit());
+	return -log(1 - random_unit(&state));
 }
 
 static double draw_outliers(void)
 {
-	double value = draw_normal();
+	double value = random_normal(&state);
 
-	return draw_unit() < 0.03 ? value + 5 + 25 * draw_unit() : value;
+	return random_unit(&state) < 0.03 ? value + 5 + 25 * random_unit(&state) : value;
 }
 
 static const struct {

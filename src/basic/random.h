@@ -3,6 +3,7 @@
 #ifndef QUIESCE_BASIC_RANDOM_H
 #define QUIESCE_BASIC_RANDOM_H
 
+#include <math.h>
 #include <stdint.h>
 
 #define RANDOM_STEP 0x9e3779b97f4a7c15
@@ -26,6 +27,20 @@ static inline uint64_t random_at(uint64_t seed, uint64_t index)
 	uint64_t state = seed + index * RANDOM_STEP;
 
 	return random_next(&state);
+}
+
+/* [0, 1) */
+static inline double random_unit(uint64_t *state)
+{
+	return (double)(random_next(state) >> 11) / 9007199254740992.0;
+}
+
+/* Standard normal (Box and Muller 1958). */
+static inline double random_normal(uint64_t *state)
+{
+	double radius = sqrt(-2 * log(1 - random_unit(state)));
+
+	return radius * cos(6.283185307179586 * random_unit(state));
 }
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Distributions for tests, from a seed, and how often they are drawn from.
+ * How often simulations in tests draw from distributions (basic/random.h).
  */
 #ifndef QUIESCE_UNIT_RANDOM_H
 #define QUIESCE_UNIT_RANDOM_H
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "basic/random.h"
 
@@ -40,20 +39,6 @@ static inline bool rate_is_between(int found, int least, int most, int n)
 	double highest = most * n / 100.0;
 
 	return found >= least * n / 100.0 && found <= highest + few_trials_slack(highest);
-}
-
-/* [0, 1) */
-static inline double random_unit(uint64_t *state)
-{
-	return (double)(random_next(state) >> 11) / 9007199254740992.0;
-}
-
-/* Standard normal (Box and Muller 1958). */
-static inline double random_normal(uint64_t *state)
-{
-	double radius = sqrt(-2 * log(1 - random_unit(state)));
-
-	return radius * cos(6.283185307179586 * random_unit(state));
 }
 
 #endif
