@@ -149,6 +149,15 @@ const char *facts_find_string(const struct facts *facts, const char *name)
 	return fact && fact->type == FACT_STRING ? fact->string : NULL;
 }
 
+double facts_find_real(const struct facts *facts, const char *name)
+{
+	const struct fact *fact = facts_find(facts, name);
+
+	if (fact && fact->type == FACT_INTEGER)
+		return (double)fact->integer;
+	return fact && fact->type == FACT_REAL ? fact->real : NAN;
+}
+
 void facts_copy(struct facts *facts, const struct facts *from)
 {
 	for (size_t i = 0; i < from->n; i++)

@@ -60,6 +60,9 @@ const struct fact *facts_find(const struct facts *facts, const char *name);
 /* The text of the fact of this name, valid as long as the pointer of facts_find(). NULL when there
  * is no such text. */
 const char *facts_find_string(const struct facts *facts, const char *name);
+/* The number of this name, also where it is an integer: a reader of JSON may take 2.0 for one, and
+ * write it as one. NAN when there is no such number. */
+double facts_find_real(const struct facts *facts, const char *name);
 void facts_clear(struct facts *facts);
 
 #endif

@@ -152,18 +152,6 @@ void decision_write(const struct decision *decision, struct facts *facts)
 	facts_set_string(facts, "quiesce_decide_verdict", verdict_names[decision->verdict]);
 }
 
-/* NAN for a missing number, and for a value that no decision can have. */
-static double read_number(const struct facts *facts, const char *name)
-{
-	const struct fact *fact = facts_find(facts, name);
-
-	if (fact && fact->type == FACT_REAL && fact->real >= 0)
-		return fact->real;
-	/* A reader of JSON may take 2.0 for an integer, and write it as one. */
-	return fact && fact->type == FACT_INTEGER && fact->integer >= 0 ? (double)fact->integer
-									: NAN;
-}
-
 static size_t read_count(const struct facts *facts, const char *name)
 {
 	const struct fact *fact = facts_find(facts, name);
@@ -185,11 +173,12 @@ int decision_read(const struct facts *facts, struct decision *ret)
 		return -ENOENT;
 	decision.verdict = (enum decision_verdict)at;
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		double number = read_number(facts, numbers[i].name);
+		double number = facts_find_real(facts, numbers[i].name);
 
-		if (isnan(number) && numbers[i].wanted)
+		/* No decision has a number below 0. */
+		if (!(number >= 0) && numbers[i].wanted)
 			return -ENOENT;
-		*(double *)((char *)&decision + numbers[i].offset) = number;
+		*(double *)((char *)&decision + numbers[i].offset) = number >= 0 ? number : NAN;
 	}
 	decision.n_pairs = read_count(facts, "quiesce_decide_pairs");
 	decision.settled_after = read_count(facts, "quiesce_decide_settled_after");

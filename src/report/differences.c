@@ -224,11 +224,10 @@ static double find_shared_part(const struct series *series)
  * the core was the same too. */
 static bool is_same_core(const struct benchmark *old, const struct benchmark *new)
 {
-	const struct fact *a = facts_find(&old->metadata, METADATA_WHOLE_CORE);
-	const struct fact *b = facts_find(&new->metadata, METADATA_WHOLE_CORE);
+	double a = facts_find_real(&old->metadata, METADATA_WHOLE_CORE);
+	double b = facts_find_real(&new->metadata, METADATA_WHOLE_CORE);
 
-	return a && b && a->type == FACT_REAL && b->type == FACT_REAL &&
-		fabs(b->real - a->real) <= CLOCK_TOLERANCE * a->real;
+	return fabs(b - a) <= CLOCK_TOLERANCE * a;
 }
 
 static int add_numbers(

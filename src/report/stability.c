@@ -118,11 +118,11 @@ static const char *format_value(
  * millisecond. */
 static double find_least_time(const struct benchmark *benchmark)
 {
-	const struct fact *step = facts_find(&benchmark->metadata, "quiesce_stamps_resolution");
+	double step = facts_find_real(&benchmark->metadata, "quiesce_stamps_resolution");
 	const struct fact *clock = facts_find(&benchmark->metadata, METADATA_CLOCK);
 
-	if (step && step->type == FACT_REAL && step->real > 0)
-		return STEPS_ENOUGH * step->real;
+	if (step > 0)
+		return STEPS_ENOUGH * step;
 	if (clock && !benchmark_is_by_program(benchmark) &&
 		metadata_get_clock(clock) == WINDOW_KERNEL)
 		return STEPS_ENOUGH * 1e-9;

@@ -163,13 +163,6 @@ static void append_overhead(struct text *t, const struct summary_input *input,
 	append_row(t, name, figure, "%s, measured the same way", what);
 }
 
-static double find_real(const struct benchmark *benchmark, const char *name)
-{
-	const struct fact *fact = facts_find(&benchmark->metadata, name);
-
-	return fact && fact->type == FACT_REAL ? fact->real : NAN;
-}
-
 static double get_user_cpu(const struct series *series, size_t run)
 {
 	int64_t ns = series->with_evidence ? series->evidence[run].user_cpu_ns : -1;
@@ -208,9 +201,10 @@ int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *
 	const struct series *series = benchmark->series;
 	_cleanup_free_ double *values = calloc(MAX(series->n_samples, (size_t)1), sizeof(*values));
 	struct summary_usage usage = {
-		.floor_user_cpu = find_real(benchmark, "quiesce_floor_user_cpu"),
-		.floor_system_cpu = find_real(benchmark, "quiesce_floor_system_cpu"),
-		.floor_max_rss = find_real(benchmark, "quiesce_floor_max_rss"),
+		.floor_user_cpu = facts_find_real(&benchmark->metadata, "quiesce_floor_user_cpu"),
+		.floor_system_cpu =
+			facts_find_real(&benchmark->metadata, "quiesce_floor_system_cpu"),
+		.floor_max_rss = facts_find_real(&benchmark->metadata, "quiesce_floor_max_rss"),
 	};
 	const struct {
 		double (*get)(const struct series *series, size_t run);
@@ -452,8 +446,8 @@ static void append_inspections(struct text *t, const struct benchmark *benchmark
 	const struct fact *tasks = facts_find(&benchmark->metadata, "quiesce_inspected_tasks");
 	const struct fact *switches =
 		facts_find(&benchmark->metadata, "quiesce_inspected_switches");
-	double waited = find_real(benchmark, "quiesce_inspected_waited");
-	double price = find_real(benchmark, "quiesce_inspected_price");
+	double waited = facts_find_real(&benchmark->metadata, "quiesce_inspected_waited");
+	double price = facts_find_real(&benchmark->metadata, "quiesce_inspected_price");
 	char percent[UNITS_TEXT_SIZE], longer[UNITS_TEXT_SIZE];
 
 	if (!tasks || tasks->type != FACT_INTEGER || tasks->integer < 2 || !switches ||
@@ -570,7 +564,7 @@ static double read_floor(const struct benchmark *benchmark, const char *what)
 		char name[64];
 
 		snprintf(name, sizeof(name), "quiesce_%s_%s_%s", what, clock, moments[i]);
-		floors[i] = find_real(benchmark, name);
+		floors[i] = facts_find_real(&benchmark->metadata, name);
 	}
 	return isfinite(floors[1]) ? (floors[0] + floors[1]) / 2 : floors[0];
 }
@@ -581,7 +575,7 @@ static double read_metric_floor(const struct benchmark *benchmark)
 	char name[64];
 
 	snprintf(name, sizeof(name), "quiesce_floor_%s", benchmark->metric);
-	return find_real(benchmark, name);
+	return facts_find_real(&benchmark->metadata, name);
 }
 
 void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)

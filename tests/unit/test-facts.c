@@ -39,6 +39,10 @@ static void test_types(void **state)
 	assert_true(facts_find(&facts, "high")->integer == INT64_MAX);
 	assert_int_equal(facts_find(&facts, "real")->type, FACT_REAL);
 	assert_true(facts_find(&facts, "real")->real == -0.25);
+	assert_true(facts_find_real(&facts, "real") == -0.25);
+	assert_true(facts_find_real(&facts, "high") == (double)INT64_MAX);
+	assert_true(isnan(facts_find_real(&facts, "made")));
+	assert_true(isnan(facts_find_real(&facts, "nam")));
 	assert_null(facts_find(&facts, "nam"));
 	assert_null(facts_find(&facts, ""));
 	facts_clear(&facts);
