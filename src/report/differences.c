@@ -10,6 +10,7 @@
 #include "basic/units.h"
 #include "report/differences.h"
 #include "result/metadata.h"
+#include "result/metric.h"
 #include "result/weight.h"
 #include "stats/stats.h"
 
@@ -270,18 +271,15 @@ int differences_find_faults(const struct benchmark *benchmark, double *ret)
 	const struct series *series = benchmark->series;
 	_cleanup_free_ double *faults =
 		reallocarray(NULL, MAX(series->n_samples, (size_t)1), sizeof(*faults));
-	size_t n = 0;
+	size_t n;
 
 	if (!faults)
 		return -ENOMEM;
+	n = series_metric(series, "minor_faults", faults);
 	*ret = NAN;
-	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
-		if (series->samples[i].warmup)
-			continue;
-		if (series->evidence[i].minor_faults < 0)
+	for (size_t i = 0; i < n; i++)
+		if (isnan(faults[i]))
 			return 0;
-		faults[n++] = series->evidence[i].minor_faults;
-	}
 	stats_sort(faults, n);
 	if (n > 0)
 		*ret = stats_median(faults, n);

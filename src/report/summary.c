@@ -11,6 +11,7 @@
 #include "basic/text.h"
 #include "report/summary.h"
 #include "result/metadata.h"
+#include "result/metric.h"
 #include "stats/histogram.h"
 
 enum {
@@ -163,78 +164,49 @@ static void append_overhead(struct text *t, const struct summary_input *input,
 	append_row(t, name, figure, "%s, measured the same way", what);
 }
 
-static double get_user_cpu(const struct series *series, size_t run)
+/* The median of those that are known; NAN without one. Keeps the order. */
+static double find_known_median(const double *values, size_t n, double *scratch)
 {
-	int64_t ns = series->with_evidence ? series->evidence[run].user_cpu_ns : -1;
+	size_t n_known = 0;
 
-	return ns >= 0 ? (double)ns / NSEC_PER_SEC : NAN;
-}
-
-static double get_system_cpu(const struct series *series, size_t run)
-{
-	int64_t ns = series->with_evidence ? series->evidence[run].system_cpu_ns : -1;
-
-	return ns >= 0 ? (double)ns / NSEC_PER_SEC : NAN;
-}
-
-static double get_reader_cpu(const struct series *series, size_t run)
-{
-	int64_t ns = series->with_evidence ? series->evidence[run].reader_cpu_ns : -1;
-
-	return ns >= 0 ? (double)ns / NSEC_PER_SEC : NAN;
-}
-
-static double get_cpu(const struct series *series, size_t run)
-{
-	return get_user_cpu(series, run) + get_system_cpu(series, run);
-}
-
-static double get_max_rss(const struct series *series, size_t run)
-{
-	uint32_t kib = series->samples[run].max_rss_kib;
-
-	return kib > 0 ? (double)kib * 1024 : NAN;
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(values[i]))
+			scratch[n_known++] = values[i];
+	stats_sort(scratch, n_known);
+	return n_known > 0 ? stats_median(scratch, n_known) : NAN;
 }
 
 int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *ret)
 {
+	const struct facts *metadata = &benchmark->metadata;
 	const struct series *series = benchmark->series;
-	_cleanup_free_ double *values = calloc(MAX(series->n_samples, (size_t)1), sizeof(*values));
-	struct summary_usage usage = {
-		.floor_user_cpu = facts_find_real(&benchmark->metadata, "quiesce_floor_user_cpu"),
-		.floor_system_cpu =
-			facts_find_real(&benchmark->metadata, "quiesce_floor_system_cpu"),
-		.floor_max_rss = facts_find_real(&benchmark->metadata, "quiesce_floor_max_rss"),
-	};
-	const struct {
-		double (*get)(const struct series *series, size_t run);
-		double *into;
-	} figures[] = {
-		{ get_cpu, &usage.cpu },
-		{ get_user_cpu, &usage.user_cpu },
-		{ get_system_cpu, &usage.system_cpu },
-		{ get_reader_cpu, &usage.reader_cpu },
-		{ get_max_rss, &usage.max_rss },
-	};
+	_cleanup_free_ double *values =
+		calloc(MAX(series->n_samples, (size_t)1) * 3, sizeof(*values));
+	double *sum = values, *part = values + series->n_samples;
+	double *scratch = part + series->n_samples;
+	size_t n;
 
 	if (!values)
 		return -ENOMEM;
 	if (benchmark->metric || benchmark_is_by_program(benchmark) ||
 		!benchmark_units_are_runs(benchmark) || !benchmark_is_of_time(benchmark))
 		return -ENODATA;
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		size_t n = 0;
-
-		for (size_t run = 0; run < series->n_samples; run++) {
-			double value = figures[i].get(series, run);
-
-			if (!series->samples[run].warmup && !isnan(value))
-				values[n++] = value;
-		}
-		stats_sort(values, n);
-		*figures[i].into = n > 0 ? stats_median(values, n) : NAN;
-	}
-	*ret = usage;
+	*ret = (struct summary_usage){
+		.floor_user_cpu = facts_find_real(metadata, "quiesce_floor_user_cpu"),
+		.floor_system_cpu = facts_find_real(metadata, "quiesce_floor_system_cpu"),
+		.floor_max_rss = facts_find_real(metadata, "quiesce_floor_max_rss"),
+	};
+	n = series_metric(series, "user_cpu", sum);
+	ret->user_cpu = find_known_median(sum, n, scratch);
+	(void)series_metric(series, "system_cpu", part);
+	ret->system_cpu = find_known_median(part, n, scratch);
+	for (size_t i = 0; i < n; i++)
+		sum[i] += part[i];
+	ret->cpu = find_known_median(sum, n, scratch);
+	(void)series_metric(series, "reader_cpu", part);
+	ret->reader_cpu = find_known_median(part, n, scratch);
+	(void)series_metric(series, "max_rss", part);
+	ret->max_rss = find_known_median(part, n, scratch);
 	return 0;
 }
 

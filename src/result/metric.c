@@ -51,6 +51,14 @@ static bool metric_get(const struct series *series, size_t index, struct metric 
 	return true;
 }
 
+static bool metric_find(const struct series *series, const char *name, struct metric *ret)
+{
+	for (size_t i = 0; metric_get(series, i, ret); i++)
+		if (strcmp(ret->name, name) == 0)
+			return true;
+	return false;
+}
+
 /* NAN when it is not known. */
 static double find_value(const struct series *series, const struct metric *metric, size_t run)
 {
@@ -64,9 +72,22 @@ static double find_value(const struct series *series, const struct metric *metri
 		return series
 			->counters[run * series->n_events + metric->index - 1 - evidence_n_fields];
 	field = &evidence_fields[metric->index - 1];
-	if (is_circumstance(field) || !evidence_get(&series->evidence[run], field, &value))
+	if (is_circumstance(field) || !series->with_evidence ||
+		!evidence_get(&series->evidence[run], field, &value))
 		return NAN;
 	return (double)value / (double)MAX(field->per, (int64_t)1);
+}
+
+size_t series_metric(const struct series *series, const char *name, double *ret)
+{
+	struct metric metric;
+	bool found = metric_find(series, name, &metric);
+	size_t n = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup)
+			ret[n++] = found ? find_value(series, &metric, i) : NAN;
+	return n;
 }
 
 static size_t count_known(const struct series *series, const struct metric *metric)
@@ -138,12 +159,8 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 	for (size_t i = 0; i < benchmark->n_figures; i++)
 		if (strcmp(benchmark->figures[i].name, name) == 0)
 			return choose_figure(benchmark, &benchmark->figures[i]);
-	for (size_t i = 0;; i++) {
-		if (!metric_get(series, i, &metric))
-			return -ENODATA;
-		if (strcmp(metric.name, name) == 0)
-			break;
-	}
+	if (!metric_find(series, name, &metric))
+		return -ENODATA;
 	n_known = count_known(series, &metric);
 	if (n_known == 0)
 		return -ENODATA;

@@ -21,6 +21,10 @@
 void benchmark_list_metrics(const struct benchmark *benchmark,
 	void (*name)(void *context, const char *metric), void *context);
 
+/* The metric of that name of each run that counts, in seconds, bytes or a number; NAN where it is
+ * not known. `ret` has room for all runs; returns for how many it was filled. */
+size_t series_metric(const struct series *series, const char *name, double *ret);
+
 /*
  * Makes the metric of that name the values, or the only value of each run, and stores the name in
  * the benchmark's `metric`. Runs for which the metric is unknown do not count any more. -ENODATA,
