@@ -378,28 +378,14 @@ int shift_test_of_pairs(const double *a, const double *b, size_t n, struct shift
 	return 0;
 }
 
-static int find_and_free(struct shift_test *made, struct shift *ret)
-{
-	_cleanup_(shift_test) struct shift_test *test = made;
-
-	shift_test_find(test, SIGNIFICANCE, ret);
-	return 0;
-}
-
-int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret)
-{
-	struct shift_test *test;
-	int r = shift_test_of_samples(a, n_a, b, n_b, &test);
-
-	return r < 0 ? r : find_and_free(test, ret);
-}
-
 int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret)
 {
-	struct shift_test *test;
+	_cleanup_(shift_test) struct shift_test *test = NULL;
 	int r = shift_test_of_pairs(a, b, n, &test);
 
-	return r < 0 ? r : find_and_free(test, ret);
+	if (r >= 0)
+		shift_test_find(test, SIGNIFICANCE, ret);
+	return r;
 }
 
 size_t shift_pairs_needed(double p)

@@ -26,11 +26,15 @@ struct shift {
 	double least_p;
 };
 
+/* A test that can be asked more than once: it holds a copy of the values. */
+struct shift_test;
+
 /*
  * Independent samples, sorted and finite. The test is that of Mann and Whitney (stats/inference.h).
  * -ENODATA when a sample is empty, -ENOMEM.
  */
-int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret);
+int shift_test_of_samples(
+	const double *a, size_t n_a, const double *b, size_t n_b, struct shift_test **ret);
 
 /*
  * n pairs, finite, in the order in which they were measured: a disturbance of both values of a pair
@@ -44,21 +48,17 @@ int shift_of_samples(const double *a, size_t n_a, const double *b, size_t n_b, s
  * 100, the interval held the true shift in 94.5 to 95.9 %; its width was 3/4 of that of Wilcoxon's.
  * -ENODATA when n is 0, -ENOMEM.
  */
-int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret);
-
-/* The same for tests that are asked more than once: it holds a copy of the values. */
-struct shift_test;
-
-int shift_test_of_samples(
-	const double *a, size_t n_a, const double *b, size_t n_b, struct shift_test **ret);
 int shift_test_of_pairs(const double *a, const double *b, size_t n, struct shift_test **ret);
+
 void shift_test_free(struct shift_test *test);
 DEFINE_CLEANUP(shift_test, shift_test_free);
-/* With the interval of the shifts for which the test finds no difference at this level, where the
- * others have that at 5 %. */
+/* With the interval of the shifts for which the test finds no difference at this level. */
 void shift_test_find(const struct shift_test *test, double level, struct shift *ret);
 /* The two-sided p of a shift by d: of a and b - d. */
 double shift_test_p(const struct shift_test *test, double d);
+
+/* What such a test of pairs finds at 5 %. */
+int shift_of_pairs(const double *a, const double *b, size_t n, struct shift *ret);
 
 /* The estimate alone, of n >= 1 values each, sorted. */
 double shift_estimate(const double *a, size_t n_a, const double *b, size_t n_b);

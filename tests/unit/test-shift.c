@@ -15,6 +15,7 @@
 
 #include "basic/macro.h"
 #include "stats/inference.h"
+#include "stats/multiple.h"
 #include "stats/shift.h"
 #include "stats/stats.h"
 
@@ -34,6 +35,17 @@ static double brute_force_median(const double *a, size_t n_a, const double *b, s
 			differences[n++] = b[k] - a[i];
 	stats_sort(differences, n);
 	return stats_median(differences, n);
+}
+
+static int shift_of_samples(
+	const double *a, size_t n_a, const double *b, size_t n_b, struct shift *ret)
+{
+	_cleanup_(shift_test) struct shift_test *test = NULL;
+	int r = shift_test_of_samples(a, n_a, b, n_b, &test);
+
+	if (r >= 0)
+		shift_test_find(test, SIGNIFICANCE, ret);
+	return r;
 }
 
 /* The estimate is the median of all differences, of values with ties and without. */
