@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/array.h"
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "bench-report/earlier.h"
@@ -21,15 +22,14 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_file(struct earlier *earlier, const char *path)
+static int add_file(struct earlier *earlier, const char *path, size_t *capacity)
 {
-	char **more = reallocarray(earlier->files, earlier->n + 1, sizeof(char *));
+	int r = array_grow(&earlier->files, sizeof(char *), earlier->n, capacity);
 
-	if (!more)
-		return -ENOMEM;
-	earlier->files = more;
-	more[earlier->n] = strdup(base_name(path));
-	return more[earlier->n++] ? 0 : -ENOMEM;
+	if (r < 0)
+		return r;
+	earlier->files[earlier->n] = strdup(base_name(path));
+	return earlier->files[earlier->n++] ? 0 : -ENOMEM;
 }
 
 static void sort_files(struct earlier *earlier)
@@ -52,11 +52,12 @@ static int read_files(struct json_reader *reader, struct earlier *earlier, bool 
 {
 	bool is_file = false;
 	struct json_token token;
+	size_t capacity = 0;
 	int r;
 
 	while ((r = json_next(reader, &token)) >= 0 && token.type != JSON_TOKEN_END) {
 		if (token.type == JSON_TOKEN_STRING && is_file)
-			r = add_file(earlier, token.string);
+			r = add_file(earlier, token.string, &capacity);
 		if (r < 0)
 			break;
 		is_file = token.type == JSON_TOKEN_NAME && strcmp(token.string, "file") == 0;
@@ -116,37 +117,26 @@ static size_t find_file(const struct earlier *earlier, const char *path)
 	return found ? (size_t)(found - earlier->files) : SIZE_MAX;
 }
 
-static bool is_listed(const char *const *list, size_t n, const char *file)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(list[i], file) == 0)
-			return true;
-	return false;
-}
-
 int earlier_compare(
 	struct earlier *earlier, const struct trends *trends, char *const *files, size_t n_files)
 {
 	_cleanup_free_ bool *is_there = calloc(earlier->n + 1, sizeof(bool));
-	size_t n_points = 0;
+	_cleanup_free_ bool *is_between = calloc(n_files + 1, sizeof(bool));
 
-	for (size_t i = 0; i < trends->n; i++)
-		n_points += trends->items[i].n;
 	earlier->gone = reallocarray(NULL, earlier->n + 1, sizeof(char *));
-	earlier->between = reallocarray(NULL, n_points + 1, sizeof(char *));
-	if (!is_there || !earlier->gone || !earlier->between)
+	earlier->between = reallocarray(NULL, n_files + 1, sizeof(char *));
+	if (!is_there || !is_between || !earlier->gone || !earlier->between)
 		return -ENOMEM;
 	for (size_t i = 0; i < trends->n; i++) {
 		const struct trend *trend = &trends->items[i];
 		bool follows = false;
 
 		for (size_t k = trend->n; k-- > 0;) {
-			const char *file = trend->points[k].file;
+			const struct trend_point *point = &trend->points[k];
+			bool was_there = find_file(earlier, point->file) != SIZE_MAX;
 
-			if (find_file(earlier, file) != SIZE_MAX)
-				follows = true;
-			else if (follows && !is_listed(earlier->between, earlier->n_between, file))
-				earlier->between[earlier->n_between++] = file;
+			follows = follows || was_there;
+			is_between[point->order] |= follows && !was_there;
 		}
 	}
 	for (size_t i = 0; i < n_files; i++) {
@@ -154,6 +144,8 @@ int earlier_compare(
 
 		if (at != SIZE_MAX)
 			is_there[at] = true;
+		if (is_between[i])
+			earlier->between[earlier->n_between++] = files[i];
 	}
 	for (size_t i = 0; i < earlier->n; i++)
 		if (!is_there[i])

@@ -15,7 +15,9 @@ struct earlier {
 	/* Set by earlier_compare(); borrowed. */
 	const char **gone; /* of `files`, those that are not looked at now */
 	size_t n_gone;
-	const char **between; /* new files that a file of the earlier answer follows */
+	/* New files that a file of the earlier answer follows, in the order in which they were
+	 * given. */
+	const char **between;
 	size_t n_between;
 };
 

@@ -186,6 +186,11 @@ def check_earlier(history):
             found = json.loads(trend('--json', '--earlier', answer, *arguments, history.root))
             equal((found['gone'], found['between']), (['890.json'], [] if arguments else [str(late)]), arguments)
         text = trend('--earlier', answer, history.root)
+        # Each file once, in the order of the files, although two benchmarks of it came in between.
+        more = history.add(4, {'sort': 0.010, 'copy': 0.002})
+        found = json.loads(trend('--json', '--earlier', answer, history.root))
+        equal(found['between'], sorted([str(late), str(more)]), 'two of two benchmarks')
+        more.unlink()
         check('note: 1 of the results of the earlier look is gone: 890.json\nnote: 1 result came in between since the '
               f'earlier look: {late}\n' in text, text)
         for content, says in (('{"benchmarks": []}', 'is no answer of trend --json'), ('{', 'answer: ')):
