@@ -59,11 +59,6 @@ struct after {
 	size_t n[2];
 };
 
-static bool has_both(const struct after *after)
-{
-	return after->n[0] >= AFTER_MIN && after->n[1] >= AFTER_MIN;
-}
-
 /* Signed, positive where runs after NEW take longer. */
 static int find_z(const struct after *after, double *ret)
 {
@@ -83,31 +78,25 @@ static int find_z(const struct after *after, double *ret)
 static int judge(struct after after[2], struct carryover *ret)
 {
 	double z = 0, change = 0, part[2];
-	size_t n_sides = 0;
 
 	for (size_t side = 0; side < 2; side++) {
-		double n = (double)(after[side].n[0] + after[side].n[1]), this_z;
+		double *const *values = after[side].values, this_z;
+		const size_t *n = after[side].n;
 		int r;
 
-		if (n == 0)
+		if (n[0] < AFTER_MIN || n[1] < AFTER_MIN)
 			return 0;
-		part[side] = (double)after[side].n[1] / n;
-		if (!has_both(&after[side]))
-			continue;
-		for (size_t i = 0; i < 2; i++)
-			stats_sort(after[side].values[i], after[side].n[i]);
+		stats_sort(values[0], n[0]);
+		stats_sort(values[1], n[1]);
 		r = find_z(&after[side], &this_z);
 		if (r < 0)
 			return r;
 		z += this_z;
-		change += shift_estimate(after[side].values[0], after[side].n[0],
-			after[side].values[1], after[side].n[1]);
-		n_sides++;
+		change += shift_estimate(values[0], n[0], values[1], n[1]) / 2;
+		part[side] = (double)n[1] / (double)(n[0] + n[1]);
 	}
-	if (n_sides < 2 || 2 * normal_upper_tail(fabs(z) / sqrt(2)) > CARRYOVER_SIGNIFICANCE)
-		return 0;
-	ret->change = change / 2;
-	ret->bias = ret->change * (part[1] - part[0]);
+	if (2 * normal_upper_tail(fabs(z) / sqrt(2)) <= CARRYOVER_SIGNIFICANCE)
+		*ret = (struct carryover){ change, change * (part[1] - part[0]) };
 	return 0;
 }
 
@@ -152,14 +141,10 @@ bool carryover_explains(
 	return is_above ? most > 0 && far <= most : most < 0 && far >= most;
 }
 
-char *carryover_text(const struct carryover *carryover, const char *old, const char *new)
+void carryover_append(struct text *t, double change, const char *old, const char *new)
 {
-	double change = carryover->change;
-	char text[UNITS_TEXT_SIZE], *ret;
+	char text[UNITS_TEXT_SIZE];
 
-	units_format_percent(expm1(fabs(change)), text);
-	return text_format(&ret, "a run takes %s longer after one of %s", text,
-		       change > 0 ? new : old) < 0
-		? NULL
-		: ret;
+	text_appendf(t, "a run takes %s longer after one of %s",
+		units_format_percent(expm1(fabs(change)), text), change > 0 ? new : old);
 }

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "basic/text.h"
 #include "result/benchmark.h"
 
 /* Found where there is none in 1 % of all comparisons. */
@@ -35,7 +36,7 @@ int carryover_find(const struct benchmark *old, const struct benchmark *new, str
  * above a limit, or below it. */
 bool carryover_explains(
 	const struct carryover *carryover, double bound, double limit, bool is_above);
-/* "a run takes +5.1 % longer after one of NAME", malloc'd. */
-char *carryover_text(const struct carryover *carryover, const char *old, const char *new);
+/* "a run takes 5.1 % longer after one of NAME". */
+void carryover_append(struct text *t, double change, const char *old, const char *new);
 
 #endif

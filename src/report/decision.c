@@ -224,7 +224,6 @@ char *decision_text(const struct decision *decision)
 {
 	const struct decision *d = decision;
 	_cleanup_text_ struct text t = { 0 };
-	char carried[UNITS_TEXT_SIZE];
 
 	switch (d->verdict) {
 	case DECISION_SLOWER:
@@ -245,13 +244,14 @@ char *decision_text(const struct decision *decision)
 		text_appendf(&t, ", settled after %zu pairs", d->n_pairs);
 	else
 		text_appendf(&t, ", settled after %zu of %zu pairs", d->settled_after, d->n_pairs);
-	if (d->carried > 0)
-		text_appendf(&t,
-			"; a run takes %s longer after one of the %s program, which may be all of "
-			"it: have a hook remove what it leaves (--prepare sync)",
-			units_format_percent(fmax(d->carried, 1 / d->carried) - 1, carried),
-			d->carried > 1 ? "new" : "old");
-	else if (d->verdict == DECISION_NOT_SETTLED)
+	if (d->carried > 0) {
+		text_append(&t, "; ");
+		carryover_append(&t, log(d->carried), "the old program", "the new program");
+		text_append(&t,
+			", which may be all of it: have a hook remove what it leaves "
+			"(--prepare sync)");
+	} else if (d->verdict == DECISION_NOT_SETTLED) {
 		append_missing(&t, d);
+	}
 	return text_steal(&t);
 }

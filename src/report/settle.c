@@ -127,12 +127,13 @@ static bool may_be_carryover(const struct comparison *c)
 
 static int explain_carryover(struct comparison *c)
 {
-	_cleanup_free_ char *text = carryover_text(&c->carryover, c->old->name, c->new->name);
-	int r = text ? text_format(&c->unclear, "%s, which may be all of the difference", text)
-		     : -ENOMEM;
+	_cleanup_text_ struct text t = { 0 };
 
-	if (r < 0)
-		return r;
+	carryover_append(&t, c->carryover.change, c->old->name, c->new->name);
+	text_append(&t, ", which may be all of the difference");
+	c->unclear = text_steal(&t);
+	if (!c->unclear)
+		return -ENOMEM;
 	c->is_unclear_by_settling = true;
 	c->is_carried = true;
 	return 0;

@@ -270,12 +270,9 @@ char *comparison_render(const struct comparison *comparison)
 	else
 		text_appendf(&t, "  runs       %zu, %zu\n", c->n_runs[0], c->n_runs[1]);
 	if (c->carryover.change != 0) {
-		_cleanup_free_ char *carried =
-			carryover_text(&c->carryover, c->old->name, c->new->name);
-
-		if (!carried)
-			return NULL;
-		text_appendf(&t, "  carry-over %s\n", carried);
+		text_append(&t, "  carry-over ");
+		carryover_append(&t, c->carryover.change, c->old->name, c->new->name);
+		text_append(&t, "\n");
 	}
 	if (comparison_may_be_faults(c))
 		text_appendf(&t,
