@@ -76,15 +76,16 @@ struct ratio comparison_interval_at(const struct comparison *comparison, double 
 double comparison_p_above(const struct comparison *comparison, double ratio)
 {
 	const struct comparison *c = comparison;
-	double far = log(c->ratio.ratio / ratio), error, df = get_df(c);
+	double share = 1 + c->resolution.share, error, df = get_df(c);
+	double far = log(c->ratio.ratio / (ratio * share));
 
 	if (!(far > 0))
 		return 1;
 	if (c->test)
-		return shift_test_p(c->test, log(ratio));
+		return shift_test_p(c->test, log(ratio * share));
 	if (isnan(c->ratio.low))
 		return 1;
-	error = log(c->ratio.ratio / (c->ratio.low * (1 + c->resolution.share))) /
+	error = log(c->ratio.ratio / (c->ratio.low * share)) /
 		student_quantile(1 - SIGNIFICANCE, df);
 	return error > 0 ? student_two_sided(far / error, df) : 0;
 }

@@ -109,8 +109,8 @@ struct ratio ratio_of_shift(const struct shift *shift);
 /* The change with an interval that is as certain as 1 - level, where `ratio` has one at
  * SIGNIFICANCE (stats/multiple.h). */
 struct ratio comparison_interval_at(const struct comparison *comparison, double level);
-/* The two-sided p of the hypothesis that the change is this one, and not a larger one; 1 where the
- * estimate is not larger. */
+/* The two-sided p of the hypothesis that the change is this one, or beyond it by no more than the
+ * resolution, and not a larger one; 1 where the estimate is not larger. */
 double comparison_p_above(const struct comparison *comparison, double ratio);
 
 /*

@@ -23,26 +23,19 @@ static bool is_decidable(
 }
 
 /* "too few runs: 5 pairs, and at least 6 are needed to find any difference" */
-static int explain_too_few(struct comparison *c, size_t n_compared)
+static int explain_too_few(const struct comparison *c, size_t n_compared, char **ret)
 {
 	double wanted = SIGNIFICANCE / (double)n_compared;
-	int r;
 
 	if (c->n_pairs > 0)
-		r = text_format(&c->unclear,
+		return text_format(ret,
 			"too few runs: %zu pairs, and at least %zu are needed to find any "
 			"difference",
 			c->n_pairs, shift_pairs_needed(wanted));
-	else
-		r = text_format(&c->unclear,
-			"too few %s: %zu and %zu, and at least %zu each are needed to find any "
-			"difference",
-			comparison_is_of_results(c) ? "results" : "runs", c->old_stats.n,
-			c->new_stats.n, shift_values_needed(wanted));
-	if (r < 0)
-		return r;
-	c->is_unclear_by_settling = true;
-	return 0;
+	return text_format(ret,
+		"too few %s: %zu and %zu, and at least %zu each are needed to find any difference",
+		comparison_is_of_results(c) ? "results" : "runs", c->old_stats.n, c->new_stats.n,
+		shift_values_needed(wanted));
 }
 
 /* Whether the change is beyond what the machine may do between two results. */
@@ -55,8 +48,8 @@ static bool is_resolved(const struct comparison *c)
 	return c->ratio.low > 1 || c->ratio.high < 1;
 }
 
-/* "measured one after the other, which shows nothing below about 20 %", malloc'd. */
-static int make_unresolved_text(const struct comparison *c, char **ret)
+/* "measured one after the other, which shows nothing below about 20 %" */
+static int explain_unresolved(const struct comparison *c, char **ret)
 {
 	char share[UNITS_TEXT_SIZE], control[UNITS_TEXT_SIZE];
 
@@ -67,17 +60,6 @@ static int make_unresolved_text(const struct comparison *c, char **ret)
 			units_format_change(c->control_ratio - 1, control), share);
 	return text_format(
 		ret, "measured one after the other, which shows nothing below about %s", share);
-}
-
-static int explain_unresolved(struct comparison *c)
-{
-	int r = make_unresolved_text(c, &c->unclear);
-
-	if (r < 0)
-		return r;
-	c->is_unclear_by_settling = true;
-	c->is_unresolved = true;
-	return 0;
 }
 
 /* Whether new is larger than old in more pairs of units than it is smaller, which is the direction
@@ -102,18 +84,15 @@ static bool is_less(const struct comparison *c)
 	return c->ratio.ratio == 1 ? !is_more_often(c) : c->ratio.ratio < 1;
 }
 
-static int explain_no_direction(struct comparison *c)
+static int explain_no_direction(const struct comparison *c, char **ret)
 {
 	bool are_zero = c->old_stats.median == 0 && c->new_stats.median == 0;
 
-	c->unclear = strdup(are_zero
+	*ret = strdup(are_zero
 			? "they differ, but both medians are 0, which have no ratio"
 			: "they differ, but the medians do not tell how, and a value that is not "
 			  "above 0 has no ratio");
-	if (!c->unclear)
-		return -ENOMEM;
-	c->is_unclear_by_settling = true;
-	return 0;
+	return *ret ? 0 : -ENOMEM;
 }
 
 /* Whether the next run that a program slows down may be all of the difference. */
@@ -125,36 +104,43 @@ static bool may_be_carryover(const struct comparison *c)
 		&c->carryover, is_above ? c->ratio.low : c->ratio.high, 1, is_above);
 }
 
-static int explain_carryover(struct comparison *c)
+static int explain_carryover(const struct comparison *c, char **ret)
 {
 	_cleanup_text_ struct text t = { 0 };
 
 	carryover_append(&t, c->carryover.change, c->old->name, c->new->name);
 	text_append(&t, ", which may be all of the difference");
-	c->unclear = text_steal(&t);
-	if (!c->unclear)
-		return -ENOMEM;
-	c->is_unclear_by_settling = true;
-	c->is_carried = true;
-	return 0;
+	*ret = text_steal(&t);
+	return *ret ? 0 : -ENOMEM;
 }
 
-/* sorted: the p of all n comparisons that are asked for; n_silent more say nothing. */
+/* Why nothing can be concluded from the test. sorted: the p of all n comparisons that are asked
+ * for; n_silent more say nothing. */
+static int explain(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
+{
+	if (!is_decidable(c, sorted, n, n_silent))
+		return explain_too_few(c, n + n_silent, &c->unclear);
+	if (!(c->adjusted_p <= SIGNIFICANCE))
+		return 0;
+	if (!has_direction(c))
+		return explain_no_direction(c, &c->unclear);
+	c->is_unresolved = !is_resolved(c);
+	if (c->is_unresolved)
+		return explain_unresolved(c, &c->unclear);
+	c->is_carried = may_be_carryover(c);
+	return c->is_carried ? explain_carryover(c, &c->unclear) : 0;
+}
+
 static int decide(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
 {
-	int r = 0;
-
 	c->is_unresolved = c->is_carried = false;
-	if (!c->unclear && !is_decidable(c, sorted, n, n_silent))
-		r = explain_too_few(c, n + n_silent);
-	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !has_direction(c))
-		r = explain_no_direction(c);
-	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && !is_resolved(c))
-		r = explain_unresolved(c);
-	if (r >= 0 && !c->unclear && c->adjusted_p <= SIGNIFICANCE && may_be_carryover(c))
-		r = explain_carryover(c);
-	if (r < 0)
-		return r;
+	if (!c->unclear) {
+		int r = explain(c, sorted, n, n_silent);
+
+		if (r < 0)
+			return r;
+		c->is_unclear_by_settling = c->unclear;
+	}
 	if (c->unclear)
 		c->verdict = VERDICT_UNCLEAR;
 	else if (c->adjusted_p > SIGNIFICANCE)
@@ -204,8 +190,7 @@ static double find_gate_p(const struct comparison *c, double limit)
 {
 	if (c->verdict != VERDICT_SLOWER)
 		return 1;
-	return isinf(c->ratio.ratio) ? c->p
-				     : comparison_p_above(c, limit * (1 + c->resolution.share));
+	return isinf(c->ratio.ratio) ? c->p : comparison_p_above(c, limit);
 }
 
 int comparison_gate_level(
@@ -251,7 +236,7 @@ char *comparison_gate_reason(const struct comparison *comparison)
 	if (comparison->resolution.share <= 0 || isnan(comparison->ratio.high))
 		return strdup("a value that is not above 0 has no ratio, so the change has no "
 			      "interval");
-	return make_unresolved_text(comparison, &text) < 0 ? NULL : text;
+	return explain_unresolved(comparison, &text) < 0 ? NULL : text;
 }
 
 const char *comparison_gate_name(enum gate gate)
