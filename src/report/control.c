@@ -102,17 +102,6 @@ static int rounds_compare(struct rounds *rounds, double slope, double base)
 	return shift_of_pairs(control, rounds->program, rounds->n, &rounds->shift);
 }
 
-static struct ratio make_ratio(double estimate, double low, double high)
-{
-	bool has_interval = isfinite(low) && isfinite(high);
-
-	return (struct ratio){
-		.ratio = exp(estimate),
-		.low = has_interval ? exp(low) : NAN,
-		.high = has_interval ? exp(high) : NAN,
-	};
-}
-
 int control_measure(
 	const struct benchmark *of, const struct benchmark *control, struct control_ratio *ret)
 {
@@ -122,7 +111,7 @@ int control_measure(
 	if (r >= 0)
 		r = rounds_compare(&rounds, 1, 0);
 	if (r >= 0) {
-		ret->ratio = make_ratio(rounds.shift.estimate, rounds.shift.low, rounds.shift.high);
+		ret->ratio = ratio_of_shift(&rounds.shift);
 		ret->n_rounds = rounds.n;
 	}
 	rounds_clear(&rounds);
@@ -249,7 +238,7 @@ enum {
  */
 static void find_slope(const struct rounds rounds[2], double *ret_slope, double *ret_error)
 {
-	struct products all = { 0 };
+	struct products each[2] = { 0 }, all;
 	double flat[2 * SLOPE_BLOCKS], steep[2 * SLOPE_BLOCKS], mean[2] = { 0 }, sum[2] = { 0 };
 	const double n = 2 * SLOPE_BLOCKS;
 	double low, high;
@@ -259,17 +248,18 @@ static void find_slope(const struct rounds rounds[2], double *ret_slope, double 
 	if (rounds[0].n < SLOPE_ROUNDS_MIN || rounds[1].n < SLOPE_ROUNDS_MIN)
 		return;
 	for (size_t i = 0; i < 2; i++)
-		add_products(&rounds[i], 0, 0, &all);
+		add_products(&rounds[i], 0, 0, &each[i]);
+	all = each[0];
+	add_products(&rounds[1], 0, 0, &all);
 	if (!(all.both > 0))
 		return;
 	for (size_t i = 0; i < 2 * SLOPE_BLOCKS; i++) {
 		size_t which = i / SLOPE_BLOCKS, block = i % SLOPE_BLOCKS;
 		size_t n_rounds = rounds[which].n;
-		struct products part = { 0 };
+		struct products part = each[!which];
 
 		add_products(&rounds[which], block * n_rounds / SLOPE_BLOCKS,
 			(block + 1) * n_rounds / SLOPE_BLOCKS, &part);
-		add_products(&rounds[!which], 0, 0, &part);
 		if (!(part.both > 0))
 			return;
 		flat[i] = part.both / part.control;
@@ -295,7 +285,7 @@ static void set_change(struct comparison *c, const struct shift *old, const stru
 	double high = change + hypot(new->high - new->estimate, old->estimate - old->low);
 	double to_zero = change > 0 ? change - low : high - change;
 
-	c->ratio = make_ratio(change, low, high);
+	c->ratio = ratio_of_shift(&(struct shift){ .estimate = change, .low = low, .high = high });
 	c->p = to_zero > 0 ? 2 * normal_upper_tail(NORMAL_975 * fabs(change) / to_zero)
 			   : (change == 0 ? 1 : 0);
 	c->least_p = 0;
