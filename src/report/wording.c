@@ -251,15 +251,15 @@ char *comparison_render(const struct comparison *comparison)
 	if (!isnan(c->ratio.low))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
 			comparison_format_interval(c, interval));
-	if (c->control_ratio > 0)
+	if (c->control_ratio > 0) {
 		text_appendf(&t,
 			"  control    %s    its own change, already removed from the change above",
 			units_format_change(c->control_ratio - 1, a));
-	if (c->control_ratio > 0 && c->control_slope != 1)
-		text_appendf(&t, "; the rounds show %.2g times as much in the program",
-			c->control_slope);
-	if (c->control_ratio > 0)
+		if (c->control_slope != 1)
+			text_appendf(&t, "; the rounds show %.2g times as much in the program",
+				c->control_slope);
 		text_append(&t, "\n");
+	}
 	if (c->resolution.share > 0)
 		text_appendf(&t, "  resolution %s    two results of %s may differ by this much\n",
 			units_format_percent(c->resolution.share, a), c->resolution.why);
