@@ -62,12 +62,24 @@ struct rule {
 
 /* Less than 1 % of all series without a step have a significant proposal, by simulation: see
  * tests/unit/test-level.c. */
-static const struct rule rule_of_runs = { false, 8, 2.4, 0, 0, 0.01, 2, false };
+static const struct rule rule_of_runs = {
+	.g = 8,
+	.g_log = 2.4,
+	.least_relative = 0.01,
+	.least_deviations = 2,
+};
 /* Less than 5 % of all histories without a change have one at any look after each of their results,
  * however long they become (bench/trend-looks.c). With m results there are about m ways to divide
  * those of a history, of which those of a doubled one are mostly new: what a look may add has to
  * fall by more than 1 / m, which 2 * log(m) alone does not do. */
-static const struct rule rule_of_results = { true, 10, 3.1, 1.5, 3.1, 0, 0, true };
+static const struct rule rule_of_results = {
+	.by_ranks = true,
+	.g = 10,
+	.g_log = 3.1,
+	.ranks = 1.5,
+	.ranks_log = 3.1,
+	.no_drift = true,
+};
 /* The least |z| of Spearman's rank correlation with the run number: 0.3 % of all series without a
  * drift exceed it. */
 static const double drift_z = 3.0;
