@@ -42,7 +42,7 @@ struct pairs {
 	size_t n;
 	struct omission *omissions;
 	size_t n_omissions;
-	double gate_level; /* of --fail-slower, comparison_gate_level() */
+	double gate_level; /* comparison_gate_level(), where there is --fail-slower */
 };
 
 /* Whether the comparisons are with several files, each of which has to be named. */
@@ -471,9 +471,10 @@ static int make_pairs(struct pairs *pairs)
 	}
 	sort_pairs(pairs);
 	r = comparison_settle(pairs->comparisons, pairs->n);
-	return r < 0 ? r
-		     : comparison_gate_level(pairs->comparisons, pairs->n,
-			       pairs->request->fail_slower, &pairs->gate_level);
+	if (r >= 0 && !isnan(pairs->request->fail_slower))
+		r = comparison_gate_level(pairs->comparisons, pairs->n, pairs->request->fail_slower,
+			&pairs->gate_level);
+	return r;
 }
 
 static void clear_pairs(struct pairs *pairs)
