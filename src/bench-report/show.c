@@ -201,7 +201,7 @@ static int emit_benchmark(struct show *show, const char *file, const struct benc
 	emit_string(emit, "cpus_reason", about.cpus_reason);
 	emit_string(emit, "meanwhile", about.meanwhile);
 	emit_string(emit, "stamps", summary_clock_text(benchmark));
-	emit_real(emit, "floor", about.floor_seconds);
+	emit_real(emit, "floor", about.floor);
 	emit_real(emit, "shell", about.shell_seconds);
 	if (analysis) {
 		emit_figures(emit, benchmark, &analysis->stats);

@@ -148,19 +148,18 @@ static void append_interval(struct text *t, const struct analysis *analysis, str
 	text_append(t, " with 95 % certainty\n");
 }
 
-/* The least time that a run takes. Compared with long runs it is so short that it has its own
+/* The least that a run takes. Compared with long runs it is so short that it has its own
  * scale. */
 static void append_overhead(struct text *t, const struct summary_input *input,
-	const struct scale *scale, const char *name, double seconds, const char *what)
+	const struct scale *scale, const char *name, double value, const char *what)
 {
 	char figure[UNITS_TEXT_SIZE];
 
-	if (!isfinite(seconds))
+	if (!isfinite(value))
 		return;
-	scale_format(scale_shows(*scale, seconds)
-			? *scale
-			: scale_choose_unit(input->benchmark->unit, seconds),
-		seconds, figure);
+	scale_format(scale_shows(*scale, value) ? *scale
+						: scale_choose_unit(input->benchmark->unit, value),
+		value, figure);
 	append_row(t, name, figure, "%s, measured the same way", what);
 }
 
@@ -285,7 +284,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 			"interval");
 	append_whole_core(t, input->benchmark, &scale);
 	append_elsewhere(t, input->benchmark);
-	append_overhead(t, input, &scale, "floor", input->floor_seconds, "an empty program");
+	append_overhead(t, input, &scale, "floor", input->floor, "an empty program");
 	append_overhead(
 		t, input, &scale, "shell", input->shell_seconds, "the shell with nothing to do");
 	append_usage(t, input->benchmark);
@@ -556,7 +555,7 @@ void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
 	ret->cpus = facts_find_string(&benchmark->metadata, "quiesce_cpus");
 	ret->cpus_reason = facts_find_string(&benchmark->metadata, "quiesce_cpus_reason");
 	ret->meanwhile = facts_find_string(&benchmark->metadata, "quiesce_meanwhile");
-	ret->floor_seconds =
+	ret->floor =
 		benchmark->metric ? read_metric_floor(benchmark) : read_floor(benchmark, "floor");
 	ret->shell_seconds = benchmark->metric ? NAN : read_floor(benchmark, "floor_shell");
 }

@@ -15,9 +15,9 @@ struct summary_input {
 	const char *cpus_reason; /* why these CPUs; NULL when the user gave them or when unknown */
 	/* What else ran on these CPUs meanwhile; NULL when unknown. */
 	const char *meanwhile;
-	/* The time of the empty program by the same clock, or its figure of the metric; NAN when
-	 * unknown. */
-	double floor_seconds;
+	/* The empty program's time by the same clock, in seconds, or its figure of the metric, in
+	 * the unit of the benchmark; NAN when unknown. */
+	double floor;
 	/* The time of the shell with nothing to do (--shell), in the same way. */
 	double shell_seconds;
 	bool warnings; /* whether to include the findings that are warnings */
