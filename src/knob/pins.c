@@ -66,23 +66,23 @@ struct pins {
 
 /* --- The rule. --- */
 
-enum pin_news pin_judge(const struct pin *pin, const struct cpumask *now,
-	const struct cpumask *cpuset, struct cpumask *scratch)
+bool pin_has_chosen(const struct pin *pin, const struct cpumask *now, const struct cpumask *cpuset,
+	struct cpumask *scratch)
 {
-	/* A cpuset that has just got CPUs may still have threads that the kernel has not yet given
-	 * them: they have what it had. */
+	/* The kernel gave it all CPUs. A cpuset that has just got CPUs may still have threads that
+	 * the kernel has not yet given them: they have what it had. */
 	if (cpumask_subset(cpuset, now) || cpumask_subset(pin->cpuset, now))
-		return PIN_GIVEN;
+		return false;
 	if (cpumask_equal(now, pin->last))
-		return PIN_SAME;
+		return false;
 	if (!pin->wish)
-		return PIN_CHOSEN;
+		return true;
 	/* As much of the wish as the cpuset allows. */
 	cpumask_andnot(scratch, now, pin->wish);
 	if (cpumask_intersects(scratch, cpuset))
-		return PIN_CHOSEN;
+		return true;
 	cpumask_and(scratch, pin->wish, cpuset);
-	return cpumask_subset(scratch, now) ? PIN_SAME : PIN_CHOSEN;
+	return !cpumask_subset(scratch, now);
 }
 
 bool pin_is_inherited(
@@ -361,18 +361,17 @@ static int look_at(struct pins *pins, struct pinned *p)
  */
 static int judge_again(struct pins *pins, const struct pin *before, struct pinned *p)
 {
-	const struct cpumask *seen = p->pin.last;
-	enum pin_news news = pin_judge(before, seen, p->pin.cpuset, pins->scratch);
+	bool has_chosen = pin_has_chosen(before, p->pin.last, p->pin.cpuset, pins->scratch);
 	int r;
 
-	if (news == PIN_CHOSEN) {
+	if (has_chosen) {
 		forget_cpusets(&pins->cpusets);
 		r = look_at(pins, p);
 		if (r < 0)
 			return r;
-		news = pin_judge(before, p->pin.last, p->pin.cpuset, pins->scratch);
+		has_chosen = pin_has_chosen(before, p->pin.last, p->pin.cpuset, pins->scratch);
 	}
-	p->pin.wish = news == PIN_CHOSEN ? p->pin.last : before->wish;
+	p->pin.wish = has_chosen ? p->pin.last : before->wish;
 	return 0;
 }
 

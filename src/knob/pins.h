@@ -64,16 +64,11 @@ struct pin {
 	const struct cpumask *cpuset; /* those of its cpuset at that time */
 };
 
-enum pin_news {
-	PIN_SAME,   /* it has what it had, or what it has chosen */
-	PIN_GIVEN,  /* the kernel gave it all CPUs of its cpuset */
-	PIN_CHOSEN, /* it has chosen others now */
-};
-
-/* What has become of a thread, which has the CPUs `now` in a cpuset that has `cpuset`. `scratch` is
- * overwritten. */
-enum pin_news pin_judge(const struct pin *pin, const struct cpumask *now,
-	const struct cpumask *cpuset, struct cpumask *scratch);
+/* Whether a thread has chosen CPUs of its own: it has the CPUs `now` in a cpuset that has `cpuset`,
+ * and these are neither what it had or has chosen, nor what the kernel gave it, which is all CPUs
+ * of its cpuset. `scratch` is overwritten. */
+bool pin_has_chosen(const struct pin *pin, const struct cpumask *now, const struct cpumask *cpuset,
+	struct cpumask *scratch);
 /* Whether a thread that is seen for the first time has what it has from `parent` (NULL: not known).
  */
 bool pin_is_inherited(
