@@ -128,10 +128,21 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	return 0;
 }
 
-/* Plans a knob that holds a hexadecimal mask: adds the quiet CPUs to the mask, or removes them. */
-static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned group,
-	const char *path, bool add_quiet, const char *name)
+/* A hexadecimal mask, and what a plan does to it. */
+enum mask {
+	MASK_BANNED,   /* of irqbalance: the quiet CPUs are added */
+	MASK_AFFINITY, /* the quiet CPUs are removed */
+	/* The CPUs to which packets of a queue are handed, for their work in the network stack
+	 * (Documentation/networking/scaling.rst, "RPS"): the same, but a mask without CPUs means
+	 * that this is done where the queue's interrupt is. Which CPU sends by which queue
+	 * (xps_cpus) brings no work of others to it. */
+	MASK_QUEUE,
+};
+
+static int plan_mask(struct knob_plan *plan, const struct steering *s, enum mask kind,
+	const char *path, const char *name)
 {
+	unsigned group = kind == MASK_BANNED ? GROUP_IRQBALANCE : GROUP_IRQS;
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
 	_cleanup_free_ char *now = NULL, *wanted = NULL;
 	struct knob *knob;
@@ -140,13 +151,18 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 	if (cpumask_new(&mask) < 0)
 		return -ENOMEM;
 	r = knob_read(backends, path, &now);
+	/* The card is gone. */
+	if (r < 0 && kind == MASK_QUEUE && knob_error_is_unavailable(-r))
+		return 0;
 	if (r < 0 && knob_error_is_ours(-r))
 		return r;
 	if (r < 0 || cpumask_parse_hex(now, mask) < 0)
 		return knob_plan_add_word(plan, group,
 			r == -EACCES || r == -EPERM ? KNOB_DENIED : KNOB_UNAVAILABLE, path,
 			r < 0 ? strerror(-r) : "not a hexadecimal mask", "%s", name);
-	if (add_quiet) {
+	if (kind == MASK_QUEUE && cpumask_is_empty(mask))
+		return 0;
+	if (kind == MASK_BANNED) {
 		cpumask_or(mask, mask, s->quiet);
 	} else {
 		cpumask_andnot(mask, mask, s->quiet);
@@ -157,43 +173,21 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, unsigned 
 	if (!wanted)
 		return -ENOMEM;
 	r = knob_plan_add(plan, group, KNOB_MASK, path, wanted, &knob, "%s", name);
-	if (r == 0)
-		knob->may_be_refused = group == GROUP_IRQBALANCE;
-	return r;
+	if (r < 0)
+		return r;
+	knob->may_be_refused = kind != MASK_AFFINITY;
+	knob->fold = kind == MASK_QUEUE ? QUEUES_FOLD : NULL;
+	return 0;
 }
 
-/*
- * The CPUs to which packets of a queue are handed, for their work in the network stack
- * (Documentation/networking/scaling.rst, "RPS"). A mask without CPUs means that this is done where
- * the queue's interrupt is. Which CPU sends by which queue (xps_cpus) brings no work of others to
- * it.
- */
 static int plan_queues(struct knob_plan *plan, const struct steering *s)
 {
 	struct netqueues queues = { 0 };
 	int r;
 
 	r = netqueues_read("rx-*", "rps_cpus", &queues);
-	for (size_t i = 0; r == 0 && i < queues.n; i++) {
-		_cleanup_free_ char *now = NULL;
-
-		r = knob_read(NULL, queues.items[i].path, &now);
-		if (r < 0 && knob_error_is_unavailable(-r)) {
-			r = 0; /* the card is gone */
-			continue;
-		}
-		if (r == 0 && cpumask_parse_hex(now, s->scratch) == 0 &&
-			cpumask_is_empty(s->scratch))
-			continue;
-		r = r < 0 && knob_error_is_ours(-r)
-			? r
-			: plan_mask(plan, s, GROUP_IRQS, queues.items[i].path, false,
-				  queues.items[i].name);
-		if (r == 0 && !plan->knobs[plan->n - 1].settled) {
-			plan->knobs[plan->n - 1].fold = QUEUES_FOLD;
-			plan->knobs[plan->n - 1].may_be_refused = true;
-		}
-	}
+	for (size_t i = 0; r == 0 && i < queues.n; i++)
+		r = plan_mask(plan, s, MASK_QUEUE, queues.items[i].path, queues.items[i].name);
 	netqueues_clear(&queues);
 	return r;
 }
@@ -325,8 +319,7 @@ static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 	if (r < 0)
 		return plan_service(plan, s);
 	r = plan_ban(plan, s, now);
-	return r < 0 ? r
-		     : plan_mask(plan, s, GROUP_IRQBALANCE, BANNED, true, "irqbalance banned CPUs");
+	return r < 0 ? r : plan_mask(plan, s, MASK_BANNED, BANNED, "irqbalance banned CPUs");
 }
 
 static int plan_all(struct knob_plan *plan, const struct steering *s)
@@ -335,8 +328,7 @@ static int plan_all(struct knob_plan *plan, const struct steering *s)
 
 	r = plan_irqbalance(plan, s);
 	if (r == 0)
-		r = plan_mask(
-			plan, s, GROUP_IRQS, IRQLINE_DEFAULT_AFFINITY, false, "default affinity");
+		r = plan_mask(plan, s, MASK_AFFINITY, IRQLINE_DEFAULT_AFFINITY, "default affinity");
 	for (size_t i = 0; r == 0 && i < s->lines->n; i++)
 		r = plan_line(plan, s, &s->lines->items[i]);
 	return r < 0 ? r : plan_queues(plan, s);
