@@ -36,8 +36,10 @@ enum {
 /* In seconds. The clock of a CPU that idled rises within this time, and qs_settle() need not sleep.
  */
 static const double WARMUP_TIME = 0.02;
-/* For the values of a benchmark in a process, where nobody says how many: half a minute in 25. */
+/* For the values of a benchmark in a process, where nobody says how many: 15 seconds in 25. */
 static const double PROCESS_TIME = 0.6;
+/* Times are written to a process, and counted there, in nanoseconds. */
+static const double SHORTEST = 1e-9;
 
 struct options {
 	uint64_t processes;
@@ -129,7 +131,7 @@ static int parse_seconds(const char *text, double *ret)
 			scale *= 10;
 	}
 	seconds = (double)whole + (double)fraction / scale;
-	if (*text != '\0' || seconds <= 0)
+	if (*text != '\0' || seconds < SHORTEST)
 		return -EINVAL;
 	*ret = seconds;
 	return 0;
@@ -396,8 +398,10 @@ static int bind_to_cpu(const struct program *program)
 /* The time that a benchmark has in one process; 0: any. */
 static double find_process_time(const struct options *o)
 {
+	double part = o->max_time / (double)o->processes;
+
 	if (o->max_time > 0)
-		return o->worker ? o->max_time : o->max_time / (double)o->processes;
+		return o->worker ? o->max_time : part > SHORTEST ? part : SHORTEST;
 	return o->values_given ? 0 : PROCESS_TIME;
 }
 

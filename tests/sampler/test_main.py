@@ -121,7 +121,9 @@ def test_values_that_take_long():
     equal(counts('--max-time=0.05'), ([1], True), 'a short time')
     values, short = counts('--max-time=1', processes=1000)
     check(short and 1 <= len(values) <= 10 and set(values) == {1}, f'processes: {values}')
-    for bad in '0', '', '1e3', '86401', '-1':
+    # A nanosecond, of which each process has a part, and none at all.
+    equal(counts('--max-time=0.000000001'), ([1], True), 'the shortest time')
+    for bad in '0', '', '1e3', '86401', '-1', '0.0000000009', '0.0000000001':
         run(f'--max-time={bad}', 'slow', status=2)
 
 
