@@ -33,11 +33,14 @@ static const char *read_dmi(bool proven)
 {
 	/* The vendors of board and firmware prove nothing: a real machine may have a firmware that
 	 * was written for QEMU. */
-	static const char *const files[] = {
-		"/sys/class/dmi/id/product_name",
-		"/sys/class/dmi/id/sys_vendor",
-		"/sys/class/dmi/id/board_vendor",
-		"/sys/class/dmi/id/bios_vendor",
+	static const struct {
+		const char *path;
+		bool proves;
+	} files[] = {
+		{ "/sys/class/dmi/id/product_name", .proves = true },
+		{ "/sys/class/dmi/id/sys_vendor", .proves = true },
+		{ "/sys/class/dmi/id/board_vendor" },
+		{ "/sys/class/dmi/id/bios_vendor" },
 	};
 	/* The specific names first: many of these hypervisors are built on QEMU. Amazon and Google
 	 * give their names to real machines as well. */
@@ -61,11 +64,12 @@ static const char *read_dmi(bool proven)
 		{ "Apple Virtualization", "apple" },
 	};
 
-	for (size_t i = 0; i < (proven ? 2 : ARRAY_SIZE(files)); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		char text[FILE_ATTR_SIZE];
 		const char *name;
 
-		if (file_read_attr(AT_FDCWD, files[i], text, sizeof(text)) < 0)
+		if ((proven && !files[i].proves) ||
+			file_read_attr(AT_FDCWD, files[i].path, text, sizeof(text)) < 0)
 			continue;
 		/* Amazon's instances without a hypervisor ("m7g.metal") have the same vendor. */
 		if (strstr(text, ".metal"))
