@@ -250,9 +250,7 @@ int command_start(struct command *command, const struct options *options, const 
 		.user = options->user,
 		.input = command->streams.input,
 		.output = command->streams.output,
-		.pipe = options->stdout_to == OUTPUT_PIPE,
-		.reads = options->stdout_to == OUTPUT_PIPE_HERE,
-		.terminal = options->stdout_to == OUTPUT_TERMINAL,
+		.stdout_to = options->stdout_to,
 	};
 	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
 	int r;

@@ -213,7 +213,7 @@ static int take_stdout(const char *value, void *into)
 	o->output_file = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(output_names); i++) {
 		if (output_names[i] && strcmp(value, output_names[i]) == 0) {
-			o->stdout_to = (enum option_output)i;
+			o->stdout_to = (enum output_kind)i;
 			return 0;
 		}
 	}

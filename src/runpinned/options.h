@@ -9,6 +9,7 @@
 
 #include "runpinned/launch.h"
 #include "runpinned/parameters.h"
+#include "runpinned/streams.h"
 #include "runpinned/user.h"
 
 #include "basic/units.h"
@@ -23,15 +24,6 @@ enum env_pad_mode {
 #define OPTIONS_MAX_METADATA 32
 #define OPTIONS_MAX_VARIABLES 64
 #define OPTIONS_MAX_RUNS (100 * 1000 * 1000) /* also written out in messages of options.c */
-
-/* Where --stdout sends what the program writes. */
-enum option_output {
-	OUTPUT_NULL,
-	OUTPUT_FILE,
-	OUTPUT_PIPE,
-	OUTPUT_PIPE_HERE,
-	OUTPUT_TERMINAL,
-};
 
 /* Shell commands around the runs (hooks.h). */
 enum hook_kind {
@@ -137,7 +129,7 @@ struct options {
 	bool show_output;
 	const char *input;	 /* --input, with parameters; NULL: /dev/null */
 	const char *output_file; /* the file of --stdout, with parameters, or NULL */
-	enum option_output stdout_to;
+	enum output_kind stdout_to;
 	bool ignore_failure;	    /* of every kind */
 	bool ignored_statuses[256]; /* exit statuses that are no failures */
 	struct option_hooks hooks[HOOK_KINDS];

@@ -143,11 +143,11 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		p.flags |= LAUNCH_INPUT;
 	if (plan->output > 0)
 		p.flags |= LAUNCH_OUTPUT;
-	if (plan->pipe || plan->reads)
+	if (plan->stdout_to == OUTPUT_PIPE)
 		p.flags |= LAUNCH_PIPE;
-	if (plan->reads)
-		p.flags |= LAUNCH_READER;
-	if (plan->terminal)
+	if (plan->stdout_to == OUTPUT_PIPE_HERE)
+		p.flags |= LAUNCH_PIPE | LAUNCH_READER;
+	if (plan->stdout_to == OUTPUT_TERMINAL)
 		p.flags |= LAUNCH_TERMINAL;
 	if (plan->tracepoints) {
 		p.stamps_fd = tracepoints_get_fd(plan->tracepoints);
@@ -229,9 +229,9 @@ static int open_output(const struct session_plan *plan, int *ret_ours, int *ret_
 {
 	int fds[2];
 
-	if (plan->terminal)
+	if (plan->stdout_to == OUTPUT_TERMINAL)
 		return open_terminal(ret_ours, ret_theirs);
-	if (!plan->pipe)
+	if (plan->stdout_to != OUTPUT_PIPE)
 		return 0;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
@@ -245,7 +245,8 @@ static int open_output(const struct session_plan *plan, int *ret_ours, int *ret_
 static int set_streams(const struct session_plan *plan, int output, int stderr_fd)
 {
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int input = plan->input > 0 ? plan->input : plan->terminal ? output : null_fd;
+	bool is_terminal = plan->stdout_to == OUTPUT_TERMINAL;
+	int input = plan->input > 0 ? plan->input : is_terminal ? output : null_fd;
 
 	if (output < 0)
 		output = plan->output > 0 ? plan->output : null_fd;
@@ -254,7 +255,7 @@ static int set_streams(const struct session_plan *plan, int output, int stderr_f
 	if (!plan->show_output &&
 		(dup2(output, STDOUT_FILENO) < 0 || dup2(stderr_fd, STDERR_FILENO) < 0))
 		return -errno;
-	return plan->terminal && ioctl(STDOUT_FILENO, TIOCSCTTY, 0) < 0 ? -errno : 0;
+	return is_terminal && ioctl(STDOUT_FILENO, TIOCSCTTY, 0) < 0 ? -errno : 0;
 }
 
 /*
@@ -329,7 +330,7 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(127);
-	leave_terminal(start->plan->terminal);
+	leave_terminal(start->plan->stdout_to == OUTPUT_TERMINAL);
 	/* Before standard error is redirected, because this may print messages. */
 	r = start->plan->join ? join_target() : 0;
 	if (r < 0)

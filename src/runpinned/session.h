@@ -14,6 +14,7 @@
 #include "machine/cpumask.h"
 #include "runpinned/launch.h"
 #include "runpinned/runlog.h"
+#include "runpinned/streams.h"
 #include "runpinned/tracepoints.h"
 #include "runpinned/user.h"
 
@@ -53,10 +54,7 @@ struct session_plan {
 	const struct user *user; /* as whom the program is run; NULL: as ourselves */
 	int input;  /* standard input, which each run reads from its start; 0: /dev/null */
 	int output; /* standard output, which is emptied before each run; 0: none */
-	bool pipe;  /* standard output is a pipe, from which the keeper reads, */
-	bool reads; /* or the launcher, on the CPUs of the program */
-	/* Standard output, and without `input` standard input, are a terminal; the same reader. */
-	bool terminal;
+	enum output_kind stdout_to;
 };
 
 struct session;

@@ -5,6 +5,15 @@
 
 #include <stdbool.h>
 
+/* Where --stdout sends what the program writes. */
+enum output_kind {
+	OUTPUT_NULL,
+	OUTPUT_FILE,
+	OUTPUT_PIPE,	  /* the keeper reads it (keeper.h) */
+	OUTPUT_PIPE_HERE, /* the launcher reads it, on the CPUs of the program */
+	OUTPUT_TERMINAL,  /* the keeper reads it; without a file also standard input */
+};
+
 /* The descriptors are 0 where no file was asked for: 0 is our own standard input, which main()
  * keeps open. */
 struct streams {
