@@ -11,7 +11,6 @@
  * "dropin:benchmark.slice": the settings in our drop-in file (unit/dropin.h):
  * "AllowedCPUs=2-3", "AllowedCPUs=2-3 CPUSetPartition=isolated", or what else dropin_read() says.
  */
-#define DROPIN_SCHEME "dropin"
 int slice_write_dropin(const char *unit, const char *text);
 
 /* "slice:benchmark.slice": the ActiveState of the slice. -EBUSY when it is to be stopped and a

@@ -46,7 +46,7 @@ static const struct knob_backend backends[] = {
 	{ IRQBALANCE_SCHEME, irqbalance_read, irqbalance_write, .late = true,
 		.is_ours = irqbalance_is_ours },
 	{ SERVICE_SCHEME, service_read, service_write, .late = true, .is_ours = service_is_ours },
-	{ SERVICE_DROPIN_SCHEME, dropin_read, service_write_ban, .is_ours = service_is_ours },
+	{ DROPIN_SCHEME, dropin_read, service_write_ban, .is_ours = service_is_ours },
 	{ 0 },
 };
 
@@ -194,7 +194,7 @@ static int plan_queues(struct knob_plan *plan, const struct steering *s)
 
 #define BANNED IRQBALANCE_SCHEME ":banned"
 #define SERVICE SERVICE_SCHEME ":" SERVICE_IRQBALANCE
-#define DROPIN SERVICE_DROPIN_SCHEME ":" SERVICE_IRQBALANCE
+#define DROPIN DROPIN_SCHEME ":" SERVICE_IRQBALANCE
 
 /* Whether an earlier apply has stopped the service. */
 static bool has_stopped_service(struct journal *journal)

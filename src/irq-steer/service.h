@@ -27,7 +27,6 @@ bool service_is_ours(const char *unit);
  * variables of its environment, in a drop-in that lasts until restore, count for each process of
  * the service. It is read by dropin_read().
  */
-#define SERVICE_DROPIN_SCHEME "dropin"
 /* The text of the drop-in that bans these CPUs, malloc'd; NULL when out of memory. */
 char *service_format_ban(const struct cpumask *banned);
 /* As dropin_write(). When the drop-in is removed, and the service was started while it was there,

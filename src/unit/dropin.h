@@ -13,7 +13,8 @@
 
 #include <stdint.h>
 
-#define DROPIN_NONE "none" /* there is no such file */
+#define DROPIN_SCHEME "dropin" /* of knobs: "dropin:benchmark.slice" */
+#define DROPIN_NONE "none"     /* there is no such file */
 /* systemd has not read the present file, because a writer was killed. Any write repairs that. */
 #define DROPIN_UNFINISHED "unfinished"
 
