@@ -881,6 +881,9 @@ bool plan_shows_more(const void *state)
 {
 	const struct freq_pin *pin = state;
 
+	/* A frequency that was asked for stays what it is. */
+	if (pin->request.kind == WANTED_FREQUENCY)
+		return false;
 	for (size_t i = 0; i < pin->policies->n; i++) {
 		const struct policy *policy = &pin->policies->items[i];
 		struct cpufreq_policy_info info;
