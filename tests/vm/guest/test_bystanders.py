@@ -5,7 +5,7 @@ children: each ends where its owner put it. Kernels before 6.2 forget that whene
 # A program that binds itself, and whose cpuset changes before anybody has looked at it since, cannot get
 # back what nobody knows. So of those that do it while the machine is made quiet or put back, a part may
 # end with all CPUs on these kernels: less than half, however busy the machine is. Without the setters'
-# help all of them would.
+# help all of them would. And who is bound to just those CPUs that all have meanwhile looks like all.
 
 import contextlib
 import itertools
@@ -55,6 +55,7 @@ class Bystanders:
         self.ends = threading.Event()
         self.phase = 'before'
         self.moment = set()  # who was started while cpusets were changing
+        self.alike = set()  # who was bound to all CPUs that there were then
         self.lost = 0  # how many of them nobody can know, as wrong() has seen it
         self.threads = []
         self.raised = []  # what has ended threads too soon
@@ -81,6 +82,8 @@ class Bystanders:
             self.wanted[process.pid] = f'{who}, {phase}', parse_list(cpus or '0-3')
             if cpus and phase.startswith('while'):
                 self.moment.add(process.pid)
+            if cpus and parse_list(cpus) == os.sched_getaffinity(0):
+                self.alike.add(process.pid)
 
     def bind_again(self, pid):
         """The owner of a program binds it to one CPU, then to another, and so on."""
@@ -144,12 +147,13 @@ class Bystanders:
         for pid, (who, wanted) in self.wanted.items():
             has = allowed(pid)
             if has is not None and has != wanted:
-                if FORGETS and pid in self.moment and has == {0, 1, 2, 3}:
-                    self.lost += 1
+                if FORGETS and has == {0, 1, 2, 3} and pid in self.moment | self.alike:
+                    self.lost += pid in self.moment
                     continue
                 key = who, str(sorted(wanted)), str(sorted(has))
                 found[key] = found.get(key, 0) + 1
-        if self.lost > len(self.moment) / 2:
+        # Of very few of them it may be too many by chance.
+        if self.lost > 1 + len(self.moment) / 2:
             found['bound while cpusets changed', 'their CPUs', 'all'] = self.lost
         return found
 
