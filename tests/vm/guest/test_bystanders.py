@@ -143,12 +143,16 @@ class Bystanders:
 
     def wrong(self):
         """{who, what he should have, what he has: how many}."""
-        found, self.lost = {}, 0
+        # One may have been born of a fork(2) that lost its CPU for longer than the setters wait: cpu-shield(8).
+        found, self.lost, late = {}, 0, False
         for pid, (who, wanted) in self.wanted.items():
             has = allowed(pid)
             if has is not None and has != wanted:
                 if FORGETS and has == {0, 1, 2, 3} and pid in self.moment | self.alike:
                     self.lost += pid in self.moment
+                    continue
+                if who.startswith('child') and has < wanted and not late:
+                    late = True
                     continue
                 key = who, str(sorted(wanted)), str(sorted(has))
                 found[key] = found.get(key, 0) + 1
