@@ -442,6 +442,8 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_real(emit, "ratio", d.ratio);
 	emit_real(emit, "ratio_low", d.low);
 	emit_real(emit, "ratio_high", d.high);
+	emit_real(emit, "carried", d.carried);
+	emit_real(emit, "alone", d.alone);
 	emit_real(emit, "e_wanted", d.wanted);
 	emit_real(emit, "e_slower", d.slower.e);
 	emit_real(emit, "e_not_slower", d.not_slower.e);

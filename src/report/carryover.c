@@ -100,36 +100,99 @@ static int judge(struct after after[2], struct carryover *ret)
 	return 0;
 }
 
-int carryover_find(const struct benchmark *old, const struct benchmark *new, struct carryover *ret)
+/* Sorts out the runs by what came before them. *ret_values is their memory. 0 where the runs do not
+ * tell when they began, else 1. */
+static int find_after(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *others, size_t n_others, double **ret_values, struct after ret[2])
 {
-	size_t n_old = old->series->n_samples, n_new = new->series->n_samples, n = n_old + n_new;
-	_cleanup_free_ struct start *starts =
-		reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts));
-	_cleanup_free_ double *values = reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values));
-	struct after after[2];
+	_cleanup_free_ struct start *starts = NULL;
+	_cleanup_free_ double *values = NULL;
+	size_t n = old->series->n_samples + new->series->n_samples, at = 0;
 
+	for (size_t i = 0; i < n_others; i++)
+		n += others[i].series->n_samples;
+	starts = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts));
+	values = reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values));
 	if (!starts || !values)
 		return -ENOMEM;
-	*ret = (struct carryover){ 0 };
-	if (old->metric || new->metric || list_starts(old, 0, starts) == 0 ||
-		list_starts(new, 1, starts + n_old) == 0)
+	if (old->metric || new->metric)
 		return 0;
+	for (size_t side = 0; side < 2 + n_others; side++) {
+		const struct benchmark *benchmark = side == 0 ? old
+			: side == 1			      ? new
+							      : &others[side - 2];
+		size_t n_listed = list_starts(benchmark, side, starts + at);
+
+		if (n_listed == 0)
+			return 0;
+		at += n_listed;
+	}
 	qsort(starts, n, sizeof(*starts), compare_starts);
 	for (size_t side = 0; side < 2; side++)
-		after[side] = (struct after){
+		ret[side] = (struct after){
 			.values = { values + 2 * side * n, values + (2 * side + 1) * n },
 		};
 	for (size_t i = 1; i < n; i++) {
-		struct after *of = &after[starts[i].side];
-		size_t before = starts[i - 1].side;
+		size_t side = starts[i].side, before = starts[i - 1].side;
 
 		/* Which one came first is not known, as of dates in whole seconds. */
 		if (starts[i].ns == starts[i - 1].ns)
 			return 0;
-		if (!isnan(starts[i].value))
-			of->values[before][of->n[before]++] = starts[i].value;
+		if (side < 2 && before < 2 && !isnan(starts[i].value))
+			ret[side].values[before][ret[side].n[before]++] = starts[i].value;
 	}
-	return judge(after, ret);
+	*ret_values = TAKE_PTR(values);
+	return 1;
+}
+
+int carryover_find(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *others, size_t n_others, struct carryover *ret)
+{
+	_cleanup_free_ double *values = NULL;
+	struct after after[2];
+	int r = find_after(old, new, others, n_others, &values, after);
+
+	if (r < 0)
+		return r;
+	*ret = (struct carryover){ 0 };
+	return r > 0 ? judge(after, ret) : 0;
+}
+
+int carryover_compare_alone(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *others, size_t n_others, double limit, struct carryover_alone *ret)
+{
+	_cleanup_free_ double *values = NULL;
+	struct mann_whitney found;
+	double *of_old, *of_new;
+	struct after after[2];
+	size_t n_old, n_new;
+	bool is_above;
+	int r;
+
+	r = find_after(old, new, others, n_others, &values, after);
+	if (r <= 0)
+		return r;
+	of_old = after[0].values[0];
+	of_new = after[1].values[1];
+	n_old = after[0].n[0];
+	n_new = after[1].n[1];
+	*ret = (struct carryover_alone){ NAN, 1, 1 };
+	if (n_old == 0 || n_new == 0)
+		return 1;
+	for (size_t i = 0; i < n_old; i++)
+		of_old[i] += log(limit);
+	stats_sort(of_old, n_old);
+	stats_sort(of_new, n_new);
+	r = mann_whitney_test(of_old, n_old, of_new, n_new, &found);
+	if (r < 0)
+		return r;
+	is_above = found.u > (double)n_old * (double)n_new / 2;
+	*ret = (struct carryover_alone){
+		.ratio = limit * exp(shift_estimate(of_old, n_old, of_new, n_new)),
+		.p_above = is_above ? found.p / 2 : 1 - found.p / 2,
+		.p_below = is_above ? 1 - found.p / 2 : found.p / 2,
+	};
+	return 1;
 }
 
 bool carryover_explains(

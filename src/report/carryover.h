@@ -30,8 +30,24 @@ struct carryover {
 };
 
 /* `change` and `bias` are 0 where nothing is found, or where the runs do not tell when they began.
- * -ENOMEM. */
-int carryover_find(const struct benchmark *old, const struct benchmark *new, struct carryover *ret);
+ * `others`: programs whose runs came in between. -ENOMEM. */
+int carryover_find(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *others, size_t n_others, struct carryover *ret);
+
+/*
+ * The two programs as each is alone: of all runs those that follow one of the same program. They
+ * are few, but nothing that the other program leaves behind is in them, also where it slows down
+ * only one of the two.
+ */
+struct carryover_alone {
+	double ratio;	/* NEW / OLD; NAN where one of the two never follows itself */
+	double p_above; /* of a ratio that is not above the limit (Mann and Whitney, one-sided) */
+	double p_below; /* of one that is not below it */
+};
+
+/* As carryover_find(). Returns 0 where the runs do not tell when they began, else 1. */
+int carryover_compare_alone(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *others, size_t n_others, double limit, struct carryover_alone *ret);
 /* Whether the carry-over, whose size is not exactly known, may be why this bound of NEW / OLD is
  * above a limit, or below it. */
 bool carryover_explains(

@@ -14,6 +14,14 @@
 #include "stats/multiple.h"
 #include "stats/stats.h"
 
+/* Of a look at each program alone, which confirms what the pairs show, or refutes it. */
+#define ALONE_CONFIRMED 0.05
+#define ALONE_CERTAIN 0.01
+
+enum {
+	LOOK_AGAIN = 8, /* after 1 / N more pairs */
+};
+
 static const char *const verdict_names[] = {
 	[DECISION_NOT_SETTLED] = "not settled",
 	[DECISION_SLOWER] = "slower",
@@ -37,6 +45,7 @@ void decision_begin(struct decision *decision, double percent, size_t n_together
 		.ratio = NAN,
 		.low = NAN,
 		.high = NAN,
+		.alone = NAN,
 		.carried = NAN,
 	};
 }
@@ -101,20 +110,65 @@ int decision_estimate(struct decision *decision, const double *old, const double
 	return 0;
 }
 
-void decision_carry(struct decision *decision, const struct carryover *carryover)
+bool decision_wants_look(const struct decision *decision)
+{
+	return decision->verdict == DECISION_SLOWER && decision->of_alone == DECISION_ALONE_OPEN &&
+		decision->n_pairs >= decision->next_look;
+}
+
+double decision_limit(const struct decision *decision)
+{
+	return 1 + decision->percent / 200;
+}
+
+static bool may_be_carryover(const struct decision *d, const struct carryover *carryover)
+{
+	return (d->verdict == DECISION_SLOWER &&
+		       carryover_explains(carryover, d->low, decision_limit(d), true)) ||
+		(d->verdict == DECISION_NOT_SLOWER &&
+			carryover_explains(carryover, d->high, 1 + d->percent / 100, false));
+}
+
+void decision_look(struct decision *decision, const struct carryover *carryover,
+	const struct carryover_alone *alone)
 {
 	struct decision *d = decision;
-	double slower = 1 + d->percent / 200, not_slower = 1 + d->percent / 100;
-	bool explains = (d->verdict == DECISION_SLOWER &&
-				carryover_explains(carryover, d->low, slower, true)) ||
-		(d->verdict == DECISION_NOT_SLOWER &&
-			carryover_explains(carryover, d->high, not_slower, false));
 
-	if (!explains)
+	bool is_carried = may_be_carryover(d, carryover);
+
+	d->next_look = d->n_pairs + MAX((size_t)1, d->n_pairs / LOOK_AGAIN);
+	if (!alone || alone->p_above <= (is_carried ? ALONE_CERTAIN : ALONE_CONFIRMED)) {
+		d->of_alone = DECISION_ALONE_SLOWER;
+		d->settled_after = d->n_pairs;
+	} else if (alone->p_below <= ALONE_CERTAIN ||
+		(is_carried && d->n_pairs >= 2 * d->settled_after)) {
+		d->of_alone = DECISION_ALONE_OTHERWISE;
+	}
+}
+
+bool decision_is_settled(const struct decision *decision)
+{
+	return decision->verdict == DECISION_NOT_SLOWER ||
+		(decision->verdict == DECISION_SLOWER && decision->of_alone != DECISION_ALONE_OPEN);
+}
+
+void decision_conclude(struct decision *decision, const struct carryover *carryover,
+	const struct carryover_alone *alone)
+{
+	struct decision *d = decision;
+
+	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_OPEN)
+		decision_look(d, carryover, alone);
+	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_SLOWER && alone)
+		return;
+	if (may_be_carryover(d, carryover))
+		d->carried = exp(carryover->change);
+	else if (d->verdict == DECISION_SLOWER && d->of_alone != DECISION_ALONE_SLOWER)
+		d->alone = alone && isfinite(alone->ratio) ? alone->ratio : 0;
+	else
 		return;
 	d->verdict = DECISION_NOT_SETTLED;
 	d->settled_after = 0;
-	d->carried = exp(carryover->change);
 }
 
 const char *decision_verdict_name(enum decision_verdict verdict)
@@ -138,6 +192,7 @@ static const struct {
 	{ "quiesce_decide_ratio_low", offsetof(struct decision, low), false },
 	{ "quiesce_decide_ratio_high", offsetof(struct decision, high), false },
 	{ "quiesce_decide_carried", offsetof(struct decision, carried), false },
+	{ "quiesce_decide_alone", offsetof(struct decision, alone), false },
 };
 
 void decision_write(const struct decision *decision, struct facts *facts)
@@ -224,6 +279,7 @@ char *decision_text(const struct decision *decision)
 {
 	const struct decision *d = decision;
 	_cleanup_text_ struct text t = { 0 };
+	char alone[UNITS_TEXT_SIZE];
 
 	switch (d->verdict) {
 	case DECISION_SLOWER:
@@ -244,13 +300,25 @@ char *decision_text(const struct decision *decision)
 		text_appendf(&t, ", settled after %zu pairs", d->n_pairs);
 	else
 		text_appendf(&t, ", settled after %zu of %zu pairs", d->settled_after, d->n_pairs);
+	if (d->verdict != DECISION_NOT_SETTLED)
+		return text_steal(&t);
 	if (d->carried > 0) {
 		text_append(&t, "; ");
 		carryover_append(&t, log(d->carried), "the old program", "the new program");
 		text_append(&t,
 			", which may be all of it: have a hook remove what it leaves "
 			"(--prepare sync)");
-	} else if (d->verdict == DECISION_NOT_SETTLED) {
+	} else if (d->alone > 0) {
+		text_appendf(&t,
+			"; of the runs after one of the same program it is %s, so the old one may "
+			"leave something that slows down the new one: have a hook remove that "
+			"(--prepare sync), or allow more runs",
+			units_format_change(d->alone - 1, alone));
+	} else if (d->alone == 0) {
+		text_append(&t,
+			"; too few runs follow one of the same program to tell that from what the "
+			"old one may leave behind");
+	} else {
 		append_missing(&t, d);
 	}
 	return text_steal(&t);

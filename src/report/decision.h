@@ -18,6 +18,11 @@
  * most 1 % of all measurements.
  *
  * For information, the same two claims are tested for a faster new program.
+ *
+ * Pairs cannot tell a program that is slower from one that is slowed down by what the old program
+ * leaves behind (carryover.h), because it mostly runs after that one. So who claims that a program
+ * is slower looks at each of the two alone as well, and makes more pairs where that is not enough
+ * to be sure.
  */
 #ifndef QUIESCE_REPORT_DECISION_H
 #define QUIESCE_REPORT_DECISION_H
@@ -64,8 +69,19 @@ struct decision {
 	double low;
 	double high;
 
-	/* Set by decision_carry(): how long a run takes after one of the new program, in proportion
-	 * to one after the old one, where that may be why it was settled; else NAN. */
+	/* Whether each of the two shows alone, too, that the new one is slower. */
+	enum {
+		DECISION_ALONE_OPEN,
+		DECISION_ALONE_SLOWER,
+		DECISION_ALONE_OTHERWISE,
+	} of_alone;
+	size_t next_look; /* at each alone: after so many pairs */
+	/* Set by decision_conclude(): NEW / OLD of each alone, where that is why "slower" is not
+	 * settled; 0 where too few runs follow one of the same program; else NAN. */
+	double alone;
+
+	/* Set by decision_conclude(): how long a run takes after one of the new program, in
+	 * proportion to one after the old one, where that may be why it was settled; else NAN. */
 	double carried;
 };
 
@@ -79,8 +95,20 @@ void decision_add(struct decision *decision, double old, double new);
 /* Fills ratio, low and high from all pairs. -ENOMEM. */
 int decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
 
-/* After decision_estimate(): a verdict that may come from a carry-over is none. */
-void decision_carry(struct decision *decision, const struct carryover *carryover);
+/* Whether the verdict says "slower", and it is time to look at each of the two alone. */
+bool decision_wants_look(const struct decision *decision);
+/* The ratio above which the new program is slower. */
+double decision_limit(const struct decision *decision);
+/* That look, after decision_estimate(). `alone` is of decision_limit(); NULL where it is not known
+ * what the runs came after. */
+void decision_look(struct decision *decision, const struct carryover *carryover,
+	const struct carryover_alone *alone);
+/* Whether more pairs would add nothing. */
+bool decision_is_settled(const struct decision *decision);
+/* After decision_estimate() of all pairs: a verdict is none where it may come from a carry-over, or
+ * where each of the two alone does not show it. */
+void decision_conclude(struct decision *decision, const struct carryover *carryover,
+	const struct carryover_alone *alone);
 
 /* Metadata of the new program's benchmark, quiesce_decide_... */
 void decision_write(const struct decision *decision, struct facts *facts);

@@ -18,15 +18,75 @@ static double pair_value(const struct measurement *m, size_t pair)
 	return series_value(m->series, m->n_warmups + pair);
 }
 
-void decide_look(const struct options *options, struct commands *commands, bool *ret_settled)
+/* Estimates the change from all pairs. */
+static int estimate(const struct measurement *old, struct measurement *new)
+{
+	size_t n = new->decision.n_pairs;
+	_cleanup_free_ double *values = reallocarray(NULL, MAX(n, (size_t)1), 2 * sizeof(*values));
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		values[i] = pair_value(old, i);
+		values[n + i] = pair_value(new, i);
+	}
+	return decision_estimate(&new->decision, values, values + n, n);
+}
+
+/* Looks at what one of the two does to the runs after it; `views` are all programs, the old one and
+ * the new one first. */
+static int look_at_order(struct decision *d, const struct benchmark views[], size_t n,
+	void (*take)(struct decision *, const struct carryover *, const struct carryover_alone *))
+{
+	struct carryover carryover = { 0 };
+	struct carryover_alone alone;
+	int r = carryover_find(&views[0], &views[1], views + 2, n - 2, &carryover);
+
+	if (r == 0)
+		r = carryover_compare_alone(
+			&views[0], &views[1], views + 2, n - 2, decision_limit(d), &alone);
+	if (r >= 0)
+		take(d, &carryover, r > 0 ? &alone : NULL);
+	return r;
+}
+
+static int judge(const struct commands *commands, size_t new,
+	void (*take)(struct decision *, const struct carryover *, const struct carryover_alone *))
+{
+	size_t n = commands->n, old = commands->items[new].old, at = 2;
+	struct measurement *m = commands->items[new].measurement;
+	struct benchmark *views;
+	int r = estimate(commands->items[old].measurement, m);
+
+	if (r < 0)
+		return r;
+	views = calloc(n, sizeof(*views));
+	if (!views)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = benchmark_view("", commands->items[i].measurement->series,
+			&views[i == old		   ? 0
+					: i == new ? 1
+						   : at++]);
+	if (r >= 0)
+		r = look_at_order(&m->decision, views, n, take);
+	for (size_t i = 0; i < n; i++)
+		benchmark_clear_view(&views[i]);
+	free(views);
+	/* A program that was not run. */
+	return r == -ENODATA ? 0 : MIN(r, 0);
+}
+
+int decide_look(const struct options *options, struct commands *commands, bool *ret_settled)
 {
 	size_t n_together = 0;
+	bool settled = true;
+	int r = 0;
 
 	commands_settle_clocks(commands, false);
 	for (size_t i = 0; i < commands->n; i++)
 		n_together += commands->items[i].old != i;
-	*ret_settled = true;
-	for (size_t i = 0; i < commands->n; i++) {
+	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		struct measurement *m = commands->items[i].measurement;
 		const struct measurement *old = commands->items[commands->items[i].old].measurement;
 		struct decision *d = &m->decision;
@@ -38,58 +98,38 @@ void decide_look(const struct options *options, struct commands *commands, bool 
 		m->decision_clock = m->series->clock;
 		while (d->n_pairs < count_pairs(old, m))
 			decision_add(d, pair_value(old, d->n_pairs), pair_value(m, d->n_pairs));
-		*ret_settled = *ret_settled && d->verdict != DECISION_NOT_SETTLED;
+		if (decision_wants_look(d))
+			r = judge(commands, i, decision_look);
+		settled = settled && decision_is_settled(d);
 	}
+	if (r == 0)
+		*ret_settled = settled;
+	return r;
 }
 
-/* Whether the verdict may come from what one program does to the next run. */
-static int find_carryover(const struct measurement *old, struct measurement *new)
+bool decide_wants_alone(const struct commands *commands)
 {
-	struct benchmark views[2] = { 0 };
-	struct carryover carryover = { 0 };
-	int r = benchmark_view("", old->series, &views[0]);
+	for (size_t i = 0; i < commands->n; i++) {
+		const struct decision *d = &commands->items[i].measurement->decision;
 
-	if (r >= 0)
-		r = benchmark_view("", new->series, &views[1]);
-	if (r >= 0)
-		r = carryover_find(&views[0], &views[1], &carryover);
-	if (r >= 0)
-		decision_carry(&new->decision, &carryover);
-	benchmark_clear_view(&views[0]);
-	benchmark_clear_view(&views[1]);
-	return r == -ENODATA ? 0 : r;
-}
-
-static int estimate(const struct measurement *old, struct measurement *new)
-{
-	size_t n = new->decision.n_pairs;
-	_cleanup_free_ double *values = reallocarray(NULL, MAX(n, (size_t)1), 2 * sizeof(*values));
-	int r;
-
-	if (!values)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		values[i] = pair_value(old, i);
-		values[n + i] = pair_value(new, i);
+		if (commands->items[i].old != i && d->verdict == DECISION_SLOWER &&
+			!decision_is_settled(d))
+			return true;
 	}
-	r = decision_estimate(&new->decision, values, values + n, n);
-	return r < 0 ? r : find_carryover(old, new);
+	return false;
 }
 
 int decide_conclude(const struct options *options, struct commands *commands)
 {
 	bool settled;
-	int r = 0;
+	int r;
 
 	/* If a signal or a failed program has ended the runs, there are runs that decide_look() has
 	 * not seen yet. */
-	decide_look(options, commands, &settled);
+	r = decide_look(options, commands, &settled);
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
-		size_t old = commands->items[i].old;
-
-		if (old != i)
-			r = estimate(
-				commands->items[old].measurement, commands->items[i].measurement);
+		if (commands->items[i].old != i)
+			r = judge(commands, i, decision_conclude);
 	}
 	return r;
 }

@@ -13,8 +13,12 @@
 #include "runpinned/command.h"
 
 /* Takes the pairs that were made since the last look, and sets the clock of all series. Everything
- * is taken anew when that clock has changed. *ret_settled says whether all programs are settled. */
-void decide_look(const struct options *options, struct commands *commands, bool *ret_settled);
+ * is taken anew when that clock has changed. *ret_settled says whether all programs are settled.
+ * -ENOMEM. */
+int decide_look(const struct options *options, struct commands *commands, bool *ret_settled);
+/* Whether it is to be seen of each program alone, in runs after one of the same program, that one
+ * of them is slower. */
+bool decide_wants_alone(const struct commands *commands);
 /* After the last run: estimates the changes from all pairs. -ENOMEM. */
 int decide_conclude(const struct options *options, struct commands *commands);
 /* Prints a line for each program but the first. -ENOMEM, -EIO. */

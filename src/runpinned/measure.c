@@ -869,7 +869,8 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 	return r != 0 ? r : concluded;
 }
 
-/* Draws a new order of the commands for a round (Fisher and Yates). */
+/* Draws a new order of the commands for a round (Fisher and Yates). Where a decision wants runs
+ * after one of the same command, the round begins with the last one of the round before. */
 static void shuffle(struct work *work, size_t order[])
 {
 	size_t n = work->commands->n;
@@ -882,6 +883,14 @@ static void shuffle(struct work *work, size_t order[])
 
 		order[j] = order[i - 1];
 		order[i - 1] = other;
+	}
+	if (work->options->decide == 0 || !decide_wants_alone(work->commands))
+		return;
+	for (size_t i = 1; i < n; i++) {
+		if (&work->commands->items[order[i]] == work->command) {
+			order[i] = order[0];
+			order[0] = (size_t)(work->command - work->commands->items);
+		}
 	}
 }
 
@@ -990,8 +999,7 @@ static int are_precise_enough(struct work *work, bool *ret)
 static int are_settled(struct work *work, bool *ret)
 {
 	work->expected_runs = work->options->max_runs;
-	decide_look(work->options, work->commands, ret);
-	return 0;
+	return decide_look(work->options, work->commands, ret);
 }
 
 static int is_long_enough(struct work *work, bool *ret)

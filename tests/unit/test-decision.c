@@ -350,6 +350,7 @@ static void test_texts(void **state)
 		.ratio = 1.029,
 		.low = 1.012,
 		.high = 1.046,
+		.alone = NAN,
 	};
 
 	(void)state;
@@ -376,6 +377,15 @@ static void test_texts(void **state)
 	assert_text(&d,
 		"not settled: -5.0 %, after 40 pairs; of the e-value 1500 that settles it, \"slower by "
 		"more than 1 %\" has 99, \"not slower by 2 %\" has 9.9");
+	d.alone = 1.002;
+	assert_text(&d,
+		"not settled: -5.0 %, after 40 pairs; of the runs after one of the same program it is "
+		"+0.20 %, so the old one may leave something that slows down the new one: have a hook "
+		"remove that (--prepare sync), or allow more runs");
+	d.alone = 0;
+	assert_text(&d,
+		"not settled: -5.0 %, after 40 pairs; too few runs follow one of the same program to tell "
+		"that from what the old one may leave behind");
 }
 
 static void test_metadata(void **state)

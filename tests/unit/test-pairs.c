@@ -652,7 +652,8 @@ static void test_carryover(void **state)
 				/* With dates in whole seconds nobody knows what came first. */
 				for (size_t k = 0; k < 2 * cases[i].n; k++)
 					sides[k % 2].series->samples[k / 2].start_ns /= 1000000000;
-				assert_int_equal(carryover_find(c->old, c->new, &found_again), 0);
+				assert_int_equal(
+					carryover_find(c->old, c->new, NULL, 0, &found_again), 0);
 				assert_true(found_again.change == 0);
 			}
 			comparison_free(c);
@@ -761,7 +762,7 @@ static void test_carried_decision(void **state)
 		assert_int_equal(decision_estimate(&d, old, new, ARRAY_SIZE(old)), 0);
 		assert_int_equal(
 			d.verdict, cases[i].ratio > 1 ? DECISION_SLOWER : DECISION_NOT_SLOWER);
-		decision_carry(&d, &carryover);
+		decision_conclude(&d, &carryover, NULL);
 		assert_int_equal(d.verdict != DECISION_NOT_SETTLED, cases[i].is_settled);
 		decision_write(&d, &facts);
 		assert_int_equal(decision_read(&facts, &back), 0);
