@@ -248,7 +248,7 @@ static size_t summarise(struct series *series)
 	check(benchmark_view("scale", series, &benchmark), "benchmark_view");
 	check(analysis_new(&benchmark, &analysis), "analysis_new");
 	text = summary_render(&(struct summary_input){
-		.benchmark = &benchmark, .analysis = analysis, .floor_seconds = NAN, .width = 80 });
+		.benchmark = &benchmark, .analysis = analysis, .floor = NAN, .width = 80 });
 	check(text ? 0 : -ENOMEM, "summary_render");
 	n_levels = analysis->levels->n;
 	benchmark_clear_view(&benchmark);
