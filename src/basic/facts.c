@@ -160,7 +160,7 @@ double facts_find_real(const struct facts *facts, const char *name)
 
 void facts_copy(struct facts *facts, const struct facts *from)
 {
-	for (size_t i = 0; i < from->n; i++)
+	for (size_t i = 0; i < from->n && !facts->failed; i++)
 		facts_set_copy(facts, from->items[i].name, &from->items[i]);
 }
 
