@@ -24,6 +24,12 @@
  * fail where all are slower by exactly the 2 % of the gate (wished for: at most 2.5), where one is
  * slower by 2.5, 3 or 5 % and the others are the same, and where all are slower by 2.5 %; with the
  * intervals that each one would have alone, and with those of stats/multiple.h.
+ *
+ * Then two results of 20 runs, days apart, whose sittings vary, and what is learnt of that from
+ * 2 to 10 repeats of the program on other days (bench-report compare --repeats): the median
+ * resolution, and how many are called faster or slower that are the same (wished for: at most 5),
+ * or take 1, 2, 5 and 10 % longer. Rows of 0 repeats have the resolution of a machine of which
+ * nothing is known.
  */
 #include <err.h>
 #include <errno.h>
@@ -38,13 +44,17 @@
 #include "basic/parse.h"
 #include "basic/random.h"
 #include "report/compare.h"
+#include "report/repeats.h"
 #include "report/settle.h"
 #include "stats/multiple.h"
+#include "stats/stats.h"
 
 enum {
 	RUNS_MAX = 100,
 	RESULTS = 5,
 	TOGETHER_MAX = 19,
+	REPEATS_MAX = 10,
+	DAY = 86400,
 };
 
 /* --- Machines --- */
@@ -140,8 +150,9 @@ struct result {
 	struct benchmark view;
 };
 
-/* Those of one comparison, or two of each program of a gate. */
+/* Those of one comparison with its repeats, or two of each program of a gate. */
 static struct result all_results[2 * MAX(RESULTS, TOGETHER_MAX)];
+_Static_assert(2 + REPEATS_MAX <= 2 * TOGETHER_MAX, "room for all repeats");
 
 static void set_runs(struct result *result, const double *seconds, size_t n)
 {
@@ -361,12 +372,88 @@ static void try_gates(const struct machine *m, const char *only, size_t trials)
 		}
 }
 
+/* --- Repeats --- */
+
+static const double slower[] = { 0, 0.01, 0.02, 0.05, 0.1 };
+
+/* Makes the result of a sitting that takes exp(level), on that day. */
+static void measure_sitting(size_t at, double level, int64_t day)
+{
+	enum {
+		RUNS = 20
+	};
+	double seconds[RUNS];
+
+	for (size_t i = 0; i < RUNS; i++)
+		seconds[i] = 0.01 * exp(level + 0.003 * random_normal(&state));
+	set_runs(&all_results[at], seconds, RUNS);
+	all_results[at].view.has_dates = true;
+	all_results[at].view.first_date = all_results[at].view.last_date = day * DAY;
+}
+
+static bool is_told(size_t n, double sitting, double change, double *ret_resolution)
+{
+	struct benchmark *benchmarks[REPEATS_MAX];
+	struct suite items[REPEATS_MAX], *suites[REPEATS_MAX];
+	char *names[REPEATS_MAX];
+	struct repeats repeats = { suites, names, n, 1, NULL, 0, 0 };
+	struct comparison *c;
+	bool told;
+
+	for (size_t i = 0; i < 2 + n; i++)
+		measure_sitting(i, sitting * random_normal(&state) + (i == 1 ? log1p(change) : 0),
+			1 + (int64_t)i);
+	for (size_t i = 0; i < n; i++) {
+		static char name[] = "repeat";
+
+		benchmarks[i] = &all_results[2 + i].view;
+		items[i] = (struct suite){ .benchmarks = &benchmarks[i], .n = 1 };
+		suites[i] = &items[i];
+		names[i] = name;
+	}
+	if (comparison_new(&all_results[0].view, &all_results[1].view, &c) < 0 ||
+		repeats_apply(&repeats, c, (const struct benchmark *const[]){ c->new }, 1) < 0 ||
+		comparison_settle(&c, 1) < 0)
+		errx(EXIT_FAILURE, "no memory");
+	told = c->verdict == VERDICT_FASTER || c->verdict == VERDICT_SLOWER;
+	*ret_resolution = resolution_size(&c->resolution);
+	comparison_free(c);
+	repeats_clear(&repeats);
+	for (size_t i = 0; i < 2 + n; i++)
+		benchmark_clear_view(&all_results[i].view);
+	return told;
+}
+
+static void try_repeats(double sitting, size_t n, const char *only, size_t trials)
+{
+	double *resolutions = calloc(trials, sizeof(*resolutions));
+	size_t told[ARRAY_SIZE(slower)] = { 0 };
+	char row[96];
+
+	snprintf(row, sizeof(row), "repeats, %g %%, %zu", 100 * sitting, n);
+	if (!resolutions)
+		errx(EXIT_FAILURE, "no memory");
+	if (strstr(row, only)) {
+		for (size_t t = 0; t < trials; t++)
+			for (size_t i = 0; i < ARRAY_SIZE(slower); i++)
+				told[i] += is_told(n, sitting, slower[i], &resolutions[t]);
+		stats_sort(resolutions, trials);
+		printf("sittings of %-5.3g %%  %7zu%10.1f %%", 100 * sitting, n,
+			100 * stats_median(resolutions, trials));
+		for (size_t i = 0; i < ARRAY_SIZE(slower); i++)
+			print_share(told[i], trials);
+		printf("\n");
+		fflush(stdout);
+	}
+	free(resolutions);
+}
+
 static void usage(void)
 {
 	fputs("Usage: gate [--trials N] [--seed N] [--only WORD]\n"
 	      "How often verdicts of bench-report compare are right, on made-up series.\n"
 	      "--only: rows of which the first columns have WORD: \"in turn, white 1 %, 25\", and of\n"
-	      "several programs \"gate of 9, white 1 %, one +3 %\".\n",
+	      "several programs \"gate of 9, white 1 %, one +3 %\", of repeats \"repeats, 1 %, 5\".\n",
 		stdout);
 }
 
@@ -379,7 +466,8 @@ int main(int argc, char *argv[])
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	static const size_t sizes[] = { 5, 10, 25, 100 };
+	static const size_t sizes[] = { 5, 10, 25, 100 }, numbers[] = { 0, 2, 3, 5, REPEATS_MAX };
+	static const double sittings[] = { 0, 0.003, 0.01, 0.03, 0.1 };
 	unsigned trials = 500, seed = 1;
 	const char *only = "";
 	int option;
@@ -415,6 +503,11 @@ int main(int argc, char *argv[])
 	printf("\n%-20s %-16s %-12s%7s%7s\n", "fails", "machine", "programs", "alone", "all");
 	for (size_t m = 0; m < 2; m++)
 		try_gates(&machines[m], only, trials);
+	printf("\n%-20s%9s%12s%7s%7s%7s%7s%7s\n", "vary", "repeats", "resolution", "A/A", "1 %",
+		"2 %", "5 %", "10 %");
+	for (size_t m = 0; m < ARRAY_SIZE(sittings); m++)
+		for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+			try_repeats(sittings[m], numbers[i], only, trials);
 	for (size_t i = 0; i < ARRAY_SIZE(all_results); i++)
 		series_free(all_results[i].series);
 	return EXIT_SUCCESS;

@@ -83,6 +83,9 @@ struct request {
 	 * from the one in its place in NEW. The first rule whose text is in a name holds for it. */
 	char **renames;
 	size_t n_renames;
+	/* compare: results, and folders of them, that tell how the machine varies. */
+	char **repeats;
+	size_t n_repeats;
 	const char *benchmark; /* only the benchmark of this name; NULL for all */
 	const char *metric;    /* the metric by which runs are judged; NULL for their values */
 	enum unit unit;	       /* the unit in which times are shown */

@@ -12,10 +12,12 @@
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
 #include "bench-report/export.h"
+#include "bench-report/folders.h"
 #include "report/compare.h"
 #include "report/control.h"
 #include "report/decision.h"
 #include "report/rank.h"
+#include "report/repeats.h"
 #include "report/settle.h"
 #include "report/turns.h"
 #include "report/wording.h"
@@ -43,6 +45,7 @@ struct pairs {
 	struct omission *omissions;
 	size_t n_omissions;
 	double gate_level; /* comparison_gate_level(), where there is --fail-slower */
+	struct repeats repeats;
 };
 
 /* Whether the comparisons are with several files, each of which has to be named. */
@@ -200,7 +203,9 @@ static int add_pair(
 	if (r < 0)
 		return r;
 	pairs->files[pairs->n++] = file;
-	return apply_controls(pairs, pairs->comparisons[pairs->n - 1], file);
+	r = apply_controls(pairs, pairs->comparisons[pairs->n - 1], file);
+	return r < 0 ? r
+		     : repeats_apply(&pairs->repeats, pairs->comparisons[pairs->n - 1], &new, 1);
 }
 
 /* A control is compared only by --benchmark: its time tells how fast the machine was, and corrects
@@ -373,6 +378,9 @@ static int pair_results(struct pairs *pairs)
 				&pairs->comparisons[pairs->n]);
 		if (r >= 0)
 			pairs->files[pairs->n++] = n_old;
+		if (r >= 0)
+			r = repeats_apply(&pairs->repeats, pairs->comparisons[pairs->n - 1],
+				found + n_old, n - n_old);
 	}
 	for (size_t i = 1; r >= 0 && i < n && !is_one_each(pairs); i++)
 		r = warn_of_additional(pairs, i);
@@ -492,6 +500,7 @@ static void clear_pairs(struct pairs *pairs)
 	free(pairs->labels);
 	free(pairs->comparisons);
 	free(pairs->files);
+	repeats_clear(&pairs->repeats);
 }
 
 /* "sort", "sort -> quicksort", malloc'd. */
@@ -879,6 +888,37 @@ static void emit_rounds(struct emit *emit, const struct comparison *c)
 	emit_close(emit, ']');
 }
 
+/* What was learnt of the machine, or null. */
+static void emit_repeats(struct emit *emit, const struct comparison *c)
+{
+	const struct learnt *learnt = &c->learnt;
+
+	if (learnt->n == 0) {
+		emit_string(emit, "repeats", NULL);
+		return;
+	}
+	emit_object(emit, "repeats");
+	emit_integer(emit, "sittings", (int64_t)learnt->n);
+	emit_integer(emit, "programs", (int64_t)learnt->n_programs);
+	emit_integer(emit, "seconds", learnt->seconds);
+	emit_real(emit, "deviation", learnt->deviation);
+	emit_real(emit, "df", c->resolution.df);
+	emit_real(emit, "runs_p", learnt->runs_p);
+	if (learnt->is_steady_known)
+		emit_bool(emit, "steady", !learnt->steps);
+	else
+		emit_string(emit, "steady", NULL);
+	emit_string(emit, "steps", learnt->steps);
+	emit_close(emit, '}');
+}
+
+/* NAN where there is none. */
+static double find_resolution(const struct comparison *c)
+{
+	return c->resolution.share > 0 || c->resolution.df > 0 ? resolution_size(&c->resolution)
+							       : NAN;
+}
+
 static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 {
 	const struct comparison *c = pairs->comparisons[at];
@@ -903,8 +943,9 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_real(emit, "welch_t", c->welch.t);
 	emit_real(emit, "welch_df", c->welch.df);
 	emit_real(emit, "welch_p", c->welch.p);
-	emit_real(emit, "resolution", c->resolution.share > 0 ? c->resolution.share : NAN);
-	emit_string(emit, "resolution_why", c->resolution.share > 0 ? c->resolution.why : NULL);
+	emit_real(emit, "resolution", find_resolution(c));
+	emit_string(emit, "resolution_why", isnan(find_resolution(c)) ? NULL : c->resolution.why);
+	emit_repeats(emit, c);
 	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
 	emit_real(emit, "carryover", c->carryover.change != 0 ? exp(c->carryover.change) : NAN);
@@ -1023,7 +1064,7 @@ static int print_csv(const struct pairs *pairs)
 		csv_real(c->ratio.high);
 		csv_real(c->p);
 		csv_real(c->adjusted_p);
-		csv_real(c->resolution.share > 0 ? c->resolution.share : NAN);
+		csv_real(find_resolution(c));
 		csv_text(comparison_verdict_name(c->verdict), false);
 		csv_text(c->unclear ? c->unclear : "", false);
 		csv_text(differences, false);
@@ -1176,18 +1217,59 @@ static size_t count_unclear(const struct pairs *pairs)
 	return n;
 }
 
+/* --- Repeats --- */
+
+/* Reads --repeats. Says what is wrong. */
+static int read_repeats(const struct request *request, struct file_names *files,
+	struct reports *reports, struct repeats *ret)
+{
+	struct request all = *request;
+	int r;
+
+	if (request->n_repeats == 0)
+		return 0;
+	all.files = request->repeats;
+	all.n_files = request->n_repeats;
+	r = folders_expand(&all, files);
+	all.files = files->items;
+	all.n_files = files->n;
+	if (r >= 0)
+		r = reports_read(&all, false, reports);
+	if (r < 0)
+		return r;
+	*ret = (struct repeats){
+		.suites = reports->suites, .names = files->items, .n = reports->n
+	};
+	return 0;
+}
+
+/* Says what does not count, and why. */
+static void say_repeats(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->repeats.n_remarks; i++)
+		say("warning: --repeats: %s", pairs->repeats.remarks[i]);
+	if (pairs->repeats.n > 0 && pairs->repeats.n_asked == 0)
+		say("warning: --repeats changes nothing: it is for what was measured one after the "
+		    "other");
+}
+
 enum exit_status verb_compare(const struct request *request)
 {
-	_cleanup_reports_ struct reports reports = { 0 };
+	_cleanup_folders_ struct file_names repeated = { 0 };
+	_cleanup_reports_ struct reports reports = { 0 }, repeats = { 0 };
 	struct pairs pairs = { .request = request, .reports = &reports };
 	size_t n_failed = 0, n_unclear = 0;
 	enum exit_status status;
 	int r;
 
 	/* The objections of check, and the clock of the core, need the evidence. */
-	if (reports_read(request, true, &reports) < 0)
+	if (reports_read(request, true, &reports) < 0 ||
+		read_repeats(request, &repeated, &repeats, &pairs.repeats) < 0)
 		return EXIT_FAILED;
+	pairs.repeats.n_together = reports.suites[0]->n;
 	r = make_pairs(&pairs);
+	if (r >= 0)
+		say_repeats(&pairs);
 	if (r >= 0)
 		r = print_pairs(&pairs);
 	if (r >= 0 && !isnan(request->fail_slower))

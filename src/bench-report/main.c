@@ -92,6 +92,7 @@ static bool is_taken_by(const struct verb *verb, const char *name)
 		{ "fail-unclear", TAKES_FAIL_SLOWER },
 		{ "old", TAKES_RESULTS },
 		{ "new", TAKES_RESULTS },
+		{ "repeats", TAKES_RESULTS },
 		{ "rename", TAKES_RESULTS },
 		{ "fail-worse", TAKES_FAIL_WORSE },
 		{ "since", TAKES_FAIL_WORSE },
@@ -262,10 +263,18 @@ static int take_fail_slower(const char *value, void *into)
 	return parse_double(value, 0, 1e6, into);
 }
 
-/* The files behind --old or --new, or the rules of --rename. */
+/* The files behind --old, --new or --repeats, or the rules of --rename. */
 struct file_list {
 	char **items; /* room for as many as there are arguments */
 	size_t n;
+};
+
+enum {
+	LIST_OLD,
+	LIST_NEW,
+	LIST_REPEATS,
+	LIST_RENAMES,
+	N_LISTS,
 };
 
 static int take_file(const char *value, void *into)
@@ -293,14 +302,15 @@ static int take_rename(const char *value, void *into)
 
 static bool is_list_option(const char *word)
 {
-	return text_starts_with(word, "--old") || text_starts_with(word, "--new");
+	return text_starts_with(word, "--old") || text_starts_with(word, "--new") ||
+		text_starts_with(word, "--repeats");
 }
 
 /* "--old A B --new C D" as "--old A --old B --new C --new D", which getopt_long(3) understands.
  * malloc'd, and NULL when memory is short. */
 static char **spread_lists(int argc, char *argv[], int *ret_argc)
 {
-	static char old[] = "--old", new[] = "--new";
+	static char old[] = "--old", new[] = "--new", repeats[] = "--repeats";
 	char **words = calloc(2 * (size_t)argc + 1, sizeof(*words));
 	bool has_value = false, ended = false;
 	char *option = NULL;
@@ -315,7 +325,9 @@ static char **spread_lists(int argc, char *argv[], int *ret_argc)
 			has_value = strchr(argv[i], '=');
 			option = is_list_option(argv[i]) ? argv[i] : NULL;
 		} else if (option && has_value) {
-			words[n++] = text_starts_with(option, old) ? old : new;
+			words[n++] = text_starts_with(option, old) ? old
+				: text_starts_with(option, new)	   ? new
+								   : repeats;
 		} else {
 			has_value = true;
 		}
@@ -326,8 +338,8 @@ static char **spread_lists(int argc, char *argv[], int *ret_argc)
 }
 
 /* Reads the options of all verbs, as option_rows_read() does: the verb may stand behind them. */
-static int read_options(int argc, char *argv[], struct request *request, struct file_list *old,
-	struct file_list *new, struct file_list *renames)
+static int read_options(
+	int argc, char *argv[], struct request *request, struct file_list lists[N_LISTS])
 {
 	const struct option_row rows[] = {
 		{ 'b', "benchmark", "NAME", "of the benchmark NAME alone", option_text,
@@ -368,15 +380,19 @@ static int read_options(int argc, char *argv[], struct request *request, struct 
 		{ 0, "fail-unclear", NULL, "compare: the same when that is unclear", option_set,
 			&request->fail_unclear },
 		{ 0, "old", "FILE...", "compare: several results of the old program, and",
-			take_file, old, "a file" },
+			take_file, &lists[LIST_OLD], "a file" },
 		{ 0, "new", "FILE...",
 			"of the new one, measured by turns: each result\n"
 			"counts as one number",
-			take_file, new, "a file" },
+			take_file, &lists[LIST_NEW], "a file" },
+		{ 0, "repeats", "FILE...",
+			"compare: results of one program on this machine, of\n"
+			"other days: how much it varies is learnt from them",
+			take_file, &lists[LIST_REPEATS], "a file" },
 		{ 0, "rename", "/OLD/NEW/",
 			"compare: a benchmark of OLD whose name has the text\n"
 			"OLD with the one of NEW that has NEW in its place",
-			take_rename, renames,
+			take_rename, &lists[LIST_RENAMES],
 			"two texts between three equal characters, /old/new/" },
 		{ 0, "fail-worse", "PCT",
 			"trend: exit status 3 when a level is worse than\n"
@@ -446,6 +462,7 @@ static int check_options(const struct request *request)
 		{ "fail-unclear", request->fail_unclear },
 		{ "old", request->n_old > 0 },
 		{ "rename", request->n_renames > 0 },
+		{ "repeats", request->n_repeats > 0 },
 		{ "fail-worse", !isnan(request->fail_worse) },
 		{ "since", request->since },
 		{ "earlier", request->earlier },
@@ -507,10 +524,11 @@ static int choose_form(struct request *request)
  * what is wrong. The verb may stand anywhere before the first file: "bench-report --json stats
  * FILE" is understood, too.
  */
-static int parse_command_line(int argc, char *argv[], struct request *request,
-	struct file_list *old, struct file_list *new, struct file_list *renames)
+static int parse_command_line(
+	int argc, char *argv[], struct request *request, struct file_list lists[N_LISTS])
 {
-	int r = read_options(argc, argv, request, old, new, renames);
+	struct file_list *old = &lists[LIST_OLD], *new = &lists[LIST_NEW];
+	int r = read_options(argc, argv, request, lists);
 
 	if (r != 0)
 		return r;
@@ -519,8 +537,10 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 		return -EINVAL;
 	}
 	request->n_old = old->n;
-	request->renames = renames->items;
-	request->n_renames = renames->n;
+	request->repeats = lists[LIST_REPEATS].items;
+	request->n_repeats = lists[LIST_REPEATS].n;
+	request->renames = lists[LIST_RENAMES].items;
+	request->n_renames = lists[LIST_RENAMES].n;
 	if (optind == argc) {
 		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest, trend, fleet or merge");
 		return -EINVAL;
@@ -549,16 +569,20 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 		request->files = old->items;
 		request->n_files = old->n + new->n;
 	}
-	for (size_t i = 0, n_stdin = 0; i < request->n_files; i++) {
-		n_stdin += strcmp(request->files[i], "-") == 0;
+	for (size_t i = 0, n_stdin = 0; i < request->n_files + request->n_repeats; i++) {
+		n_stdin += strcmp(i < request->n_files ? request->files[i]
+						       : request->repeats[i - request->n_files],
+				   "-") == 0;
 		if (n_stdin > 1) {
 			say("standard input can be read only once");
 			return -EINVAL;
 		}
 	}
 	if (request->n_files == 0) {
-		say("no file is named: bench-report %s [OPTIONS] %s", request->verb->name,
-			request->verb->arguments);
+		say("no file is named%s: bench-report %s [OPTIONS] %s",
+			request->n_repeats > 0 ? " before --repeats, which takes all behind it"
+					       : "",
+			request->verb->name, request->verb->arguments);
 		return -EINVAL;
 	}
 	return choose_form(request);
@@ -567,24 +591,20 @@ static int parse_command_line(int argc, char *argv[], struct request *request,
 int main(int argc, char *argv[])
 {
 	struct request request = { .fail_slower = NAN, .fail_worse = NAN };
-	_cleanup_free_ char **words = spread_lists(argc, argv, &argc), **old_files = NULL;
-	_cleanup_free_ char **new_files = NULL, **rules = NULL;
-	struct file_list old = { 0 }, new = { 0 }, renames = { 0 };
+	_cleanup_free_ char **words = spread_lists(argc, argv, &argc), **items = NULL;
+	struct file_list lists[N_LISTS] = { 0 };
 	int r;
 
 	survive_signal(SIGXFSZ);
 	setlocale(LC_CTYPE, "");
-	old_files = calloc((size_t)argc, sizeof(*old_files));
-	new_files = calloc((size_t)argc, sizeof(*new_files));
-	rules = calloc((size_t)argc, sizeof(*rules));
-	if (!words || !old_files || !new_files || !rules) {
+	items = calloc(N_LISTS * (size_t)argc, sizeof(*items));
+	if (!words || !items) {
 		say_errno(ENOMEM, "cannot start");
 		return EXIT_FAILED;
 	}
-	old.items = old_files;
-	new.items = new_files;
-	renames.items = rules;
-	r = parse_command_line(argc, words, &request, &old, &new, &renames);
+	for (size_t i = 0; i < N_LISTS; i++)
+		lists[i].items = items + i * (size_t)argc;
+	r = parse_command_line(argc, words, &request, lists);
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r > 0)

@@ -204,19 +204,19 @@ static bool depends_on_machine(const struct benchmark *benchmark)
 }
 
 /* Finds how far the machine may have changed between two results that were not measured in turn. */
-static void resolve_machines(struct comparison *c, const struct benchmark *old,
-	const struct benchmark *new, bool is_disturbed)
+static void resolve_machines(
+	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
 {
 	const struct machine_state state = {
 		.differs = c->n_differences > 0,
-		.is_disturbed = is_disturbed,
+		.is_disturbed = c->is_disturbed,
 		.had_core = c->had_core,
 	};
 	const struct resolution found =
 		resolution_of_machines(&old->metadata, &new->metadata, &state);
 
 	if (depends_on_machine(c->old))
-		resolution_widen(&c->resolution, &found);
+		resolution_widen(&c->of_machine, &found);
 }
 
 /* One benchmark by itself: the numbers to compare, and what `check` has to say of them. */
@@ -311,11 +311,13 @@ static int doubt_sequence(struct comparison *c, struct side *old, struct side *n
 		r = side_analyze(new);
 	if (r < 0)
 		return r;
-	resolve_machines(c, c->old, c->new,
-		old->analysis->stability->mostly_disturbed ||
-			new->analysis->stability->mostly_disturbed);
-	resolution_widen(&c->resolution, &old->resolution);
-	resolution_widen(&c->resolution, &new->resolution);
+	c->is_disturbed = old->analysis->stability->mostly_disturbed ||
+		new->analysis->stability->mostly_disturbed;
+	resolve_machines(c, c->old, c->new);
+	resolution_widen(&c->of_levels, &old->resolution);
+	resolution_widen(&c->of_levels, &new->resolution);
+	c->resolution = c->of_machine;
+	resolution_widen(&c->resolution, &c->of_levels);
 	resolution_add_excess(&c->resolution, MAX(old->excess, new->excess));
 	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	r = object_to(c, "old", old->analysis->stability);
@@ -609,11 +611,10 @@ static int find_alternation(const struct benchmark *const *old, size_t n_old,
 	return 0;
 }
 
-/* Widens the resolution by the levels and the drift within one of the results. The correlation of
- * its runs adds nothing here, because the spread of the results' medians already contains its
- * effect. */
-static int resolve_levels(
-	struct comparison *c, const struct benchmark *result, bool *ret_is_disturbed)
+/* Widens the part of the resolution that comes from the levels and the drift within one of the
+ * results. The correlation of its runs adds nothing here, because the spread of the results'
+ * medians already contains its effect. */
+static int resolve_levels(struct comparison *c, const struct benchmark *result)
 {
 	struct side side = { 0 };
 	int r;
@@ -622,8 +623,8 @@ static int resolve_levels(
 	if (r >= 0)
 		r = side_analyze(&side);
 	if (r >= 0) {
-		resolution_widen(&c->resolution, &side.resolution);
-		*ret_is_disturbed = side.analysis->stability->mostly_disturbed;
+		resolution_widen(&c->of_levels, &side.resolution);
+		c->is_disturbed = c->is_disturbed || side.analysis->stability->mostly_disturbed;
 	}
 	side_clear(&side);
 	return r;
@@ -634,27 +635,28 @@ static int resolve_levels(
 static int doubt_results(struct comparison *c, const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new)
 {
-	bool any_disturbed = false, had_core = true;
+	bool had_core = true;
 
 	for (size_t i = 0; i < n_old + n_new; i++) {
 		const struct benchmark *a = i < n_old ? old[i] : old[0];
 		const struct benchmark *b = i < n_old ? new[0] : new[i - n_old];
-		bool is_disturbed, had_this_core;
-		int r = resolve_levels(c, i < n_old ? a : b, &is_disturbed);
+		bool had_this_core;
+		int r = resolve_levels(c, i < n_old ? a : b);
 
 		if (r >= 0)
 			r = differences_find_of_cores(c, a, b, &had_this_core);
 		if (r < 0)
 			return r;
-		any_disturbed = any_disturbed || is_disturbed;
 		had_core = had_core && had_this_core;
 	}
 	c->design = COMPARED_RESULTS_IN_SEQUENCE;
 	c->had_core = had_core;
 	for (size_t i = 0; i < n_old; i++)
-		resolve_machines(c, old[i], new[0], any_disturbed);
+		resolve_machines(c, old[i], new[0]);
 	for (size_t i = 0; i < n_new; i++)
-		resolve_machines(c, old[0], new[i], any_disturbed);
+		resolve_machines(c, old[0], new[i]);
+	c->resolution = c->of_machine;
+	resolution_widen(&c->resolution, &c->of_levels);
 	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	return 0;
 }

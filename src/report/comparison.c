@@ -18,6 +18,8 @@ void comparison_free(struct comparison *comparison)
 	for (size_t i = 0; i < comparison->n_objections; i++)
 		free(comparison->objections[i]);
 	free(comparison->objections);
+	free(comparison->learnt.why);
+	free(comparison->learnt.steps);
 	free(comparison);
 }
 
@@ -52,6 +54,64 @@ static double get_df(const struct comparison *c)
 	return comparison_is_of_machines(c) ? c->fleet.nested.df : INFINITY;
 }
 
+/* The standard error of the estimate because of the runs, on one side. */
+static double find_error(const struct comparison *c, bool is_above)
+{
+	struct shift shift;
+
+	shift_test_find(c->test, SIGNIFICANCE, &shift);
+	return (is_above ? shift.high - shift.estimate : shift.estimate - shift.low) /
+		student_quantile(1 - SIGNIFICANCE, INFINITY);
+}
+
+/* Widens the interval of the runs, which is at this level, by what was learnt. */
+static void widen_by_repeats(const struct comparison *c, double level, struct ratio *ratio)
+{
+	double z = student_quantile(1 - level, INFINITY);
+	double t = student_quantile(1 - level, c->resolution.df) * c->resolution.deviation;
+
+	if (isnan(ratio->low))
+		return;
+	ratio->low = fmin(ratio->low, ratio->ratio * exp(-hypot(z * find_error(c, false), t)));
+	ratio->high = fmax(ratio->high, ratio->ratio * exp(hypot(z * find_error(c, true), t)));
+}
+
+/* The two-sided p of a change by `d`, as a logarithm, with what was learnt: the level at which an
+ * end of the interval is there. */
+static double find_learnt_p(const struct comparison *c, double d)
+{
+	double far = log(c->ratio.ratio) - d, error = find_error(c, far < 0);
+	double of_runs = shift_test_p(c->test, d), deviation = c->resolution.deviation;
+	double df = c->resolution.df, low = 0, high = fabs(far) / deviation, p;
+
+	if (!(deviation > 0))
+		return fmax(of_runs, error > 0 ? student_two_sided(far / error, INFINITY) : 0);
+	/* t, whose p has a z of its own. */
+	for (double t = high / 2; t > low && t < high; t = low + (high - low) / 2) {
+		double z = student_quantile(1 - student_two_sided(t, df), INFINITY);
+
+		*(hypot(z * error, t * deviation) < fabs(far) ? &low : &high) = t;
+	}
+	p = student_two_sided(high, df);
+	return fmax(of_runs, p);
+}
+
+void comparison_learn(struct comparison *comparison, double deviation, double df)
+{
+	struct comparison *c = comparison;
+	struct shift shift;
+
+	c->resolution = c->of_levels;
+	c->resolution.deviation = sqrt(2) * deviation;
+	c->resolution.df = df;
+	c->learnt.runs_p = c->p;
+	shift_test_find(c->test, SIGNIFICANCE, &shift);
+	c->ratio = ratio_of_shift(&shift);
+	c->p = find_learnt_p(c, 0);
+	widen_by_repeats(c, SIGNIFICANCE, &c->ratio);
+	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
+}
+
 struct ratio comparison_interval_at(const struct comparison *comparison, double level)
 {
 	const struct comparison *c = comparison;
@@ -64,6 +124,8 @@ struct ratio comparison_interval_at(const struct comparison *comparison, double 
 	if (c->test) {
 		shift_test_find(c->test, level, &shift);
 		ratio = ratio_of_shift(&shift);
+		if (c->resolution.df > 0)
+			widen_by_repeats(c, level, &ratio);
 	} else {
 		wider = student_quantile(1 - level, df) / student_quantile(1 - SIGNIFICANCE, df);
 		ratio.low = ratio.ratio * pow(ratio.low * share / ratio.ratio, wider);
@@ -81,6 +143,8 @@ double comparison_p_above(const struct comparison *comparison, double ratio)
 
 	if (!(far > 0))
 		return 1;
+	if (c->test && c->resolution.df > 0)
+		return find_learnt_p(c, log(ratio));
 	if (c->test)
 		return shift_test_p(c->test, log(ratio * share));
 	if (isnan(c->ratio.low))

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "basic/cleanup.h"
 #include "report/carryover.h"
@@ -27,6 +28,19 @@ enum verdict {
 	VERDICT_FASTER,
 	VERDICT_SLOWER,
 	VERDICT_UNCLEAR,
+};
+
+/* What repeats of a program told of the sittings of its machine. */
+struct learnt {
+	size_t n; /* the repeats that count; 0 when nothing was learnt */
+	size_t n_programs;
+	int64_t seconds;  /* from the first of them to the last */
+	double deviation; /* of a sitting, as a logarithm */
+	double runs_p;	  /* of the test of the runs alone */
+	char *why;	  /* "this machine, by 7 repeats over 12 days," */
+	/* How their level changed, as a program does that was changed; NULL where it did not. */
+	char *steps;
+	bool is_steady_known; /* there are enough of them to see that */
 };
 
 enum comparison_design {
@@ -58,8 +72,14 @@ struct comparison {
 	double faults[2];
 	struct carryover carryover; /* of pairs */
 	bool had_core;		    /* nearly all runs of both had the same whole core */
-	/* What was added to the interval because they were measured one after the other. */
+	/* What was added to the interval because they were measured one after the other; the parts
+	 * of it that come from the machine, and from the levels and the drift of either result. */
 	struct resolution resolution;
+	struct resolution of_machine;
+	struct resolution of_levels;
+	bool is_disturbed; /* in most runs of either result */
+	/* Set by repeats_apply() (report/repeats.h). */
+	struct learnt learnt;
 	struct fleet_change fleet; /* set when machines are compared; else its n_machines are 0 */
 	size_t n_old_results;	   /* 0 when there is one result of each */
 	size_t n_new_results;
@@ -112,6 +132,16 @@ struct ratio comparison_interval_at(const struct comparison *comparison, double 
 /* The two-sided p of the hypothesis that the change is this one, or beyond it by no more than the
  * resolution, and not a larger one; 1 where the estimate is not larger. */
 double comparison_p_above(const struct comparison *comparison, double ratio);
+/*
+ * Takes what was learnt of the machine for what is known of it: sittings vary by `deviation`, as a
+ * logarithm, which has df degrees of freedom. Two of them differ by sqrt(2) times that, and their
+ * runs' own error comes on top: half the interval is hypot(z * error of the runs, t * sqrt(2) *
+ * deviation), and never less than that of the runs' test. An interval of that form holds the truth
+ * at least as often as each part does by itself (S. K.
+ * Banerjee, Sankhya 22, 1960).
+ * The comparison must have a test with an interval.
+ */
+void comparison_learn(struct comparison *comparison, double deviation, double df);
 
 /*
  * Whether the difference of their page faults may be all of the change: two files that are byte for

@@ -29,6 +29,7 @@
 static const struct {
 	const char *key;
 	bool set_or_not; /* a tool that knows it mentions it only when it is set */
+	bool of_program; /* of what is measured, and not of the machine or of how it is measured */
 } keys[] = {
 	{ "hostname" },
 	{ "cpu_model_name" },
@@ -74,8 +75,8 @@ static const struct {
 	{ "quiesce_ignore_failure", true },
 	{ "quiesce_evidence" },
 	{ "inner_loops" },
-	{ "python_implementation" },
-	{ "python_version" },
+	{ "python_implementation", .of_program = true },
+	{ "python_version", .of_program = true },
 	{ METADATA_HYPERFINE_VERSION },
 	{ "library_build_type" },
 	{ "library_version" },
@@ -186,6 +187,57 @@ int differences_find(struct comparison *c, const struct benchmark *old, const st
 		if (has_prefix(new->metadata.items[i].name))
 			r = compare_key(c, new->metadata.items[i].name, old, new, know);
 	return r < 0 ? r : add_stampers(c, old, new);
+}
+
+static bool is_of_program(const char *difference)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		size_t n = strlen(keys[i].key);
+
+		if (keys[i].of_program && strncmp(difference, keys[i].key, n) == 0 &&
+			strncmp(difference + n, ": ", 2) == 0)
+			return true;
+	}
+	return false;
+}
+
+const char *differences_find_other(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->n_differences; i++)
+		if (!is_of_program(c->differences[i]))
+			return c->differences[i];
+	return NULL;
+}
+
+int differences_describe_program(const struct benchmark *benchmark, char **ret)
+{
+	_cleanup_text_ struct text t = { 0 };
+	const char *commit = facts_find_string(&benchmark->metadata, METADATA_COMMIT);
+	int r = 0;
+
+	text_appendf(&t, "%s\n", commit ? commit : "");
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(keys); i++) {
+		_cleanup_free_ char *value = NULL;
+
+		if (!keys[i].of_program)
+			continue;
+		r = benchmark_metadata_text(benchmark, keys[i].key, &value);
+		if (r >= 0)
+			text_appendf(&t, "%s\n", value ? value : "");
+	}
+	if (r < 0)
+		return r;
+	*ret = text_steal(&t);
+	return *ret ? 0 : -ENOMEM;
+}
+
+const char *differences_find_lost(const struct benchmark *of, const struct benchmark *benchmark)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!keys[i].of_program && facts_find(&of->metadata, keys[i].key) &&
+			!facts_find(&benchmark->metadata, keys[i].key))
+			return keys[i].key;
+	return NULL;
 }
 
 /* The median clock of the core during the runs that count; NAN where it is known for less than half

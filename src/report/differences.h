@@ -19,6 +19,16 @@ int differences_find(
 int differences_find_of_cores(struct comparison *c, const struct benchmark *old,
 	const struct benchmark *new, bool *ret_had_core);
 
+/* The first difference that is not one of the program's own, such as the version of Python, but of
+ * the machine or of how it was measured; borrowed, NULL when there is none. */
+const char *differences_find_other(const struct comparison *c);
+/* What is known of which program it is: its commit, and what differences_find_other() leaves out; a
+ * text to be compared with others, malloc'd. -ENOMEM. */
+int differences_describe_program(const struct benchmark *benchmark, char **ret);
+/* What is known of the machine, or of how it was measured, for all runs of one benchmark, but not
+ * for those of the other: the name of a setting, or NULL. */
+const char *differences_find_lost(const struct benchmark *of, const struct benchmark *benchmark);
+
 /* The median number of minor page faults of the runs that count; NAN where it is not known for all.
  * -ENOMEM. */
 int differences_find_faults(const struct benchmark *benchmark, double *ret);

@@ -7,6 +7,8 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "report/resolution.h"
+#include "stats/inference.h"
+#include "stats/multiple.h"
 #include "stats/stats.h"
 
 /* The largest correlation of neighbours that is not excluded is Z_ONE_SIDED standard deviations
@@ -141,6 +143,15 @@ struct resolution resolution_of_control(double change, double slope_error)
 
 	return (struct resolution){ expm1(part * fabs(log(change))),
 		"a program that is not quite like its control" };
+}
+
+double resolution_size(const struct resolution *resolution)
+{
+	double learnt = resolution->df > 0
+		? student_quantile(1 - SIGNIFICANCE, resolution->df) * resolution->deviation
+		: 0;
+
+	return learnt > 0 ? expm1(log1p(resolution->share) + learnt) : resolution->share;
 }
 
 void resolution_widen_interval(const struct resolution *resolution, double *low, double *high)

@@ -20,6 +20,9 @@
  * correlation r that the runs do not exclude at the 5 % level, n runs tell as much as n (1 - r) /
  * (1 + r) independent ones; at most the range of the middle 80 % of the runs.
  *
+ * Where the machine's own repeats tell how its sittings differ (report/repeats.h), that takes the
+ * place of what is known of the machine, and of the neighbours, whose effect it contains.
+ *
  * All are shares: 0.05 is 5 %. bench/gate shows how often verdicts are right by this.
  */
 #ifndef QUIESCE_REPORT_RESOLUTION_H
@@ -66,7 +69,15 @@ struct resolution {
 	/* The reason why two results may differ by that much, "a machine with such levels"; or
 	 * NULL. */
 	const char *why;
+	/* Learnt from repeats: the standard deviation of the difference between two sittings, as a
+	 * logarithm, and its degrees of freedom; 0 where nothing was learnt. `share` comes on top.
+	 */
+	double deviation;
+	double df;
 };
+
+/* The difference that two results may have with 95 % certainty, from both parts. */
+double resolution_size(const struct resolution *resolution);
 
 /* What is known about the machine, besides the metadata of both results. */
 struct machine_state {

@@ -48,12 +48,19 @@ static bool is_resolved(const struct comparison *c)
 	return c->ratio.low > 1 || c->ratio.high < 1;
 }
 
+/* Whether the runs differ, but no more than sittings of the machine do, as its repeats show. */
+static bool is_of_sittings(const struct comparison *c)
+{
+	return c->resolution.df > 0 && c->learnt.runs_p <= SIGNIFICANCE &&
+		c->adjusted_p > SIGNIFICANCE;
+}
+
 /* "measured one after the other, which shows nothing below about 20 %" */
 static int explain_unresolved(const struct comparison *c, char **ret)
 {
 	char share[UNITS_TEXT_SIZE], control[UNITS_TEXT_SIZE];
 
-	units_format_percent(c->resolution.share, share);
+	units_format_percent(resolution_size(&c->resolution), share);
 	if (c->design == COMPARED_BY_CONTROL)
 		return text_format(ret,
 			"the control itself changed by %s, so nothing shows below about %s",
@@ -120,6 +127,9 @@ static int explain(struct comparison *c, const double *sorted, size_t n, size_t 
 {
 	if (!is_decidable(c, sorted, n, n_silent))
 		return explain_too_few(c, n + n_silent, &c->unclear);
+	c->is_unresolved = is_of_sittings(c);
+	if (c->is_unresolved)
+		return explain_unresolved(c, &c->unclear);
 	if (!(c->adjusted_p <= SIGNIFICANCE))
 		return 0;
 	if (!has_direction(c))
@@ -222,7 +232,7 @@ enum gate comparison_gate(const struct comparison *comparison, double percent, d
 	/* Where nothing was counted, it is no more than before, whatever the machine did. */
 	if (c->new_stats.max == 0 && c->old_stats.min >= 0)
 		return GATE_PASSES;
-	if (c->resolution.share > 0 && !(c->ratio.high <= limit))
+	if ((c->resolution.share > 0 || c->resolution.df > 0) && !(c->ratio.high <= limit))
 		return GATE_UNCLEAR;
 	return GATE_PASSES;
 }
@@ -233,7 +243,8 @@ char *comparison_gate_reason(const struct comparison *comparison)
 
 	if (comparison->unclear)
 		return strdup(comparison->unclear);
-	if (comparison->resolution.share <= 0 || isnan(comparison->ratio.high))
+	if ((comparison->resolution.share <= 0 && comparison->resolution.df <= 0) ||
+		isnan(comparison->ratio.high))
 		return strdup("a value that is not above 0 has no ratio, so the change has no "
 			      "interval");
 	return explain_unresolved(comparison, &text) < 0 ? NULL : text;

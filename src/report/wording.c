@@ -7,6 +7,10 @@
 #include "basic/text.h"
 #include "basic/units.h"
 #include "report/wording.h"
+#include "stats/multiple.h"
+
+/* With more degrees of freedom, further repeats narrow the interval by a tenth at most. */
+#define REPEATS_ENOUGH 9
 
 const char *comparison_remedy(const struct comparison *comparison)
 {
@@ -19,6 +23,9 @@ const char *comparison_remedy(const struct comparison *comparison)
 			? "have a hook remove what a program leaves (runpinned --prepare sync)"
 			: NULL;
 	case COMPARED_IN_SEQUENCE:
+		if (comparison->resolution.df > 0 && comparison->resolution.df < REPEATS_ENOUGH)
+			return "give results of more sittings (--repeats), or measure both in turn "
+			       "(runpinned --baseline)";
 		return dated ? "measure both in turn (runpinned --baseline), each beside a control "
 			       "(runpinned --control), or several results by turns (--old, --new)"
 			     : "measure both in turn (runpinned --baseline), or each beside a "
@@ -123,9 +130,15 @@ const char *comparison_format_change(
 {
 	const struct ratio *ratio = &comparison->ratio;
 	double share = comparison->resolution.share;
+	struct ratio of_runs = { ratio->ratio, ratio->low * (1 + share),
+		ratio->high / (1 + share) };
+	struct shift shift;
 
-	return format_change(
-		ratio->ratio, ratio->high / (1 + share) - ratio->low * (1 + share), buf);
+	if (comparison->resolution.df > 0) {
+		shift_test_find(comparison->test, SIGNIFICANCE, &shift);
+		of_runs = ratio_of_shift(&shift);
+	}
+	return format_change(ratio->ratio, of_runs.high - of_runs.low, buf);
 }
 
 const char *comparison_format_interval(
@@ -208,6 +221,7 @@ static void append_tests(struct text *t, const struct comparison *c)
 	text_appendf(t, "  tests      %s ",
 		comparison_is_of_machines(c)   ? "Student's t of the machines"
 			: c->n_pairs > 0       ? "rank differences"
+			: c->learnt.n > 0      ? "repeats"
 			: c->control_ratio > 0 ? "ratios to the control"
 					       : "Mann-Whitney");
 	append_p(t, c->p);
@@ -217,6 +231,10 @@ static void append_tests(struct text *t, const struct comparison *c)
 		text_append(t, ", Wilcoxon ");
 		append_p(t, c->signs.p);
 	}
+	if (c->learnt.n > 0) {
+		text_append(t, ", Mann-Whitney ");
+		append_p(t, c->learnt.runs_p);
+	}
 	if (!isnan(c->welch.t) && !comparison_is_of_machines(c)) {
 		text_appendf(t,
 			fabs(c->welch.t) < 1e6 ? ", Welch t = %.2f, " : ", Welch t = %.2g, ",
@@ -224,7 +242,9 @@ static void append_tests(struct text *t, const struct comparison *c)
 		append_p(t, c->welch.p);
 	}
 	if (c->design == COMPARED_IN_SEQUENCE)
-		text_append(t, "; as if runs were independent");
+		text_append(t,
+			c->learnt.n > 0 ? "; but for the repeats as if runs were independent"
+					: "; as if runs were independent");
 	text_append(t, "\n");
 }
 
@@ -260,9 +280,14 @@ char *comparison_render(const struct comparison *comparison)
 				c->control_slope);
 		text_append(&t, "\n");
 	}
-	if (c->resolution.share > 0)
+	if (c->resolution.share > 0 || c->resolution.df > 0)
 		text_appendf(&t, "  resolution %s    two results of %s may differ by this much\n",
-			units_format_percent(c->resolution.share, a), c->resolution.why);
+			units_format_percent(resolution_size(&c->resolution), a),
+			c->resolution.why);
+	if (c->learnt.steps)
+		text_appendf(&t,
+			"  repeats    %s: if the program was another one before, leave those out\n",
+			c->learnt.steps);
 	if (c->fleet.n_machines[0] > 0)
 		fleet_append_rows(&t, &c->fleet.nested, &c->fleet);
 	else if (comparison_is_of_results(c))

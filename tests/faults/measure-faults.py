@@ -459,7 +459,7 @@ def main():
     options = parser.parse_args()
     campaign = Campaign(options)
     old, new = make_result('-n', '1', '--name', 'old'), make_result('-n', '30', '--name', 'new')
-    other = make_result('-n', '30', '--name', 'new')
+    other, third = (make_result('-n', '30', '--name', 'new') for _ in range(2))
     # The number of failures of each kind in a sample.
     scenarios = (
         (Scenario('new', ['-o', '{out}/result.json', '--csv', '{out}/runs.csv']), 80, 20),
@@ -473,6 +473,9 @@ def main():
         (Report('show', ['show', '{out}/new.json'], {'new.json': new}), 15, 300),
         (Report('compare', ['compare', '{out}/new.json', '{out}/other.json'],
                 {'new.json': new, 'other.json': other}), 15, 300),
+        (Report('repeats', ['compare', '{out}/new.json', '{out}/other.json', '--repeats', '{out}/new.json',
+                            '{out}/third.json'],
+                {'new.json': new, 'other.json': other, 'third.json': third}), 5, 100),
         (Report('dump', ['dump', '{out}/new.json'], {'new.json': new}), 5, 5),
         (Report('merge', ['merge', '-o', '{out}/merged.json', '{out}/new.json', '{out}/old.json'],
                 {'new.json': new, 'old.json': old}, 'merged.json'), 20, 15),
