@@ -25,6 +25,9 @@ import time
 BOOT = pathlib.Path('/opt/lab/boot.json')
 CONFIG = json.loads(BOOT.read_text(encoding='utf-8')) if BOOT.exists() else {}  # --list, on the host
 CPUS = '/sys/devices/system/cpu'
+RELEASE = tuple(map(int, os.uname().release.split('.')[:2]))
+# Kernels before 6.2 forget affinities whenever a cpuset changes.
+FORGETS = RELEASE < (6, 2)
 SETTERS = ('cpu-shield', 'smt-off', 'irq-steer', 'freq-pin', 'noise-off')  # in the target's order
 ARGUMENTS = {  # as they are called for CPU 2
     'smt-off': ['-c', '2'],

@@ -16,11 +16,10 @@ import sys
 import threading
 import time
 
-from lab import (PATIENCE, SETTERS, become, boots, check, equal, note, parse_list, read, succeed, wait_for,
+from lab import (FORGETS, PATIENCE, SETTERS, become, boots, check, equal, note, parse_list, read, succeed, wait_for,
                  written)
 import target
 
-FORGETS = tuple(map(int, os.uname().release.split('.')[:2])) < (6, 2)
 EVERY = 1  # seconds between two births
 UP = 4  # seconds for which the machine is quiet
 

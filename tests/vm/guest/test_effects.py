@@ -12,10 +12,9 @@ import subprocess
 import sys
 import time
 
-from lab import Skip, call, check, equal, knobs, note, read, succeed, turned, write
+from lab import RELEASE, Skip, call, check, equal, knobs, note, read, succeed, turned, write
 
 TRACE = '/sys/kernel/tracing'
-RELEASE = tuple(map(int, os.uname().release.split('.')[:2]))
 SPIN = 'import time\nend=time.monotonic()+%d\nwhile time.monotonic()<end: pass'
 QUIET = '2'
 
