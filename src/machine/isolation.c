@@ -310,7 +310,8 @@ static bool leaves_namespace(const char *path)
 	return false;
 }
 
-int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret)
+int isolation_parse_cgroup_of(
+	const char *text, const char *controller, struct isolation_cpuset *ret)
 {
 	struct isolation_cpuset cpuset = { 0 };
 
@@ -324,7 +325,7 @@ int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret)
 
 		if (path) {
 			size_t n = (size_t)(path - ++controllers);
-			bool v1 = has_controller(controllers, n, "cpuset");
+			bool v1 = has_controller(controllers, n, controller);
 			bool v2 = n == 0 && text_starts_with(text, "0:");
 
 			path++;
@@ -349,6 +350,11 @@ int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret)
 	}
 	*ret = cpuset;
 	return 0;
+}
+
+int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret)
+{
+	return isolation_parse_cgroup_of(text, "cpuset", ret);
 }
 
 void isolation_cpuset_clear(struct isolation_cpuset *cpuset)

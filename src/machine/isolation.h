@@ -76,6 +76,9 @@ struct isolation_cpuset {
  * neither, or when the path leads out of the cgroup namespace ("/..").
  */
 int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret);
+/* The same for another controller of v1. */
+int isolation_parse_cgroup_of(
+	const char *text, const char *controller, struct isolation_cpuset *ret);
 void isolation_cpuset_clear(struct isolation_cpuset *cpuset);
 
 /*

@@ -4,7 +4,7 @@
 #include "basic/text.h"
 #include "machine/mountinfo.h"
 
-bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret)
+bool mountinfo_parse_cgroup(char *line, const char *controller, struct mountinfo_cgroup *ret)
 {
 	enum {
 		ROOT = 3,
@@ -25,12 +25,24 @@ bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret)
 	type = strsep(&line, " ");
 	(void)strsep(&line, " ");
 	options = line;
-	if (!options || strcmp(type, "cgroup") != 0 || !text_has_word(options, "cpuset", ","))
+	if (!options || strcmp(type, controller ? "cgroup" : "cgroup2") != 0 ||
+		(controller && !text_has_word(options, controller, ",")))
 		return false;
 	text_unescape_octal(fields[POINT]);
+	text_unescape_octal(fields[ROOT]);
+	*ret = (struct mountinfo_cgroup){ .point = fields[POINT], .root = fields[ROOT] };
+	return true;
+}
+
+bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret)
+{
+	struct mountinfo_cgroup mount;
+
+	if (!mountinfo_parse_cgroup(line, "cpuset", &mount))
+		return false;
 	*ret = (struct mountinfo_cpuset){
-		.point = fields[POINT],
-		.is_root = strcmp(fields[ROOT], "/") == 0,
+		.point = mount.point,
+		.is_root = strcmp(mount.root, "/") == 0,
 	};
 	return true;
 }

@@ -32,6 +32,7 @@
 #include "machine/isolation.h"
 #include "machine/mountinfo.h"
 #include "machine/procstat.h"
+#include "machine/quota.h"
 #include "machine/swap.h"
 #include "machine/tasks.h"
 #include "machine/thermal.h"
@@ -281,13 +282,16 @@ static void fuzz_mounts(char *text, const char *second, size_t length)
 	if (container)
 		must(*container && container > second && container < second + length);
 	while ((line = strsep(&cursor, "\n"))) {
-		struct mountinfo_cpuset mount;
+		static const char *const controllers[] = { "cpuset", "cpu", NULL };
+		const char *controller = controllers[strlen(line) % ARRAY_SIZE(controllers)];
+		struct mountinfo_cgroup mount;
 		size_t size = strlen(line);
 
-		if (!mountinfo_parse_cpuset(line, &mount))
+		if (!mountinfo_parse_cgroup(line, controller, &mount))
 			continue;
 		must(mount.point >= line && mount.point < line + size);
-		must(strlen(mount.point) < size);
+		must(mount.root >= line && mount.root < mount.point);
+		must(strlen(mount.point) < size && strlen(mount.root) < size);
 	}
 }
 
@@ -329,6 +333,21 @@ static void fuzz_cgroup(char *text, const char *second _unused_, size_t length _
 		must(cpuset.v1 == (cpuset.controllers != NULL));
 	}
 	isolation_cpuset_clear(&cpuset);
+}
+
+/* The limit of a cgroup, of v2 or of v1, and how long it was throttled. */
+static void fuzz_quota(char *text, const char *second, size_t length _unused_)
+{
+	double cpus = -1;
+	int64_t ns = -1;
+
+	if (quota_parse_max(text, &cpus) == 1)
+		must(cpus > 0);
+	cpus = -1;
+	if (quota_parse_cfs(text, second, &cpus) == 1)
+		must(cpus > 0);
+	if (quota_parse_stat(text, &ns) == 0)
+		must(ns >= 0);
 }
 
 static void fuzz_osnoise(char *text, const char *second _unused_, size_t length _unused_)
@@ -558,6 +577,7 @@ static const struct target {
 	{ "pid-stat", fuzz_pid_stat },
 	{ "pid-status", fuzz_pid_status },
 	{ "cgroup", fuzz_cgroup },
+	{ "quota", fuzz_quota },
 	{ "cmdline", fuzz_cmdline },
 	{ "journal", fuzz_journal },
 	{ "settings", fuzz_settings },
