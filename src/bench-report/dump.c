@@ -30,6 +30,7 @@ enum column {
 	COLUMN_CORE,
 	COLUMN_WAITED,
 	COLUMN_STEAL,
+	COLUMN_QUOTA,
 	COLUMN_SWITCHES,
 	COLUMN_MIGRATIONS,
 	COLUMN_IRQS,
@@ -48,6 +49,7 @@ static const struct table_column all_columns[N_COLUMNS] = {
 	[COLUMN_CORE] = { "CORE", TABLE_RIGHT },
 	[COLUMN_WAITED] = { "WAITED", TABLE_RIGHT },
 	[COLUMN_STEAL] = { "STEAL", TABLE_RIGHT },
+	[COLUMN_QUOTA] = { "QUOTA", TABLE_RIGHT },
 	[COLUMN_SWITCHES] = { "SWITCHES", TABLE_RIGHT },
 	[COLUMN_MIGRATIONS] = { "MIGRATIONS", TABLE_RIGHT },
 	[COLUMN_IRQS] = { "IRQS", TABLE_RIGHT },
@@ -62,7 +64,7 @@ static struct scale choose_wait_scale(const struct series *series)
 	int64_t largest = 0;
 
 	for (size_t i = 0; i < series->n_samples; i++)
-		largest = MAX(largest,
+		largest = MAX(MAX(largest, series->evidence[i].quota_throttled_ns),
 			MAX(series->evidence[i].run_delay_ns, series->evidence[i].steal_ns));
 	return scale_choose((double)largest / (double)NSEC_PER_SEC);
 }
@@ -113,6 +115,9 @@ static void format_evidence(const struct series *series, size_t run, enum column
 		break;
 	case COLUMN_STEAL:
 		format_ns(evidence->steal_ns, wait_scale, cell);
+		break;
+	case COLUMN_QUOTA:
+		format_ns(evidence->quota_throttled_ns, wait_scale, cell);
 		break;
 	case COLUMN_SWITCHES:
 		format_count(evidence->involuntary_switches, cell);

@@ -61,6 +61,7 @@ enum cause {
 	CAUSE_LOAD,
 	CAUSE_INTERRUPTS,
 	CAUSE_STEAL,
+	CAUSE_QUOTA,
 	CAUSE_ENV_PAD,
 	CAUSE_N,
 };
@@ -235,6 +236,9 @@ static double get_cause(const struct series *series, size_t index, enum cause wh
 		return evidence->irq_device >= 0 ? evidence->irq_device : NAN;
 	case CAUSE_STEAL:
 		return evidence->steal_ns >= 0 ? (double)evidence->steal_ns : NAN;
+	case CAUSE_QUOTA:
+		return evidence->quota_throttled_ns >= 0 ? (double)evidence->quota_throttled_ns
+							 : NAN;
 	default:
 		return NAN;
 	}
@@ -263,7 +267,7 @@ static int find_typical_run(const struct series *series, double *ret_ns)
 }
 
 /* The smallest difference of medians that can matter, in the unit of the cause. `run_ns` is what a
- * run takes; where it is NAN, no difference of stolen time is too small. */
+ * run takes; where it is NAN, no difference of stolen or throttled time is too small. */
 static double least_difference(enum cause what, double a, double b, double run_ns)
 {
 	switch (what) {
@@ -279,6 +283,7 @@ static double least_difference(enum cause what, double a, double b, double run_n
 	case CAUSE_INTERRUPTS:
 		return MAX(1, 0.5 * MIN(a, b));
 	case CAUSE_STEAL:
+	case CAUSE_QUOTA:
 		return 0.005 * run_ns;
 	default:
 		return 1;
@@ -311,6 +316,11 @@ static void describe_cause(struct text *t, enum cause what, double a, double b)
 		break;
 	case CAUSE_STEAL:
 		text_appendf(t, "steal %s -> %s a run on average",
+			scale_format_bare(scale, a / (double)NSEC_PER_SEC, from),
+			scale_format(scale, b / (double)NSEC_PER_SEC, to));
+		break;
+	case CAUSE_QUOTA:
+		text_appendf(t, "stopped by the CPU quota for %s -> %s a run",
 			scale_format_bare(scale, a / (double)NSEC_PER_SEC, from),
 			scale_format(scale, b / (double)NSEC_PER_SEC, to));
 		break;
@@ -656,7 +666,7 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 
 	r = check_as_pyperf(stability, benchmark, stats);
 	if (r >= 0 && (levels->n > 1 || levels->drift != 0) &&
-		varies(benchmark->series, CAUSE_STEAL))
+		(varies(benchmark->series, CAUSE_STEAL) || varies(benchmark->series, CAUSE_QUOTA)))
 		r = find_typical_run(benchmark->series, &run_ns);
 	if (r >= 0 && levels->n > 1)
 		r = check_levels(stability, benchmark, levels, run_ns);

@@ -379,7 +379,7 @@ int summary_find_waiting(const struct series *series, struct stats *ret)
 	if (!shares)
 		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++) {
-		int64_t delay = series->evidence[i].run_delay_ns;
+		int64_t delay = weight_find_waited_ns(&series->evidence[i]);
 		int64_t ns = sample_window_ns(&series->samples[i]);
 
 		if (!series->samples[i].warmup && delay >= 0 && ns > 0)

@@ -30,6 +30,7 @@ static const char *const flag_names[SAMPLE_N_FLAGS] = {
 	"leftover",
 	"shared",
 	"clock",
+	"quota",
 };
 
 static const char *const clock_names[] = {
@@ -49,6 +50,7 @@ const struct evidence_field evidence_fields[] = {
 	{ "reader_cpu", SECONDS, true, AT(reader_cpu_ns) },
 	{ "reap", SECONDS, true, AT(reap_ns) },
 	{ "steal", SECONDS, true, AT(steal_ns) },
+	{ "quota_throttled", SECONDS, true, AT(quota_throttled_ns) },
 	{ "frequency_khz", 0, true, AT(frequency_khz) },
 	{ "core_khz", 0, true, AT(core_khz) },
 	{ "core_share_before", EVIDENCE_SHARE_PER, false, AT(core_shares[EVIDENCE_BEFORE]) },
@@ -233,6 +235,7 @@ void evidence_clear(struct evidence *evidence)
 		.reader_cpu_ns = -1,
 		.reap_ns = -1,
 		.steal_ns = -1,
+		.quota_throttled_ns = -1,
 		.frequency_khz = -1,
 		.core_khz = -1,
 		.core_shares = { -1, -1, -1 },

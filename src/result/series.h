@@ -33,8 +33,9 @@ enum sample_flag {
 	SAMPLE_SHARED = 1 << 10,   /* another hardware thread was at work on its core */
 	SAMPLE_CLOCK = 1 << 11,	   /* the clock of its core was more than 1 % off the median of all
 				    * runs */
+	SAMPLE_QUOTA = 1 << 12,	   /* the CPU quota of its cgroup stopped it for 1 % of its time */
 };
-#define SAMPLE_N_FLAGS 12
+#define SAMPLE_N_FLAGS 13
 
 enum window_clock {
 	WINDOW_KERNEL, /* exec record to exit record */
@@ -92,6 +93,9 @@ struct evidence {
 	int64_t reader_cpu_ns;
 	int64_t reap_ns; /* exit record to our stamp after wait4(2) */
 	int64_t steal_ns;
+	/* How long the CPU quota of the run's cgroup stopped tasks of it, whosever they are, as a
+	 * sum over all CPUs (machine/quota.h). */
+	int64_t quota_throttled_ns;
 	int64_t frequency_khz;
 	/* The clock of the core, measured right before and right after the window
 	 * (sampler/core.h). */

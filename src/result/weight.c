@@ -43,9 +43,30 @@ static double span_ns(const struct sample *sample)
 	return (double)(sample->user_ns > 0 ? sample->user_ns : sample->kernel_ns);
 }
 
+/* How long the quota stopped the run; negative when that is not known. The launcher may be stopped,
+ * too, between the readings and the run, and so may other tasks of the cgroup. */
+static int64_t find_throttled_ns(const struct evidence *evidence)
+{
+	int64_t known = evidence->run_delay_ns >= 0 ? evidence->run_delay_ns : evidence->off_cpu_ns;
+
+	return known >= 0 ? MIN(evidence->quota_throttled_ns, known) : evidence->quota_throttled_ns;
+}
+
+/* Without what the quota explains; negative when it is not known. */
+static int64_t without_throttled(int64_t ns, const struct evidence *evidence)
+{
+	return ns >= 0 ? MAX(ns - MAX(find_throttled_ns(evidence), (int64_t)0), (int64_t)0) : -1;
+}
+
+int64_t weight_find_waited_ns(const struct evidence *evidence)
+{
+	return without_throttled(evidence->run_delay_ns, evidence);
+}
+
 double weight_find_used_cpus(const struct sample *sample, const struct evidence *evidence)
 {
-	double used = (double)MAX(evidence->steal_ns, (int64_t)0);
+	double used = (double)MAX(evidence->steal_ns, (int64_t)0) +
+		(double)MAX(find_throttled_ns(evidence), (int64_t)0);
 
 	if (evidence->user_cpu_ns >= 0 && evidence->system_cpu_ns >= 0)
 		used += (double)evidence->user_cpu_ns + (double)evidence->system_cpu_ns;
@@ -67,10 +88,21 @@ static double weigh_waiting(const struct weight_base *base, const struct sample 
 	const struct sample window = { .user_ns = sample_window_ns(sample) };
 
 	if (evidence->run_delay_ns >= 0 || evidence->off_cpu_ns < 0)
-		return part((double)evidence->run_delay_ns, &window);
+		return part((double)weight_find_waited_ns(evidence), &window);
 	if (!base || isnan(base->off_cpu_ns))
 		return NAN;
-	return part(fmax((double)evidence->off_cpu_ns - base->off_cpu_ns, 0), &window);
+	return part(
+		fmax((double)without_throttled(evidence->off_cpu_ns, evidence) - base->off_cpu_ns,
+			0),
+		&window);
+}
+
+static double weigh_quota(const struct weight_base *base, const struct sample *sample,
+	const struct evidence *evidence)
+{
+	(void)base;
+	return part((double)find_throttled_ns(evidence) / weight_find_used_cpus(sample, evidence),
+		sample);
 }
 
 static double weigh_steal(const struct weight_base *base, const struct sample *sample,
@@ -163,6 +195,7 @@ static const struct {
 	{ SAMPLE_FREQ, weigh_frequency },
 	{ SAMPLE_SHARED, weigh_share },
 	{ SAMPLE_CLOCK, weigh_clock },
+	{ SAMPLE_QUOTA, weigh_quota },
 };
 
 /* NAN when unknown. Warm-ups may have begun what shows in the runs that count. */
@@ -186,7 +219,9 @@ static double find_least_off_cpu(const struct series *series)
 
 	for (size_t i = 0; i < series->n_samples; i++)
 		if (!series->samples[i].warmup && series->evidence[i].off_cpu_ns >= 0)
-			least = fmin(least, (double)series->evidence[i].off_cpu_ns);
+			least = fmin(least,
+				(double)without_throttled(
+					series->evidence[i].off_cpu_ns, &series->evidence[i]));
 	return least;
 }
 
@@ -259,7 +294,7 @@ void weights_find(const struct weight_base *base, const struct sample *sample,
 uint16_t weight_flags(const struct evidence *evidence, const struct weights *weights)
 {
 	static const enum sample_flag by_weight[] = { SAMPLE_PREEMPTED, SAMPLE_IRQ, SAMPLE_FREQ,
-		SAMPLE_CLOCK };
+		SAMPLE_CLOCK, SAMPLE_QUOTA };
 	uint16_t flags = 0;
 
 	/* A weight that is not known is not above anything. */

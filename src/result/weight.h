@@ -8,7 +8,12 @@
  * preempted: the time that the run waited for its CPUs (run_delay). Where that is not known,
  * because a program of several tasks had no records attached to it, but it is known how long it was
  * off its only CPU: by how much longer than the run that was off it for the shortest time. This is
- * an estimate, because the program may have slept for longer.
+ * an estimate, because the program may have slept for longer. What the quota explains of either is
+ * left out.
+ *
+ * quota: how long the CPU quota of the run's cgroup stopped it. The kernel counts all tasks of the
+ * cgroup, from the reading before the run to the one after it: so no more than the run waited or
+ * was off its CPU, as far as that is known.
  *
  * steal: the time that the hypervisor gave to others. The kernel tells it in steps of 10 ms, and a
  * step may have begun to fill long before the run. So it is what exceeds one step, or, if that is
@@ -17,8 +22,9 @@
  * irq: the number of interrupts of devices, and of softirqs except those of the tick, times what
  * one costs. migrated: the number of moves, times what one costs.
  *
- * On several CPUs these figures are sums: what was stolen and moved is divided by the number of
- * CPUs that the run used in the mean, the interrupts by the number of CPUs that they are of.
+ * On several CPUs these figures are sums: what was stolen, throttled and moved is divided by the
+ * number of CPUs that the run used in the mean, the interrupts by the number of CPUs that they are
+ * of.
  *
  * freq and clock: how far the frequency that the kernel tells, or the clock of the core that was
  * seen, is off the median of all runs.
@@ -55,9 +61,13 @@ static inline size_t weight_bit(enum sample_flag flag)
 	return (size_t)__builtin_ctz((unsigned)flag);
 }
 
-/* How many CPUs the run used in the mean, the stolen time included, at least one: threads that run
- * side by side lose their times side by side. */
+/* How many CPUs the run used in the mean, the stolen and throttled time included, at least one:
+ * threads that run side by side lose their times side by side. */
 double weight_find_used_cpus(const struct sample *sample, const struct evidence *evidence);
+
+/* How long the run waited for CPUs that others had, without what a quota explains; -1 when it is
+ * not known. */
+int64_t weight_find_waited_ns(const struct evidence *evidence);
 
 /* What is known only when all runs are known. */
 struct weight_base {
@@ -65,7 +75,8 @@ struct weight_base {
 	double core_khz;
 	size_t n_core_khz; /* of how many runs */
 	double stolen;	   /* the part of the time of all runs; NAN when unknown */
-	double off_cpu_ns; /* the shortest of all runs; NAN when unknown */
+	/* The shortest of all runs, without what a quota explains; NAN when unknown. */
+	double off_cpu_ns;
 };
 
 /* NULL as base makes a weight that needs it underivable. Warm-ups do not count. -ENOMEM. */

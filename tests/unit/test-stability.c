@@ -332,6 +332,31 @@ static void test_level(void **state)
 	}
 }
 
+/* A quota that begins to hold: what was saved up before is used up. */
+static void test_quota(void **state)
+{
+	struct series *series = new_series(true);
+	struct stability *stability;
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t k = 0; k < 200; k++) {
+		size_t side = k / 100;
+		struct evidence evidence;
+
+		evidence_clear(&evidence);
+		evidence.quota_throttled_ns = side ? 4000000 : 0;
+		append(series, (side ? 24.0e-3 : 20.0e-3) * (1 + 0.001 * random_normal(&random)), 0,
+			false, &evidence);
+	}
+	stability = assess(series);
+	assert_string_equal(find(stability, FINDING_LEVEL)->text,
+		"the values jump: runs 1-100 at 20.0 ms, 101-200 at 24.0 ms; with the change: "
+		"stopped by the CPU quota for 0.00 -> 4.00 ms a run");
+	stability_free(stability);
+	series_free(series);
+}
+
 /* Ticks of 10 ms in a few runs are a sum. They explain a level only where they are more than
  * chance. */
 static void test_steal(void **state)
@@ -650,6 +675,7 @@ int main(void)
 		cmocka_unit_test(test_texts_of_pyperf),
 		cmocka_unit_test(test_attached),
 		cmocka_unit_test(test_level),
+		cmocka_unit_test(test_quota),
 		cmocka_unit_test(test_steal),
 		cmocka_unit_test(test_steal_of_other_values),
 		cmocka_unit_test(test_padding),

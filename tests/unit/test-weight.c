@@ -144,6 +144,78 @@ static void test_several_cpus(void **state)
 	assert_part(weight_of(SAMPLE_STEAL, &base, &second, &e), 0.1);
 }
 
+/* A quota explains the waiting of a run, and is no weight beside it. */
+static void test_quota(void **state)
+{
+	const struct weight_base of_four_ms = { .off_cpu_ns = 4 * NSEC_PER_MSEC, .stolen = NAN };
+	struct weights weights;
+	struct evidence e;
+
+	(void)state;
+	evidence_clear(&e);
+	e.quota_throttled_ns = 0;
+	assert_part(weight_of(SAMPLE_QUOTA, NULL, &ten_ms, &e), 0);
+	e.quota_throttled_ns = 3 * NSEC_PER_MSEC;
+	assert_part(weight_of(SAMPLE_QUOTA, NULL, &ten_ms, &e), 0.3);
+	/* Others of the cgroup were stopped, too, or the launcher between two runs. */
+	e.quota_throttled_ns = 80 * NSEC_PER_MSEC;
+	assert_part(weight_of(SAMPLE_QUOTA, NULL, &ten_ms, &e), 1);
+	e.run_delay_ns = 2 * NSEC_PER_MSEC;
+	assert_part(weight_of(SAMPLE_QUOTA, NULL, &ten_ms, &e), 0.2);
+	assert_part(weight_of(SAMPLE_PREEMPTED, NULL, &ten_ms, &e), 0);
+	assert_int_equal(weight_find_waited_ns(&e), 0);
+	/* A part of it. */
+	e.quota_throttled_ns = 15 * NSEC_PER_MSEC / 10;
+	weights_find(NULL, &ten_ms, &e, &weights);
+	assert_part(weights.of[weight_bit(SAMPLE_QUOTA)], 0.15);
+	assert_part(weights.of[weight_bit(SAMPLE_PREEMPTED)], 0.05);
+	assert_part(weights.lost, 0.2);
+	assert_int_equal(weight_flags(&e, &weights), SAMPLE_QUOTA | SAMPLE_PREEMPTED);
+	assert_int_equal(weight_find_waited_ns(&e), NSEC_PER_MSEC / 2);
+	/* Not known how long it waited, but how long it was off its CPU. */
+	e.run_delay_ns = -1;
+	e.off_cpu_ns = 7 * NSEC_PER_MSEC;
+	e.quota_throttled_ns = 2 * NSEC_PER_MSEC;
+	weights_find(&of_four_ms, &ten_ms, &e, &weights);
+	assert_part(weights.of[weight_bit(SAMPLE_QUOTA)], 0.2);
+	assert_part(weights.of[weight_bit(SAMPLE_PREEMPTED)], 0.1);
+	assert_int_equal(weight_find_waited_ns(&e), -1);
+	/* Less than 1 % is no flag; and not known is not 0. */
+	e.quota_throttled_ns = 99 * 1000;
+	weights_find(NULL, &ten_ms, &e, &weights);
+	assert_int_equal(weight_flags(&e, &weights), 0);
+	e.quota_throttled_ns = -1;
+	assert_true(isnan(weight_of(SAMPLE_QUOTA, NULL, &ten_ms, &e)));
+	/* Four threads side by side, each stopped for half of the run. */
+	evidence_clear(&e);
+	e.evidence_cpus = 4;
+	e.user_cpu_ns = 2 * NSEC_PER_SEC;
+	e.system_cpu_ns = 0;
+	e.quota_throttled_ns = 2 * NSEC_PER_SEC;
+	assert_part(weight_of(SAMPLE_QUOTA, NULL, &second, &e), 0.5);
+}
+
+/* What all runs have for the least is without the quota as well. */
+static void test_quota_of_the_least(void **state)
+{
+	struct weight_base base;
+	struct series *series;
+	struct evidence e;
+
+	(void)state;
+	assert_int_equal(series_new(true, NULL, &series), 0);
+	evidence_clear(&e);
+	e.off_cpu_ns = 5 * NSEC_PER_MSEC;
+	e.quota_throttled_ns = 4 * NSEC_PER_MSEC;
+	assert_int_equal(series_append(series, &ten_ms, &e, NULL), 0);
+	e.off_cpu_ns = 2 * NSEC_PER_MSEC;
+	e.quota_throttled_ns = 0;
+	assert_int_equal(series_append(series, &ten_ms, &e, NULL), 0);
+	assert_int_equal(weight_base_find(series, &base), 0);
+	assert_part(base.off_cpu_ns, 1e6);
+	series_free(series);
+}
+
 static void test_underivable(void **state)
 {
 	const struct weight_base base = { .frequency_khz = NAN };
@@ -337,6 +409,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_several_cpus),
+		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_quota_of_the_least),
 		cmocka_unit_test(test_underivable),
 		cmocka_unit_test(test_sum),
 		cmocka_unit_test(test_text),
