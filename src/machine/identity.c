@@ -20,6 +20,7 @@
 #include "machine/isolation.h"
 #include "machine/power.h"
 #include "machine/procstat.h"
+#include "machine/quota.h"
 #include "machine/virtualization.h"
 
 #define CPU_ROOT "/sys/devices/system/cpu/"
@@ -275,6 +276,23 @@ static void set_cpus(const struct cpumask *mask, struct facts *facts)
 	list = cpumask_format_list(mask);
 	facts->failed |= !list;
 	facts_set_string(facts, "cpu_affinity", list);
+}
+
+int identity_set_quota(pid_t pid, struct facts *facts)
+{
+	char text[QUOTA_TEXT_SIZE];
+	struct quota quota;
+	int r;
+
+	r = quota_read(pid, &quota);
+	if (r < 0)
+		return r;
+	if (quota.limit)
+		facts_set_string(facts, "cpu_quota", quota_format(quota.cpus, text));
+	else
+		facts_remove(facts, "cpu_quota");
+	quota_clear(&quota);
+	return facts->failed ? -ENOMEM : 0;
 }
 
 /* --- What cpufreq says of each CPU, pyperf's and ours. */
@@ -635,7 +653,7 @@ static void set_power(struct facts *facts)
 		facts_set_string(facts, "quiesce_power_supply", words[source]);
 }
 
-int identity_read(const struct cpumask *mask, struct facts *facts)
+int identity_read(const struct cpumask *mask, pid_t pid, struct facts *facts)
 {
 	_cleanup_(isolation) struct isolation *isolation = NULL;
 	struct timespec boot_time = { 0 };
@@ -649,6 +667,9 @@ int identity_read(const struct cpumask *mask, struct facts *facts)
 	if (read_boot_time(&boot_time.tv_sec))
 		facts_set_date(facts, "boot_time", &boot_time);
 	set_cpus(mask, facts);
+	r = identity_set_quota(pid, facts);
+	if (r < 0)
+		return r;
 	set_cpu_model(mask, facts);
 	set_cpufreq(mask, isolation, facts);
 

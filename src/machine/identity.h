@@ -13,6 +13,7 @@
 #define QUIESCE_MACHINE_IDENTITY_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "basic/facts.h"
@@ -30,6 +31,8 @@
  *	cpu_model_name		of the mask's first CPU (pyperf has it on x86 only)
  *	cpu_machine		power, s390
  *	cpu_affinity		"2-3": the mask, unless it is all CPUs
+ *	cpu_quota		"0.2 CPUs": the smallest quota of the cgroups of process `pid`
+ *				(0: the calling one) that can be seen (quota.h)
  *	cpu_config		"2-3=driver:intel_pstate, intel_pstate:turbo, governor:powersave,
  *				isolated; idle:intel_idle"
  *
@@ -53,7 +56,7 @@
  *
  * Returns 0 or -ENOMEM (`facts` then holds what was found until then).
  */
-int identity_read(const struct cpumask *mask, struct facts *facts);
+int identity_read(const struct cpumask *mask, pid_t pid, struct facts *facts);
 
 /*
  * What moves:
@@ -80,6 +83,10 @@ char *identity_pick_parameters(const char *cmdline);
  * libc is "glibc 2.36", or NULL where it has no name. */
 char *identity_format_platform(
 	const char *system, const char *release, const char *machine, const char *libc);
+
+/* Sets cpu_quota, which is another one when the process has moved; it is removed where there is no
+ * quota any more. 0 or -ENOMEM. */
+int identity_set_quota(pid_t pid, struct facts *facts);
 
 /* The boot time in seconds since 1970 in the text of /proc/stat; false when it is not in the
  * text. */

@@ -297,6 +297,11 @@ int commands_start(struct commands *commands, const struct options *options,
 	return r;
 }
 
+pid_t command_find_limited(const struct command *command, const struct place *place)
+{
+	return place->join ? session_get_launcher(command->session) : 0;
+}
+
 enum stamper commands_get_stamper(const struct commands *commands)
 {
 	return session_get_stamper(commands->items[0].session);

@@ -70,6 +70,9 @@ int command_start(struct command *command, const struct options *options, const 
 int commands_start(struct commands *commands, const struct options *options,
 	const struct place *place, const struct counting *counting,
 	const struct evidence_reader *evidence, struct stop *stop);
+/* The process whose CPU quota holds for the runs of the command: ours (0), or the launcher where it
+ * has joined the CPUs of benchmark.target, and with them another cgroup. */
+pid_t command_find_limited(const struct command *command, const struct place *place);
 /* Who stamps runs with nothing attached to them: the same for all commands. */
 enum stamper commands_get_stamper(const struct commands *commands);
 /* With STAMPER_CORRECTED, corrects all runs by the inspections so far. Then gives all series the

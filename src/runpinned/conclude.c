@@ -38,7 +38,7 @@ static int describe_one(struct command *command, const struct place *place,
 	r = describe_outcome(command->measurement, evidence, place, &command->facts);
 	if (r < 0)
 		return r;
-	r = describe_changes(place, &command->facts, &changes);
+	r = describe_changes(place, command, &changes);
 	if (r < 0)
 		return r;
 	/* This is about the machine, so it is the same for all commands. */

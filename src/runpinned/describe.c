@@ -239,7 +239,7 @@ static int describe_given(const struct options *options, struct facts *facts)
 
 int describe_machine(const struct place *place, struct facts *facts)
 {
-	int r = identity_read(place->cpus, facts);
+	int r = identity_read(place->cpus, 0, facts);
 
 	return r < 0 ? r : identity_read_moving(place->cpus, NULL, facts);
 }
@@ -391,14 +391,25 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 	return facts->failed ? -ENOMEM : 0;
 }
 
-int describe_changes(const struct place *place, struct facts *facts, char **ret_text)
+int describe_quota(const struct place *place, struct commands *commands)
 {
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < commands->n; i++)
+		r = identity_set_quota(command_find_limited(&commands->items[i], place),
+			&commands->items[i].facts);
+	return r;
+}
+
+int describe_changes(const struct place *place, struct command *command, char **ret_text)
+{
+	struct facts *facts = &command->facts;
 	_cleanup_text_ struct text t = { 0 };
 	struct facts now = { 0 };
 	char *text;
 	int r;
 
-	r = identity_read(place->cpus, &now);
+	r = identity_read(place->cpus, command_find_limited(command, place), &now);
 	for (size_t i = 0; r == 0 && i < now.n; i++) {
 		const struct fact *after = &now.items[i], *before = facts_find(facts, after->name);
 

@@ -27,10 +27,14 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 	const struct place *place, struct facts *facts);
 /*
  * Which settings of the machine differ from those that describe_machine() found: for example,
- * somebody changed a governor, or the kernel stopped using a clock source. The list goes into
- * `facts` as quiesce_changed, and into *ret_text for a person (malloc'd, "" when nothing changed).
+ * somebody changed a governor, or the kernel stopped using a clock source. The list goes into the
+ * facts of the command as quiesce_changed, and into *ret_text for a person (malloc'd, "" when
+ * nothing changed).
  */
-int describe_changes(const struct place *place, struct facts *facts, char **ret_text);
+int describe_changes(const struct place *place, struct command *command, char **ret_text);
+/* Once the launchers have started: the CPU quota of their cgroup (command_find_limited()). 0 or
+ * -ENOMEM. */
+int describe_quota(const struct place *place, struct commands *commands);
 
 /* Adds to all commands what was done to make the machine quiet (quiesce_part_shield, ...) and what
  * ran on the CPUs meanwhile. Both may be NULL. 0 or -ENOMEM. */

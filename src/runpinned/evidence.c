@@ -14,6 +14,7 @@
 #include "machine/cpufreq.h"
 #include "machine/interrupts.h"
 #include "machine/procstat.h"
+#include "machine/quota.h"
 #include "machine/thermal.h"
 #include "machine/throttle.h"
 #include "runpinned/evidence.h"
@@ -46,6 +47,8 @@ struct reading {
 	bool times_valid;
 	bool softirqs_valid;
 	bool throttle_valid;
+	bool quota_valid;
+	int64_t throttled_ns; /* by the quota */
 	struct procstat_times times;
 	struct procstat_softirqs softirqs;
 	struct throttle_counts throttle;
@@ -57,6 +60,8 @@ enum {
 	FILE_INTERRUPTS,
 	FILE_SOFTIRQS,
 	FILE_LOADAVG,
+	FILE_QUOTA, /* the first one of so many places (session.h) */
+	FILE_LAST_QUOTA = FILE_QUOTA + QUOTA_STATS_MAX - 1,
 	N_FIXED_FILES,
 };
 
@@ -106,13 +111,14 @@ static int add_file(
 {
 	struct session_file *files =
 		reallocarray(reader->files, reader->n_files + 1, sizeof(*files));
-	char *copy;
+	char *copy = NULL;
 
 	if (!files)
 		return -ENOMEM;
 	reader->files = files;
-	copy = strdup(path);
-	if (!copy)
+	if (path)
+		copy = strdup(path);
+	if (path && !copy)
 		return -ENOMEM;
 	files[reader->n_files++] = (struct session_file){ .path = copy, .kind = kind, .cpu = cpu };
 	return 0;
@@ -124,6 +130,7 @@ static int add_fixed_files(struct evidence_reader *reader)
 	const struct {
 		const char *path;
 		enum launch_file_kind kind;
+		/* The places for those of the quota have no path. */
 	} files[N_FIXED_FILES] = {
 		[FILE_STAT] = { PROCSTAT_STAT, total ? LAUNCH_FILE_TOTAL : LAUNCH_FILE_PLAIN },
 		[FILE_INTERRUPTS] = { INTERRUPTS_PATH,
@@ -229,6 +236,26 @@ static bool take_throttle(struct evidence_reader *reader, const struct runlog_re
 	return true;
 }
 
+/* False where there is no such file, and where one of them cannot be read. */
+static bool take_throttled(const struct runlog_reading *reading, int64_t *ret_ns)
+{
+	int64_t sum = 0, ns;
+	bool any = false;
+
+	for (size_t i = FILE_QUOTA; i <= FILE_LAST_QUOTA; i++) {
+		const struct runlog_text *text = &reading->texts[i];
+
+		if (text->size == -ENOENT)
+			continue;
+		if (text->size < 0 || quota_parse_stat(text->data, &ns) < 0 ||
+			__builtin_add_overflow(sum, ns, &sum))
+			return false;
+		any = true;
+	}
+	*ret_ns = sum;
+	return any;
+}
+
 static bool take_interrupts(struct evidence_reader *reader, const struct runlog_text *text)
 {
 	/* The file has not changed since the previous reading of this launcher. The reading that
@@ -258,6 +285,7 @@ static void take_reading(
 		procstat_take_softirqs(reader->procstat, softirqs->data, (size_t)softirqs->size,
 			&r->softirqs) == 0;
 	r->throttle_valid = take_throttle(reader, reading, &r->throttle);
+	r->quota_valid = take_throttled(reading, &r->throttled_ns);
 	r->at_ns = at_ns;
 }
 
@@ -361,6 +389,10 @@ static void fill_counters(
 	if (before->throttle_valid && after->throttle_valid)
 		evidence->throttles = clamp((int64_t)(after->throttle.core - before->throttle.core +
 			after->throttle.package - before->throttle.package));
+	/* A count that goes back is not of the same cgroup. */
+	if (before->quota_valid && after->quota_valid &&
+		after->throttled_ns >= before->throttled_ns)
+		evidence->quota_throttled_ns = after->throttled_ns - before->throttled_ns;
 }
 
 /* Only the file of the CPU on which the run ended was read. */
@@ -511,7 +543,7 @@ bool evidence_take(struct evidence_reader *reader, struct runlog_run *run,
 void evidence_forget_cpus(struct evidence_reader *reader, struct series *series)
 {
 	const uint16_t flags = SAMPLE_PREEMPTED | SAMPLE_MIGRATED | SAMPLE_WINDOW | SAMPLE_FAILED |
-		SAMPLE_LEFTOVER;
+		SAMPLE_LEFTOVER | SAMPLE_QUOTA;
 
 	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
 		struct sample *sample = &series->samples[i];

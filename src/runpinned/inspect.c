@@ -6,6 +6,7 @@
 #include "basic/array.h"
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "result/weight.h"
 #include "runpinned/inspect.h"
 #include "stats/stats.h"
 
@@ -62,6 +63,8 @@ int inspections_add(struct inspections *inspections, const struct launch_report 
 	if (r < 0)
 		return r;
 	inspections->items[inspections->n] = inspect(report, window, floor);
+	if (evidence && evidence->run_delay_ns >= 0)
+		inspections->items[inspections->n].waited_ns = weight_find_waited_ns(evidence);
 	/* These are more than the moves that the records of the run's CPUs show. */
 	if (evidence && evidence->migrations >= 0)
 		inspections->items[inspections->n].n_migrations = (uint32_t)evidence->migrations;

@@ -182,6 +182,9 @@ static bool is_preempted(const struct launch_report *report, const struct weight
 
 	if (!isnan(weight))
 		return weight >= WEIGHT_WORTH_SAYING;
+	/* Where a quota stops the program, a switch away is no other program's. */
+	if (weights->of[weight_bit(SAMPLE_QUOTA)] > 0)
+		return false;
 	return report->involuntary_switches > 0 && report->reader_cpu_ns <= 0 &&
 		is_single_task(report);
 }

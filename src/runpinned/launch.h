@@ -276,6 +276,7 @@ struct launch_report {
 	int32_t error; /* positive errno; 0 when the run took place */
 	int32_t step;  /* enum launch_step, for `error` */
 	int32_t detail;
+	int32_t pid;	  /* of the launcher, in its first report */
 	uint32_t stamper; /* enum stamper: who should have stamped this run */
 	/* Positive errno: why the event of LAUNCH_ATTACH_WINDOW could not be attached. */
 	int32_t window_error;

@@ -1128,6 +1128,7 @@ int main(int argc, char *argv[])
 	launcher.run_ns = INT64_MAX;
 	if (r == 0 && launcher.plan->core_ns > 0)
 		launcher.core_error = -core_open(&launcher.core);
+	report.pid = getpid();
 	report.stamper = find_stamper(&launcher, 0);
 	report.error = -r;
 	if (!send_report(&launcher, &report))

@@ -17,6 +17,7 @@
 #include "basic/survive.h"
 #include "basic/text.h"
 #include "machine/counter.h"
+#include "machine/quota.h"
 #include "runpinned/calibrate.h"
 #include "runpinned/command.h"
 #include "runpinned/conclude.h"
@@ -296,6 +297,30 @@ static int resolve(const struct options *options, struct commands *commands)
 	return r;
 }
 
+/* Says where the runs have more CPUs than the quota of their cgroup. Tasks of SCHED_FIFO have
+ * none. */
+static int say_quota(
+	const struct options *options, const struct place *place, const struct commands *commands)
+{
+	unsigned n_cpus = cpumask_weight(place->cpus);
+	char text[QUOTA_TEXT_SIZE];
+	struct quota quota;
+	int r;
+
+	if (options->fifo_priority > 0)
+		return 0;
+	r = quota_read(command_find_limited(&commands->items[0], place), &quota);
+	if (r < 0)
+		return r;
+	if (quota.cpus < n_cpus)
+		say("warning: the runs have %u CPU%s, and a quota of %s together with all else in "
+		    "their cgroup (%s): when that is used up, they are stopped until the next period",
+			n_cpus, n_cpus == 1 ? "" : "s", quota_format(quota.cpus, text),
+			quota.limit);
+	quota_clear(&quota);
+	return 0;
+}
+
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
 static int make_runs(const struct options *options, const struct place *place,
 	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
@@ -317,6 +342,13 @@ static int make_runs(const struct options *options, const struct place *place,
 		r = save_check_control(save, &commands->items[0].facts);
 	if (r == 0)
 		r = commands_start(commands, options, place, counting, evidence, stop);
+	if (r < 0)
+		return r;
+	if (place->join)
+		r = describe_quota(place, commands);
+	if (r == 0)
+		r = say_quota(options, place, commands);
+	say_if_no_memory(r);
 	if (r < 0)
 		return r;
 	/* runpinned itself leaves the benchmark's CPUs, if there are others. */

@@ -225,9 +225,9 @@ static int take_stdout(const char *value, void *into)
  * written. Names that depend on the machine are refused by describe_setup(). */
 static bool is_free_name(const char *name, size_t length)
 {
-	static const char *const taken[] = { "calibrate_warmups", "command_max_rss", "cpu_temp",
-		"date", "duration", "inner_loops", "loops", "tags", "timer", "unit", "values",
-		"warmups" };
+	static const char *const taken[] = { "calibrate_warmups", "command_max_rss", "cpu_quota",
+		"cpu_temp", "date", "duration", "inner_loops", "loops", "tags", "timer", "unit",
+		"values", "warmups" };
 
 	if (length == 0 || length > METADATA_NAME_MAX || (name[0] >= '0' && name[0] <= '9') ||
 		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") < length ||

@@ -19,6 +19,7 @@
 #include "basic/install.h"
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "machine/quota.h"
 #include "runpinned/join.h"
 #include "runpinned/keeper.h"
 #include "runpinned/lastwords.h"
@@ -32,6 +33,7 @@ enum {
 
 struct session {
 	pid_t keeper;
+	pid_t launcher;
 	int socket;
 	int stderr_fd; /* a memfd; -1 when the output is shown */
 	int values_fd; /* for the values of programs that measure themselves */
@@ -94,30 +96,48 @@ static uint32_t append_array(struct text *t, const void *array, size_t size)
 	return offset;
 }
 
-/* Appends the paths of the files, then the array that refers to them. */
-static uint32_t append_files(struct text *t, const struct session_file *files, size_t n)
+/* Appends the paths of the files, then the array that refers to them. Places for the files of the
+ * quota that are left have an empty path. */
+static uint32_t append_files(
+	struct text *t, const struct session_file *files, size_t n, const struct quota *quota)
 {
 	_cleanup_free_ struct launch_file *entries = calloc(n + 1, sizeof(*entries));
+	size_t n_used = 0;
 
 	if (!entries) {
 		t->failed = true;
 		return 0;
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const char *path = files[i].path;
+
+		if (!path)
+			path = n_used < quota->n_stats ? quota->stats[n_used++] : "";
 		entries[i] = (struct launch_file){
-			.path = append_string(t, files[i].path),
+			.path = append_string(t, path),
 			.kind = files[i].kind,
 			.cpu = files[i].cpu,
 		};
+	}
 	return append_array(t, entries, n * sizeof(*entries));
 }
 
-/* Writes the plan, in the format that the launcher reads, into a memfd. */
-static int plan_write(const struct session_plan *plan, const struct stop *stop, const char *floor,
-	int values_fd, int *ret_fd)
+/* What is needed to start the two processes of a session. */
+struct start {
+	const char *launcher; /* paths of the programs */
+	const char *floor;
+	const struct session_plan *plan;
+	const struct session *session;
+	const struct stop *stop;
+	int plan_fd;
+	int socket;
+};
+
+/* Writes the plan, in the format that the launcher reads. */
+static int plan_write(const struct start *start, const struct quota *quota)
 {
+	const struct session_plan *plan = start->plan;
 	_cleanup_text_ struct text t = { 0 };
-	_cleanup_close_ int fd = -EBADF;
 	struct launch_plan p = {
 		.magic = LAUNCH_MAGIC,
 		.flags = plan->flags,
@@ -131,9 +151,8 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		.n_cpu_counters = (uint32_t)plan->n_cpu_counters,
 		.stamps_fd = -1,
 		.n_files = (uint32_t)plan->n_files,
-		.values_fd = values_fd,
+		.values_fd = start->session->values_fd,
 	};
-	int r;
 
 	if (plan->n_counters > LAUNCH_MAX_COUNTERS)
 		return -E2BIG;
@@ -156,14 +175,14 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 	cpumask_export(plan->cpus, p.cpus, sizeof(p.cpus));
 	memcpy(p.counters, plan->counters, plan->n_counters * sizeof(p.counters[0]));
 	/* The kernel's signal set consists of 64 signals, and glibc's begins with these. */
-	memcpy(&p.caller_signals, &stop->caller, sizeof(p.caller_signals));
+	memcpy(&p.caller_signals, &start->stop->caller, sizeof(p.caller_signals));
 
 	text_append_n(&t, (const char *)&p, sizeof(p));
 	p.program = append_string(&t, plan->program);
-	p.floor_program = append_string(&t, floor);
+	p.floor_program = append_string(&t, start->floor);
 	p.argv = append_vector(&t, plan->argv, &p.n_argv);
-	p.env = append_environment(&t, plan->env, values_fd, &p.n_env);
-	p.files = append_files(&t, plan->files, plan->n_files);
+	p.env = append_environment(&t, plan->env, p.values_fd, &p.n_env);
+	p.files = append_files(&t, plan->files, plan->n_files, quota);
 	if (plan->user) {
 		p.flags |= LAUNCH_SET_USER;
 		p.uid = plan->user->uid;
@@ -178,14 +197,7 @@ static int plan_write(const struct session_plan *plan, const struct stop *stop, 
 		return -E2BIG;
 	p.size = (uint32_t)t.length;
 	memcpy(t.data, &p, sizeof(p));
-
-	fd = memfd_create("runpinned-plan", MFD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	r = file_write_all(fd, t.data, t.length);
-	if (r == 0)
-		*ret_fd = TAKE_FD(fd);
-	return r;
+	return file_write_all(start->plan_fd, t.data, t.length);
 }
 
 /* Called in a forked child: sends the error in the place of the launcher's first report. */
@@ -196,15 +208,6 @@ __attribute__((noreturn)) static void exit_with(int socket, enum launch_step ste
 	(void)send(socket, &report, sizeof(report), MSG_NOSIGNAL);
 	_exit(127);
 }
-
-/* What is needed to start the two processes of a session. */
-struct start {
-	const char *launcher; /* path of the program */
-	const struct session_plan *plan;
-	const struct session *session;
-	int plan_fd;
-	int socket;
-};
 
 /* A terminal of the usual size: *ret_ours is what reads and writes as a person would. */
 static int open_terminal(int *ret_ours, int *ret_theirs)
@@ -310,6 +313,7 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 {
 	pid_t self = getpid(), launcher;
 	struct keeper keeper;
+	struct quota quota = { 0 };
 	int output = -EBADF, reader = -EBADF, r;
 
 	/* The program may open it again by a name, and before what the kernel would take back. */
@@ -335,6 +339,13 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	r = start->plan->join ? join_target() : 0;
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_JOIN, r);
+	/* Only now is it in the cgroup in which the programs are run. */
+	if (start->plan->n_files > 0)
+		r = quota_read(0, &quota);
+	if (r == 0)
+		r = plan_write(start, &quota);
+	if (r < 0)
+		exit_with(start->socket, LAUNCH_STEP_SETUP, r);
 	become_launcher(start, &keeper, output);
 }
 
@@ -378,7 +389,7 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	_cleanup_free_ char *launcher = NULL, *floor = NULL;
 	_cleanup_close_ int plan_fd = -EBADF, launcher_socket = -EBADF;
 	_cleanup_(session) struct session *session = NULL;
-	struct start start = { .plan = plan };
+	struct start start = { .plan = plan, .stop = stop };
 	pid_t self = getpid();
 	int sockets[2], r;
 
@@ -406,9 +417,9 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	r = runlog_new(session->runlog_fd, plan->n_files, &session->runlog);
 	if (r < 0)
 		return r;
-	r = plan_write(plan, stop, floor, session->values_fd, &plan_fd);
-	if (r < 0)
-		return r;
+	plan_fd = memfd_create("runpinned-plan", MFD_CLOEXEC);
+	if (plan_fd < 0)
+		return -errno;
 	if (!plan->show_output) {
 		session->stderr_fd = lastwords_open();
 		if (session->stderr_fd < 0)
@@ -420,6 +431,7 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	launcher_socket = sockets[1];
 
 	start.launcher = launcher;
+	start.floor = floor;
 	start.session = session;
 	start.plan_fd = plan_fd;
 	start.socket = launcher_socket;
@@ -437,8 +449,14 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	if (ret_report->error)
 		return -ret_report->error;
 	session->stamper = (enum stamper)ret_report->stamper;
+	session->launcher = ret_report->pid;
 	*ret = TAKE_PTR(session);
 	return 0;
+}
+
+pid_t session_get_launcher(const struct session *session)
+{
+	return session->launcher;
 }
 
 enum stamper session_get_stamper(const struct session *session)

@@ -20,6 +20,9 @@
 
 /* A file whose text is part of the evidence. */
 struct session_file {
+	/* NULL: a place for one of the files that tell how long the launcher's cgroup was throttled
+	 * (quota.h). Which files these are is known when the launcher has joined the CPUs; a place
+	 * that is left has a text of the size -ENOENT. */
 	const char *path;
 	enum launch_file_kind kind;
 	int cpu; /* the file is read only after runs that ended on this CPU; -1: in each reading */
@@ -66,6 +69,8 @@ struct session;
  */
 int session_start(const struct session_plan *plan, struct stop *stop, struct session **ret,
 	struct launch_report *ret_report);
+/* The launcher, in whose cgroup the programs are run. */
+pid_t session_get_launcher(const struct session *session);
 /* Who stamps runs with nothing attached to them. */
 enum stamper session_get_stamper(const struct session *session);
 /*

@@ -6,8 +6,8 @@
  * this, what would be written below /sys and /proc/irq, and a mkdir() or rmdir() there, is asked of
  * server.py instead, at the socket TEST_KERNEL. It changes the machine's files as a kernel would,
  * and answers with the errno of the call, 0 for none. TEST_MOUNTINFO, if set, is opened for
- * /proc/self/mountinfo, and TEST_CGROUP for /proc/NUMBER/cgroup; or the file NUMBER of the folder
- * TEST_CGROUPS_FOLDER.
+ * /proc/self/mountinfo, TEST_OWN_CGROUP for /proc/self/cgroup, and TEST_CGROUP for
+ * /proc/NUMBER/cgroup; or the file NUMBER of the folder TEST_CGROUPS_FOLDER.
  */
 /* Here open() and open64() are two functions, and both are to be ours. */
 #undef _FILE_OFFSET_BITS
@@ -55,12 +55,14 @@ static bool is_cgroup_of_process(const char *path)
 static int do_openat(int dirfd, const char *path, int flags, va_list ap)
 {
 	const char *mountinfo = getenv("TEST_MOUNTINFO"), *cgroup = getenv("TEST_CGROUP");
-	const char *folder = getenv("TEST_CGROUPS_FOLDER");
+	const char *folder = getenv("TEST_CGROUPS_FOLDER"), *own = getenv("TEST_OWN_CGROUP");
 	mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
 	char path_in_folder[PATH_MAX];
 
 	if (mountinfo && strcmp(path, "/proc/self/mountinfo") == 0)
 		path = mountinfo;
+	if (own && strcmp(path, "/proc/self/cgroup") == 0)
+		path = own;
 	if (cgroup && is_cgroup_of_process(path))
 		path = cgroup;
 	if (folder && is_cgroup_of_process(path)) {

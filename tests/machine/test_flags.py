@@ -26,9 +26,10 @@ FLOOD = 1700000
 OTHERS = {'preempted', 'window', 'shared', 'clock'}
 
 
-def measure(box, change, *options, made=WARMUPS + CHANGED):
+def measure(box, change, *options, made=WARMUPS + CHANGED, words=()):
     """Runs a script that does `change` (shell, below the machine's directory) only in that run of
-    all that are `made`. Returns the result, the flags of each counted run, and the messages."""
+    all that are `made`; `words` come before runpinned. Returns the result, the flags of each counted
+    run, and the messages."""
     script = box.root / 'program'
     script.write_text(f'''#!/bin/sh
 cd {box.root}
@@ -37,7 +38,7 @@ echo x >> {COUNTER}
 {change}
 ''', encoding='utf-8')
     script.chmod(0o755)
-    result = box.run(RUNPINNED, '-c', CPU, '-n', RUNS, '-w', WARMUPS, '--json', *options, script,
+    result = box.run(*words, RUNPINNED, '-c', CPU, '-n', RUNS, '-w', WARMUPS, '--json', *options, script,
                      env={'XDG_STATE_HOME': str(box.root)})
     equal(result.returncode, 0, f'status ({result.stderr})')
     benchmark = json.loads(result.stdout)['benchmarks'][0]
@@ -139,6 +140,67 @@ def test_steal_of_another_cpu():
         _, flags, _ = measure(box, replace('proc/stat', rf'^cpu{1 - CPU} .*',
                                            f'cpu{1 - CPU} 9000 0 9000 99999 420 0 82 999 0 0'))
         equal(flags, [set()] * RUNS, 'flags')
+
+
+LIMITED = 'sys/fs/cgroup/pod'
+V2 = {'sys/fs/cgroup/cgroup.controllers': 'cpu', f'{LIMITED}/cpu.max': '20000 100000',
+      f'{LIMITED}/cpu.stat': 'nr_throttled 3\nthrottled_usec 5',
+      f'{LIMITED}/job/cpu.max': 'max 100000', f'{LIMITED}/job/cpu.stat': 'throttled_usec 0',
+      'proc/self/cgroup': '0::/pod/job'}
+V1 = {'sys/fs/cgroup/cpu/cgroup.sane_behavior': '0',
+      'sys/fs/cgroup/cpu/pod/cpu.cfs_quota_us': '150000',
+      'sys/fs/cgroup/cpu/pod/cpu.cfs_period_us': '100000',
+      'sys/fs/cgroup/cpu/pod/cpu.stat': 'throttled_time 5', 'proc/self/cgroup': '2:cpu:/pod\n0::/'}
+
+
+def measure_limited(box, files, change):
+    """The same, in cgroups that these files describe. The processes of runpinned share one."""
+    for path, text in files.items():
+        box.write(path, text + '\n')
+    options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
+    return measure(box, change, words=(
+        'env', f'LD_PRELOAD={os.environ["KERNEL"]}', f'ASAN_OPTIONS={options}',
+        f'TEST_OWN_CGROUP={box.root / "proc/self/cgroup"}'))
+
+
+def test_quota():
+    """The limit is that of a cgroup further up, on each kind of cgroups, and the files tell how long in
+    units of their own."""
+    for files, change, limit, warned in (
+            (V2, f"echo 'throttled_usec 900005' > {LIMITED}/cpu.stat", '0.2 CPUs', True),
+            (V1, 'echo throttled_time 900000005 > sys/fs/cgroup/cpu/pod/cpu.stat', '1.5 CPUs', False),
+            ({**V2, f'{LIMITED}/job/cpu.stat.local': 'throttled_usec 7'},
+             f'echo throttled_usec 900007 > {LIMITED}/job/cpu.stat.local', '0.2 CPUs', True)):
+        with Machine('vm-plain') as box:
+            # What it was stopped for is no more than what it was off its CPU.
+            benchmark, flags, said = measure_limited(box, files, f'{change}; sleep 0.1')
+            equal(flags, [{'quota'} if number == CHANGED else set() for number in range(1, RUNS + 1)],
+                  f'flags ({said})')
+            check(re.search(r'(disturbed|or more): .*quota 1\b', said), said)
+            equal(benchmark['metadata'].get('cpu_quota'), limit, 'metadata')
+            equal('a quota of' in said, warned, said)
+            told = [{**benchmark['metadata'], **one['metadata']}['quiesce_quota_throttled']
+                    for one in benchmark['runs'] if 'values' in one]
+            equal(told, [0.9 if number == CHANGED else 0 for number in range(1, RUNS + 1)], 'seconds')
+
+
+def test_no_quota():
+    """Without a limit nothing is read, and nothing is said."""
+    with Machine('vm-plain') as box:
+        benchmark, flags, said = measure_limited(
+            box, {**V2, f'{LIMITED}/cpu.max': 'max 100000'},
+            f"echo 'throttled_usec 900005' > {LIMITED}/cpu.stat; sleep 0.1")
+        equal(flags, [set()] * RUNS, 'flags')
+        check('quota' not in json.dumps(benchmark) + said, f'{benchmark} {said}')
+
+
+def test_quota_that_comes():
+    with Machine('vm-plain') as box:
+        benchmark, _, said = measure_limited(
+            box, {**V2, f'{LIMITED}/cpu.max': 'max 100000'},
+            f"echo '50000 100000' > {LIMITED}/cpu.max")
+        check("cpu_quota was '', is '0.5 CPUs'" in said, said)
+        check('cpu_quota' in benchmark['metadata']['quiesce_changed'], 'metadata')
 
 
 def test_throttled():

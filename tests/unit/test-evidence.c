@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "basic/clock.h"
@@ -133,14 +134,74 @@ static void test_elsewhere(void **state)
 	(void)evidence_take(f->reader, run, &no_floor, f->series, &evidence);
 	assert_int_equal(series_append(f->series,
 				 &(struct sample){ .user_ns = 1,
-					 .flags = SAMPLE_FAILED | SAMPLE_SHARED | SAMPLE_STEAL },
+					 .flags = SAMPLE_FAILED | SAMPLE_SHARED | SAMPLE_STEAL |
+						 SAMPLE_QUOTA },
 				 &evidence, NULL),
 		0);
 	evidence_forget_cpus(f->reader, f->series);
-	assert_int_equal(f->series->samples[0].flags, SAMPLE_FAILED | SAMPLE_MIGRATED);
+	/* The quota is that of its cgroup, on whatever CPUs. */
+	assert_int_equal(
+		f->series->samples[0].flags, SAMPLE_FAILED | SAMPLE_MIGRATED | SAMPLE_QUOTA);
 	assert_int_equal(f->series->evidence[0].elsewhere, 1);
 	assert_int_equal(f->series->evidence[0].steal_ns, -1);
 
+	free(before.texts);
+}
+
+/* What tells of the quota: files of one cgroup or of several, with the time in either unit. */
+static void test_quota(void **state)
+{
+	enum {
+		FILES = 2,
+	};
+	static const struct {
+		const char *before[FILES], *after[FILES];
+		int64_t ns;
+	} cases[] = {
+		{ { NULL }, { NULL }, -1 },
+		{ { "throttled_usec 5\n" }, { "throttled_usec 12\n" }, 7000 },
+		{ { "throttled_time 5\n" }, { "throttled_time 5\n" }, 0 },
+		/* The levels of a hierarchy. */
+		{ { "nr_throttled 1\nthrottled_usec 5\n", "throttled_usec 1\n" },
+			{ "nr_throttled 2\nthrottled_usec 6\n", "throttled_usec 3\n" }, 3000 },
+		/* Of another cgroup, or of none. */
+		{ { "throttled_usec 12\n" }, { "throttled_usec 5\n" }, -1 },
+		{ { "throttled_usec 12\n" }, { "nr_periods 5\n" }, -1 },
+		{ { "throttled_usec x\n" }, { "throttled_usec 5\n" }, -1 },
+		{ { "throttled_usec 1\n" }, { "throttled_usec 18446744073709551615\n" }, -1 },
+		{ { "throttled_time 1\n", "throttled_time 1\n" },
+			{ "throttled_time 9223372036854775807\n", "throttled_time 9\n" }, -1 },
+		{ { "throttled_usec 1\n", "throttled_usec 1\n" }, { "throttled_usec 2\n", "" },
+			-1 },
+	};
+	struct fixture *f = *state;
+	struct runlog_reading before = { .texts = make_texts(f->n_files) };
+	const struct session_file *files = evidence_files(f->reader, &f->n_files);
+	struct evidence evidence;
+	size_t first = 0;
+
+	while (files[first].path)
+		assert_true(++first < f->n_files);
+	f->run.before = &before;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (size_t k = 0; first + k < f->n_files && !files[first + k].path; k++) {
+			const char *a = k < FILES ? cases[i].before[k] : NULL;
+			const char *b = k < FILES ? cases[i].after[k] : NULL;
+
+			before.texts[first + k] =
+				(struct runlog_text){ a, a ? (ssize_t)strlen(a) : -ENOENT };
+			f->after.texts[first + k] =
+				(struct runlog_text){ b, b ? (ssize_t)strlen(b) : -ENOENT };
+		}
+		(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
+		assert_int_equal(evidence.quota_throttled_ns, cases[i].ns);
+	}
+	/* A file that cannot be read any more. */
+	before.texts[first] = f->after.texts[first] =
+		(struct runlog_text){ "throttled_usec 1\n", 17 };
+	f->after.texts[first + 1].size = -EACCES;
+	(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
+	assert_int_equal(evidence.quota_throttled_ns, -1);
 	free(before.texts);
 }
 
@@ -157,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_age, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_elsewhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_quota, setup, teardown),
 		cmocka_unit_test(test_softirq_names),
 	};
 

@@ -100,7 +100,7 @@ static void read_facts(const char *cpus, struct facts *facts)
 	*facts = (struct facts){ 0 };
 	assert_int_equal(cpumask_new(&mask), 0);
 	assert_int_equal(cpumask_parse_list(cpus, 8192, mask, NULL), 0);
-	assert_int_equal(identity_read(mask, facts), 0);
+	assert_int_equal(identity_read(mask, 0, facts), 0);
 	cpumask_free(mask);
 }
 

@@ -171,6 +171,27 @@ static void test_description(void **state)
 	inspections_clear(&inspections);
 }
 
+/* What a quota explains of the waiting is not the waiting for others. */
+static void test_quota(void **state)
+{
+	struct inspections inspections = { 0 };
+	struct facts facts = { 0 };
+	struct launch_report r = make_report(7, 100000);
+	struct evidence evidence;
+
+	(void)state;
+	r.tree.waited_ns = NSEC_PER_MSEC;
+	evidence_clear(&evidence);
+	evidence.run_delay_ns = r.tree.waited_ns;
+	evidence.quota_throttled_ns = NSEC_PER_MSEC * 4 / 10;
+	assert_int_equal(
+		inspections_add(&inspections, &r, WINDOW_SOUND, &floor_of_empty, &evidence), 0);
+	assert_int_equal(inspections_describe(&inspections, false, 0.008, &facts), 0);
+	assert_true(fabs(find_real(&facts, "quiesce_inspected_waited") - 0.06) < 1e-9);
+	facts_clear(&facts);
+	inspections_clear(&inspections);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_lost_records),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_description),
+		cmocka_unit_test(test_quota),
 	};
 
 	return cmocka_run_group_tests_name("inspect", tests, NULL, NULL);

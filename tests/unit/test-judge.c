@@ -231,6 +231,15 @@ static void test_flags(void **state)
 	evidence.steal_ns = 1;
 	assert_int_equal(judge_run(&facts), SAMPLE_STEAL);
 	evidence = nothing;
+	evidence.quota_throttled_ns = 1;
+	assert_int_equal(judge_run(&facts), 0);
+	evidence.quota_throttled_ns = NSEC_PER_SEC;
+	assert_int_equal(judge_run(&facts), SAMPLE_QUOTA);
+	/* It is the quota that took the CPU, as far as it is known. */
+	report.involuntary_switches = 1;
+	assert_int_equal(judge_run(&facts), SAMPLE_QUOTA);
+	report = sound;
+	evidence = nothing;
 	evidence.throttles = 1;
 	assert_int_equal(judge_run(&facts), SAMPLE_THROTTLED);
 	evidence = nothing;

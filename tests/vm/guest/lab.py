@@ -204,6 +204,34 @@ def wait_for(condition, what, timeout=LONG):
 
 
 @contextlib.contextmanager
+def limited(percent):
+    """A cgroup with this CPU quota, and one without a quota of its own below it. Yields the words before a
+    command that is to be in the latter."""
+    v1 = '/sys/fs/cgroup/cpu,cpuacct'
+    root = v1 if os.path.isdir(v1) else '/sys/fs/cgroup'
+    control = f'{root}/cgroup.subtree_control'
+    top = f'{root}/labquota'
+    enable = root != v1 and 'cpu' not in read(control).split()
+    os.makedirs(f'{top}/job')
+    try:
+        if enable:
+            write(control, '+cpu')
+        if root == v1:
+            write(f'{top}/cpu.cfs_quota_us', str(percent * 1000))
+        else:
+            write(f'{top}/cpu.max', f'{percent * 1000} 100000')
+            write(f'{top}/cgroup.subtree_control', '+cpu')
+        yield ('sh', '-c', 'echo $$ >"$0" && exec "$@"', f'{top}/job/cgroup.procs')
+    finally:
+        # What is orphaned there ends a little later.
+        wait_for(lambda: not read(f'{top}/job/cgroup.procs').split(), 'the cgroup to be empty')
+        os.rmdir(f'{top}/job')
+        os.rmdir(top)
+        if enable:
+            write(control, '-cpu')
+
+
+@contextlib.contextmanager
 def bound():
     """Programs, of root and of another user, that are bound to CPUs. Yields a function that returns
     the CPUs of each."""

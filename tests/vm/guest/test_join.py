@@ -3,6 +3,7 @@
 `benchmark`; nobody else, and nobody who did not ask."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -380,6 +381,20 @@ def test_one_member_keeps_nobody_out():
             note(f'let in after {", ".join(f"{s:.1f}" for s in seconds)} s; systemd took '
                  f'{100 * share:.0f} % of a CPU')
         wait_for(lambda: not inside(), 'all to have gone', 3 * LONG)
+
+
+def test_quota_is_that_of_the_new_place():
+    """runpinned reads it where the program runs, and not where it was started itself."""
+    with up('CPUS=2'):
+        result = json.loads(succeed(
+            'systemd-run', '--scope', '-q', '-p', 'CPUQuota=50%', '--', *become(**MEMBER),
+            'runpinned', '--json', '-q', '--no-save', '-c', '2', '-n', '1', '-w', '0',
+            'sh', '-c', 'i=0; while [ $i -lt 6000 ]; do i=$((i+1)); done', timeout=3 * LONG))
+        benchmark = result['benchmarks'][0]
+        metadata = {**benchmark['metadata'], **benchmark['runs'][0]['metadata']}
+        equal(metadata['cpu_quota'], '0.5 CPUs', 'metadata')
+        check(metadata['quiesce_quota_throttled'] > 0.2 * metadata['quiesce_window_user'], metadata)
+        check('quota' in metadata['quiesce_flags'], metadata)
 
 
 def test_limits_come_along():

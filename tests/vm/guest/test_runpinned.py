@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """runpinned with a kernel that stamps, and with one that may not."""
 
+import json
 import subprocess
 import time
 
-from lab import (PARANOID, boots, check, equal, fail, heat, measure, note, plug, read, succeed,
+from lab import (PARANOID, boots, check, equal, fail, heat, limited, measure, note, plug, read, succeed,
                  wait_for, write)
 
 
@@ -58,6 +59,30 @@ def test_user_and_what_perf_allows():
             equal((facts['quiesce_clock'], len(runs)), (clock, 2), f'clock, runs at {level}')
     finally:
         write(PARANOID, before)
+
+
+BUSY = ('sh', '-c', 'i=0; while [ $i -lt 6000 ]; do i=$((i+1)); done')
+
+
+@boots('plain', 'isolated', 'cgroup-v1')
+def test_quota_is_evidence():
+    """The limit is that of the cgroup above the one in which all is run, which has none itself."""
+    arguments = ('--no-save', '-c', '2', '-n', '2', '-w', '0', *BUSY)
+    with limited(20) as words:
+        result = json.loads(succeed(*words, 'runpinned', '--json', '-q', *arguments))
+    benchmark = result['benchmarks'][0]
+    equal({**result.get('metadata', {}), **benchmark['metadata']}['cpu_quota'], '0.2 CPUs', 'metadata')
+    for run in benchmark['runs']:
+        metadata = {**benchmark['metadata'], **run['metadata']}
+        part = metadata['quiesce_quota_throttled'] / metadata['quiesce_window_user']
+        note(f'{metadata["quiesce_window_user"]:.2f} s, throttled for {100 * part:.0f} % of it; '
+             f'flags {metadata.get("quiesce_flags")}')
+        check(part > 0.5, f'throttled for {part} of a run')
+        check('quota' in metadata['quiesce_flags'], metadata['quiesce_flags'])
+    facts, runs = measure(*arguments)
+    equal(facts.get('cpu_quota'), None, 'a quota where there is none')
+    for run in runs:
+        check('quota' not in json.dumps({**facts, **run['metadata']}), f'{facts} {run}')
 
 
 def test_program_stays_on_its_cpu():
