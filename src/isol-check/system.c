@@ -10,6 +10,7 @@
 #include "isol-check/subjects.h"
 #include "machine/clocksource.h"
 #include "machine/procstat.h"
+#include "machine/quota.h"
 #include "machine/virtualization.h"
 #include "state/cpuholder.h"
 #include "state/journal.h"
@@ -128,6 +129,40 @@ static void look_at_steal(struct host *host, struct finding *f)
 	}
 	if (f->verdict > VERDICT_OK)
 		finding_add_fix(f, "measure on a machine of its own");
+}
+
+static void look_at_quota(struct host *host, struct finding *f)
+{
+	unsigned n_cpus = cpumask_weight(host_cpus(host));
+	char text[QUOTA_TEXT_SIZE], home[FILE_ATTR_SIZE];
+	struct quota quota;
+
+	finding_add_path(f, "/proc/self/cgroup");
+	/* What stands there for a recording without it has no end of a line (sysroot.c). */
+	if (host_options(host)->recorded && host_read("/proc/self/cgroup", home) < 0) {
+		finding_add(f, VERDICT_UNKNOWN, "the recording lacks the cgroup of who made it");
+		return;
+	}
+	if (quota_read(0, &quota) < 0) {
+		host_fail(host);
+		return;
+	}
+	if (quota.limit) {
+		finding_add_path(f, "%s", quota.limit);
+		finding_add(f, quota.cpus < n_cpus ? VERDICT_NOISE : VERDICT_RISK,
+			"%s for this cgroup together, and so for all that is started from here",
+			quota_format(quota.cpus, text));
+		finding_add_fix(f,
+			"measure in a cgroup without a quota (CPUQuota= of systemd, --cpus of a "
+			"container)");
+	}
+	if (quota.is_hidden)
+		finding_add(f, VERDICT_UNKNOWN, "%s",
+			quota.limit ? "there may be others that cannot be seen from here"
+				    : "there may be some that cannot be seen from here");
+	else if (!quota.limit)
+		finding_add(f, VERDICT_OK, "none");
+	quota_clear(&quota);
 }
 
 /* Adds up to three tasks that run on the CPUs now: "cc1 (4711)". */
@@ -429,6 +464,15 @@ const struct check system_checks[] = {
 		"counted in steps of 10 ms, and only where the host reports it: 0 proves\n"
 		"nothing. The CPU that lost most while it was watched (--watch) is named.\n"
 		"Source: proc(5) (/proc/stat)." },
+	{ "quota", look_at_quota,
+		"How much CPU time all that is started from here may have, with all else in its\n"
+		"cgroup. When that is used up, none of it runs until the next period, which is\n"
+		"usually 100 ms long: with 0.2 CPUs, 20 ms of work are followed by 80 ms of\n"
+		"waiting. A quota of more than these CPUs is a risk, because others of the\n"
+		"cgroup may use it up. In a container, limits further up may be out of sight.\n"
+		"Tasks of SCHED_FIFO have no quota.\n"
+		"Source: Documentation/scheduler/sched-bwc.rst; cpu.max (cgroup v2),\n"
+		"cpu.cfs_quota_us (v1) of this cgroup and of all above it." },
 	{ "load", look_at_load,
 		"The load of the whole machine, and how busy the busiest of these CPUs was while\n"
 		"they were watched (--watch). Programs on other CPUs take memory bandwidth,\n"

@@ -17,6 +17,7 @@
 #include "basic/say.h"
 #include "basic/text.h"
 #include "config.h"
+#include "machine/quota.h"
 #include "recording/record.h"
 #include "recording/scrub.h"
 #include "recording/tarball.h"
@@ -44,6 +45,7 @@ struct rule {
 	unsigned flags;
 };
 
+#define CGROUPS "/sys/fs/cgroup"
 #define CPU "sys/devices/system/cpu"
 #define ONE_CPU CPU "/cpu[0-9]*"
 #define FREQUENCIES                                                                                          \
@@ -137,7 +139,7 @@ static const struct rule rules[] = {
 
 	/* Cgroups: only the root. For those below, which have names, see record_cgroups(). */
 	{ "sys/fs/cgroup", "cgroup.controllers cgroup.subtree_control cpuset.cpus.effective "
-		"cpuset.cpus.isolated cpuset.mems.effective" },
+		"cpuset.cpus.isolated cpuset.mems.effective cgroup.type" },
 	{ "sys/fs/cgroup", "cgroup.procs", scrub_everything }, /* that there are cgroups */
 	{ "sys/fs/cgroup/unified", "cgroup.controllers cgroup.subtree_control" },
 	{ "sys/fs/cgroup/cpuset", "cpuset.cpus cpuset.effective_cpus cpuset.cpu_exclusive "
@@ -586,6 +588,91 @@ static int record_cgroups(
 	return r;
 }
 
+/* Appends the name of a cgroup; `level` stands for a private name. */
+static void append_level(struct text *to, const char *name, size_t length, size_t level)
+{
+	_cleanup_free_ char *copy = strndup(name, length);
+
+	if (!copy)
+		to->failed = true;
+	else if (is_common_cgroup(copy))
+		text_appendf(to, "/%s", copy);
+	else
+		text_appendf(to, "/level%zu", level);
+}
+
+/* Records the quota of the cgroup and of all above it, and appends to `home` how the cgroup is
+ * called in the recording. */
+static int record_levels(
+	const struct recorder *recorder, const struct quota_cgroup *cgroup, struct text *home)
+{
+	static const char *const files[] = { "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us",
+		"cgroup.sane_behavior" };
+	bool is_unified = access(CGROUPS "/cgroup.controllers", F_OK) == 0;
+	_cleanup_text_ struct text from = { 0 }, to = { 0 };
+	const char *name = cgroup->path;
+	int r = 0;
+
+	text_append(&from, cgroup->mount);
+	text_append(&to, CGROUPS + 1);
+	if (cgroup->controllers)
+		text_appendf(&to, "/%s", cgroup->controllers);
+	else if (!is_unified)
+		text_append(&to, "/unified");
+	for (size_t level = 0; r == 0 && level <= CGROUP_DEPTH; level++) {
+		size_t length;
+
+		if (from.failed || to.failed)
+			return -ENOMEM;
+		/* It may have none of the files. */
+		if (level > 0)
+			r = add_entry(recorder->recording, TARBALL_DIRECTORY, to.data, NULL, 0);
+		if (r == 0)
+			r = record_files(
+				recorder, from.data, to.data, files, ARRAY_SIZE(files), NULL);
+		if (!*name)
+			break;
+		length = strcspn(++name, "/");
+		text_appendf(&from, "/%.*s", (int)length, name);
+		append_level(&to, name, length, level);
+		append_level(home, name, length, level);
+		name += length;
+	}
+	return r;
+}
+
+/* Records the CPU quota of the cgroup from which this is called (quota.h). */
+static int record_quota(const struct recorder *recorder)
+{
+	_cleanup_text_ struct text home = { 0 };
+	struct quota_cgroup cgroup = { 0 };
+	size_t size;
+	char *text;
+	int r;
+
+	r = quota_find_cgroup(0, &cgroup);
+	if (r == -ENOMEM || r == -ENODATA)
+		return r == -ENOMEM ? r : 0;
+	/* Neither can it be seen in the recording where it could not be seen here. */
+	if (r < 0)
+		text_append(&home, "1:cpu:/hidden\n0::");
+	else if (cgroup.controllers)
+		text_appendf(&home, "0::/\n1:%s:", cgroup.controllers);
+	else
+		text_append(&home, "0::");
+	size = home.length;
+	r = r == 0 ? record_levels(recorder, &cgroup, &home) : 0;
+	quota_cgroup_clear(&cgroup);
+	text_append(&home, home.length == size ? "/\n" : "\n");
+	size = home.length;
+	text = r == 0 ? text_steal(&home) : NULL;
+	if (r == 0)
+		r = text ? add_entry(recorder->recording, TARBALL_FILE, "proc/self/cgroup", text,
+				   size)
+			 : -ENOMEM;
+	return r;
+}
+
 /* -ENOMEM, -E2BIG beyond TARBALL_ENTRIES_MAX or TARBALL_BYTES_MAX. */
 static int read_machine(const struct scrub_names *names, struct recording **ret)
 {
@@ -612,6 +699,8 @@ static int read_machine(const struct scrub_names *names, struct recording **ret)
 	else if (r == 0)
 		r = record_cgroups(
 			&recorder, "/sys/fs/cgroup/cpuset", "sys/fs/cgroup/cpuset", CGROUP_DEPTH);
+	if (r == 0)
+		r = record_quota(&recorder);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(recording);

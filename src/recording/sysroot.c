@@ -61,8 +61,9 @@ static int build_root(char **ret_why)
 		mkdir(ROOT "/dev", 0755) < 0 || mkdir(EMPTY, 0755) < 0 ||
 		mkdir(RECORDING, 0755) < 0 || mkdir(over, 0755) < 0 ||
 		make_file(ROOT "/dev/null", "") < 0 ||
-		/* The cgroup of this process does not exist in the recording: show the root. */
-		make_file(ROOT "/cgroup", "0::/\n") < 0)
+		/* The cgroup of this process does not exist in the recording: show the root, in a
+		 * line that has no end, or what the recording has (show_cgroup()). */
+		make_file(ROOT "/cgroup", "0::/") < 0)
 		return build_failed("directories", ret_why);
 	if (mount("/sys", ROOT "/sys", NULL, MS_BIND | MS_REC, NULL) < 0)
 		return build_failed("/sys", ret_why);
@@ -405,6 +406,20 @@ static int link_proc(const char *name, void *data, char **ret_why)
 	return 0;
 }
 
+/* Shows the cgroup of who made the recording, if it is in there. */
+static int show_cgroup(const char *machine, char **ret_why)
+{
+	char from[PATH_MAX], over[64];
+	struct stat st;
+	int r;
+
+	snprintf(over, sizeof(over), ROOT "/proc/%d/cgroup", getpid());
+	r = mounts_join_path(from, machine, "proc/self/cgroup", ret_why);
+	if (r < 0 || lstat(from, &st) < 0 || !S_ISREG(st.st_mode) || access(over, F_OK) < 0)
+		return r;
+	return mounts_bind(from, over, ret_why);
+}
+
 /* is_ours: the recording was unpacked, and nobody else has it. */
 static int show_machine(bool is_ours, struct removed *removed, char **ret_missing, char **ret_why)
 {
@@ -423,6 +438,8 @@ static int show_machine(bool is_ours, struct removed *removed, char **ret_missin
 	}
 	if (r == 0)
 		r = mounts_for_each_name(ROOT "/sys", show_or_hide, &hiding, ret_why);
+	if (r == 0)
+		r = show_cgroup(machine.path, ret_why);
 	if (r == 0)
 		r = mounts_join_path(path, machine.path, "proc", ret_why);
 	if (r == 0)

@@ -10,7 +10,8 @@
  *
  * /sys and /proc themselves are not bound over: libsensors asks statfs(2) whether /sys is sysfs,
  * and the sanitizers need /proc/self. For the same reason, names that are numbers, `self` and
- * `thread-self` below DIRECTORY/proc are left out. /sys/E must exist, and be a directory if E is
+ * `thread-self` below DIRECTORY/proc are left out, but for self/cgroup, which is shown to the
+ * command alone, and to no process that it starts. /sys/E must exist, and be a directory if E is
  * one, because sysfs and procfs accept no new names. Entries that DIRECTORY does not have are those
  * of this machine. The directory is trusted: its links are followed wherever they lead.
  *
@@ -79,6 +80,15 @@ static int make_run_private(char **ret_why)
 	return 0;
 }
 
+static int bind_cgroup(const char *proc, char **ret_why)
+{
+	char from[PATH_MAX];
+	int r = mounts_join_path(from, proc, "self/cgroup", ret_why);
+
+	return r < 0 || access(from, F_OK) < 0 ? r
+					       : mounts_bind(from, "/proc/self/cgroup", ret_why);
+}
+
 static int bind_machine(const char *directory, bool as_root, char **ret_why)
 {
 	char path[PATH_MAX], run[PATH_MAX];
@@ -103,6 +113,8 @@ static int bind_machine(const char *directory, bool as_root, char **ret_why)
 		r = mounts_join_path(path, directory, "proc", ret_why);
 	if (r == 0)
 		r = mounts_for_each_name(path, bind_name, &proc, ret_why);
+	if (r == 0)
+		r = bind_cgroup(path, ret_why);
 	if (r < 0)
 		return r;
 	if (sys.n + proc.n == 0)

@@ -59,6 +59,21 @@ def steal(ticks):
         f'cpu{n} 100 0 50 20000 5 0 2 {ticks} 0 0\n' for n in range(4)) + 'intr 1\n'}
 
 
+def quota(limit, **above):
+    """A cgroup with this cpu.max, or with the quota of v1, below one without a limit; `above`: further
+    files of the root."""
+    if isinstance(limit, int):
+        folder = f'{CGROUP}/cpu,cpuacct'
+        return {'proc/self/cgroup': '4:cpu,cpuacct:/pod/job\n0::/',
+                f'{folder}/cgroup.sane_behavior': '0', f'{folder}/pod/cpu.cfs_quota_us': '-1',
+                f'{folder}/pod/cpu.cfs_period_us': '100000',
+                f'{folder}/pod/job/cpu.cfs_quota_us': str(limit),
+                f'{folder}/pod/job/cpu.cfs_period_us': '100000'}
+    return {'proc/self/cgroup': '0::/pod/job', f'{CGROUP}/cgroup.controllers': 'cpu',
+            f'{CGROUP}/pod/cpu.max': limit, f'{CGROUP}/pod/job/cpu.max': 'max 100000',
+            **{f'{CGROUP}/{name.replace("_", ".")}': text for name, text in above.items()}}
+
+
 def coretemps(*celsius):
     """The sensors of that many packages."""
     return {f'{HWMON}{n}/{name}': text for n, now in enumerate(celsius)
@@ -437,6 +452,16 @@ CASES = {
     'steal': [
         (QUIET, '2', steal(250), 'risk', '2.5 s since boot'),
         (QUIET, '2', steal(0), 'ok', ''),
+    ],
+    'quota': [
+        (QUIET, '2', quota('20000 100000'), 'noise', 'a cgroup without a quota'),
+        (QUIET, '2-3', quota('150000 100000'), 'noise', '1.5 CPUs'),
+        (QUIET, '2', quota('150000 100000'), 'risk', '1.5 CPUs'),
+        (QUIET, '2', quota(20000), 'noise', '0.2 CPUs'),
+        (QUIET, '2', quota('max 100000', cgroup_type='domain'), 'unknown', 'cannot be seen'),
+        (QUIET, '2', quota('20000 100000', cgroup_type='domain'), 'noise', 'there may be others'),
+        (QUIET, '2', quota('max 100000'), 'ok', ''),
+        (QUIET, '2', quota(-1), 'ok', ''),
     ],
 }
 # Checks of what happens or runs at the moment have tests of their own below.
@@ -1357,6 +1382,9 @@ EVIDENCE = {
     'clocksource': [(QUIET, '2', {}, f'{CLOCK}/current_clocksource')],
     'virtualization': [(QUIET, '2', {}, 'proc/cpuinfo', CUT)],
     'steal': [(QUIET, '2', {}, 'proc/stat', CUT)],
+    # A cgroup for which the controller is not enabled has no limit.
+    'quota': [(QUIET, '2', quota('max 100000'), f'{CGROUP}/pod/cpu.max', 'none'),
+              (QUIET, '2', quota(-1), f'{CGROUP}/cpu,cpuacct/pod/job/cpu.cfs_period_us')],
 }
 # Of the target's CPUs nothing is ever fine, and which there are several files say.
 NO_EVIDENCE = ('cpus',)

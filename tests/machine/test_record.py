@@ -197,6 +197,38 @@ def test_privacy():
         check(any(path.startswith('sys/fs/cgroup/group') for path in found), 'a cgroup was lost')
 
 
+def test_quota():
+    """The cgroup of who records has another name in the recording, and its limits."""
+    described = ({'proc/self/cgroup': '0::/user.slice/tenant-7/job', 'cgroup.controllers': 'cpu',
+                  'user.slice/cpu.max': 'max 100000', 'user.slice/tenant-7/cpu.max': '20000 100000'},
+                 {'proc/self/cgroup': '5:cpu,cpuacct:/tenant-7/job\n0::/tenant-7',
+                  'cpu,cpuacct/cgroup.sane_behavior': '0',
+                  'cpu,cpuacct/tenant-7/cpu.cfs_quota_us': '20000',
+                  'cpu,cpuacct/tenant-7/cpu.cfs_period_us': '100000',
+                  'cpu,cpuacct/tenant-7/job/cpu.cfs_quota_us': '-1',
+                  'cpu,cpuacct/tenant-7/job/cpu.cfs_period_us': '100000'},
+                 {'proc/self/cgroup': '0::/', 'cgroup.controllers': 'cpu'},
+                 {'proc/self/cgroup': '0::/', 'cgroup.controllers': 'cpu', 'cgroup.type': 'domain'})
+    named = (b'0::/user.slice/level1/level2\n', b'0::/\n1:cpu,cpuacct:/level0/level1\n', b'0::/\n',
+             b'0::/\n')
+    verdicts = ('noise', 'noise', 'ok', 'unknown')
+    for files, name, verdict in zip(described, named, verdicts):
+        with Machine('nohz-pstate') as box, tempfile.TemporaryDirectory() as directory:
+            (box.root / 'sys/fs/cgroup').mkdir(parents=True, exist_ok=True)
+            for path, text in files.items():
+                box.write(path if path.startswith('proc') else f'sys/fs/cgroup/{path}', text + '\n')
+            if verdict == 'noise' and 'cgroup.controllers' in files:
+                (box.root / 'sys/fs/cgroup/user.slice/tenant-7/job').mkdir()
+            path = f'{directory}/machine.tar.gz'
+            found = contents(record(box, path))
+            equal(found['proc/self/cgroup'], name, 'its name')
+            check(not any('tenant' in where or b'tenant' in (text or b'') for where, text in
+                          found.items() if not isinstance(text, str)), f'a private name: {found}')
+            before, after = checks(box.root)['quota'], checks(path)['quota']
+            equal(before['verdict'], verdict, f'{before}')
+            equal((after['verdict'], after['seen']), (before['verdict'], before['seen']), 'recorded')
+
+
 def test_remote_partition():
     """The parents of a remote partition are none, and have only an exclusive list."""
     with Machine('amd-smt') as box, tempfile.TemporaryDirectory() as directory:
@@ -339,6 +371,7 @@ TESTS = [
     ('this machine and its recording', test_host),
     ('the same machine makes the same file', test_reproducible),
     ('nothing private is recorded', test_privacy),
+    ('a CPU quota', test_quota),
     ('a remote partition', test_remote_partition),
     ('what cannot be written stays so', test_mode),
     ('the limit of a thermal zone', test_limit_of_a_zone),

@@ -137,6 +137,11 @@ static bool look_alone(const char *missing)
 		st.f_type == SYSFS_MAGIC && missing && strcmp(missing, "/sys/no-such-entry") == 0;
 }
 
+static bool look_at_cgroup(const char *missing _unused_)
+{
+	return holds("/proc/self/cgroup", "0::/level0") && is_hidden("/proc/7");
+}
+
 static void write_machine(const char *prefix)
 {
 	static const char *const files[][2] = {
@@ -155,6 +160,15 @@ static void write_machine(const char *prefix)
 	}
 	snprintf(path, sizeof(path), "%s/%ssys/class/link", top, prefix);
 	assert_int_equal(symlink("../devices/x", path), 0);
+}
+
+/* The recording has the cgroup of who made it. */
+static void test_cgroup(void **state)
+{
+	(void)state;
+	write_machine("");
+	write_file("proc/self/cgroup", "0::/level0\n");
+	run_child(look_at_cgroup, top, 0, NULL);
 }
 
 static void test_alone(void **state)
@@ -360,6 +374,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cgroup, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_further_down, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_links_out, setup, teardown),

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-from lab import (CONFIG, CPUS, ENVIRONMENT, Skip, boots, call, check, equal, fail, heat, note, parse_list,
-                 plug, read, succeed, turned, wait_for, write)
+from lab import (CONFIG, CPUS, ENVIRONMENT, Skip, boots, call, check, equal, fail, heat, limited, note,
+                 parse_list, plug, read, succeed, turned, wait_for, write)
 from target import up
 
 # The verdicts of these checks must not depend on what the machine does at the moment.
@@ -33,6 +33,17 @@ def verdicts(rows, wanted):
         row = rows[name]
         equal(row['verdict'], verdict, f'verdict of {name}: {row}')
         check(said in f'{row["seen"]} {row["fix"]}', f'{name} does not say {said!r}: {row}')
+
+
+@boots('plain', 'cgroup-v1')
+def test_quota():
+    """Of the cgroup above the one of isol-check, which has none itself."""
+    verdicts(look('-c', '3'), {'quota': ('ok', 'none')})
+    with limited(20) as words:
+        done = call(*words, 'isol-check', *STILL, '-c', '3')
+    equal(done.returncode, 3, f'{done.stderr}: status')
+    verdicts({row['id']: row for row in json.loads(done.stdout)['checks']},
+             {'quota': ('noise', '0.2 CPUs')})
 
 
 def test_a_machine_as_it_comes():
