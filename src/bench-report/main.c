@@ -401,7 +401,7 @@ static int read_options(
 		{ 0, "since", "DATE",
 			"trend: --fail-worse counts a level that begins at\n"
 			"DATE (2026-11-20) or later",
-			option_text, &request->since },
+			option_text, &request->since, .once = true },
 		{ 0, "earlier", "FILE",
 			"trend: what --json printed at an earlier look: say\n"
 			"which of its results are gone, and what came between",
@@ -413,7 +413,7 @@ static int read_options(
 		{ 0, "size", "WIDTHxHEIGHT",
 			"plot: in points (default 1000x600; a PNG has two\n"
 			"pixels a point)",
-			option_text, &request->size },
+			option_text, &request->size, .once = true },
 		{ 0, "by", "NAME",
 			"plot: a curve over the parameter NAME of a scan, and\n"
 			"how it grows (default where all have such a number);\n"

@@ -241,7 +241,8 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 			"how long to watch for interrupts, stolen time and\n"
 			"load (default 0.5; 0: not at all)",
 			take_watch, &a->host.watch_ns, "a time of 0 to 3600 seconds" },
-		{ 0, "explain", "ID", "explain a check, with its sources", take_explain, a },
+		{ 0, "explain", "ID", "explain a check, with its sources", take_explain, a,
+			.once = true },
 		{ 0, "cmdline", NULL,
 			"print the kernel parameters that these CPUs still\n"
 			"need",
@@ -258,11 +259,11 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 		{ 0, "record", "FILE",
 			"record this machine for somebody else to examine;\n"
 			"without serial numbers, addresses and names",
-			take_record, a },
+			take_record, a, .once = true },
 		{ 0, "sysroot", "PATH",
 			"examine a recorded machine: a .tar.gz or a\n"
 			"directory",
-			option_filled, &a->sysroot, "a file name" },
+			option_filled, &a->sysroot, "a file name", .once = true },
 		{ 'v', "verbose", NULL, "all paths; with --pick and --cmdline the reasons",
 			option_set, &a->verbose },
 		{ 'h', "help", .help = "this text" },

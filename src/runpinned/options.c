@@ -703,19 +703,20 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 0, "shell", "[=SHELL]",
 			"PROGRAM and each COMMAND are texts for a shell\n"
 			"(/bin/sh), whose own start is shown beside",
-			take_shell, &o->shell, "a shell" },
+			take_shell, &o->shell, "a shell", .once = true },
 		{ 0, "show-output", NULL, "let the program write where runpinned writes",
 			option_set, &o->show_output },
 		{ 0, "input", "FILE",
 			"its standard input, read from the start by each run\n"
 			"(default: /dev/null)",
-			option_filled, &o->input, "a file name" },
+			option_filled, &o->input, "a file name", .once = true },
 		{ 0, "stdout", "FILE",
 			"where its standard output goes: FILE, emptied before\n"
 			"each run; null (the default); pipe; pipe-here, read\n"
 			"on the program's own CPU; or terminal, one of its\n"
 			"own, which is its standard input as well",
-			take_stdout, o, "a file name, null, pipe, pipe-here or terminal" },
+			take_stdout, o, "a file name, null, pipe, pipe-here or terminal",
+			.once = true },
 		{ 0, "no-wait", NULL, "fail if another runpinned has the CPU", option_set,
 			&o->no_wait, .rank = 2 },
 
@@ -781,7 +782,7 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 0, "user", "[=NAME]",
 			"root: run it, and the commands around the runs, as\n"
 			"who has called sudo, or as NAME, who gets the files",
-			take_user, o, "a user" },
+			take_user, o, "a user", .once = true },
 		{ 0, "nice", "N", "run with niceness N", take_nice, o,
 			"a whole number from -20 to 19", .rank = 1 },
 		{ 0, "fifo", "[=PRIORITY]", "run with SCHED_FIFO (default 50)", take_fifo,
@@ -796,18 +797,18 @@ static int read_options(int argc, char *argv[], struct options *o)
 
 		{ .help = "\nWhat is kept:" },
 		{ 'o', "output", "FILE", "write the result, as pyperf JSON, to FILE", option_filled,
-			&o->output, "a file name" },
+			&o->output, "a file name", .once = true },
 		{ 0, "append", NULL, "add to FILE instead of replacing it", option_set,
 			&o->append },
 		{ 0, "json", NULL, "write the result to standard output", option_set, &o->json },
 		{ 0, "csv", "FILE",
 			"write one line per run to FILE, and one per\n"
 			"value that the program measured itself",
-			option_filled, &o->csv, "a file name" },
+			option_filled, &o->csv, "a file name", .once = true },
 		{ 0, "no-save", NULL, "keep no result unless -o, --json or --csv says so",
 			option_set, &o->no_save, .rank = 2 },
 		{ 0, "name", "NAME", "the benchmark's name (default: the program's)", option_filled,
-			&o->name, "a name" },
+			&o->name, "a name", .once = true },
 		{ 0, "metadata", "NAME=VALUE",
 			"keep this with the result, such as\n"
 			"commit_id=1a2b3c; may be given again",

@@ -735,7 +735,10 @@ def test_usage():
                           ['--watch', '-1'], ['--watch', 'x'], ['--explain', 'nothing'],
                           ['--explain'], ['--unknown'], ['word'], ['--pick', '--cmdline'],
                           ['--pick', '-c', '2'], ['--cmdline', '--json'],
-                          ['--pick', '--strict'], ['--explain', 'smt', '-c', '2']):
+                          ['--pick', '--strict'], ['--explain', 'smt', '-c', '2'],
+                          ['--explain', 'smt', '--explain', 'smt'],
+                          ['--record', '/nowhere/a', '--record', '/nowhere/b'],
+                          ['--sysroot', '/', '--sysroot', '/']):
             result = run(box, *arguments)
             equal(result.returncode, 2, f'{arguments}: {result.stdout}')
             equal(len(result.stderr.splitlines()), 1, f'{arguments}: {result.stderr}')

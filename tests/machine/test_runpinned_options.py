@@ -235,6 +235,19 @@ def test_a_dry_run_refuses_what_a_run_refuses():
     equal(old.read_text(encoding='utf-8'), 'as it was\n', 'what was there')
 
 
+def test_a_thing_that_is_named_twice():
+    """Nothing is run, and neither of both files is made or changed."""
+    first, second = scratch('first-of-two'), scratch('second-of-two')
+    for option, *values in (('-o', first, second), ('--output', second, second), ('--csv', first, second),
+                            ('--input', '/dev/null', '/dev/null'), ('--stdout', first, 'null'), ('--name', 'a', 'b'),
+                            ('--user',), ('--shell',)):
+        words = [word for value in values for word in (option, value)] or [option, option]
+        result = run(*words, '--append', '--no-save', '-n', 1, '-w', 0, 'true')
+        equal(result.returncode, 2, f'{words}: {result.stderr}')
+        check(re.fullmatch(r'runpinned: --\w+ was given twice: there can be but one\n', result.stderr), result.stderr)
+        check(not first.exists() and not second.exists(), f'{words}: a file was made')
+
+
 def test_output_goes_through_a_pipe():
     kind = scratch('kind')
     # More than a pipe holds, so somebody has to read.

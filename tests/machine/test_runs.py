@@ -1574,7 +1574,7 @@ def test_files_that_may_not_be_large():
 
 def test_report_of_one():
     """Of two that are asked for, the last one is not taken for both."""
-    for option in ('-b', '--metric', '-o', '--by'):
+    for option in ('-b', '--metric', '-o', '--by', '--earlier', '--since', '--size'):
         result = subprocess.run([REPORT, 'plot', option, 'a', option, 'b', 'x.json'], capture_output=True, text=True,
                                 check=False)
         equal(result.returncode, 2, result.stderr)
