@@ -803,7 +803,9 @@ static int add_unsettable_cpus(
 			"/sys/devices/system/cpu/cpufreq", "frequency", note);
 	if (r == 0 && !cpumask_is_empty(offline))
 		r = add_word(plan, KNOB_UNAVAILABLE, offline, "/sys/devices/system/cpu/cpufreq",
-			"frequency", "offline");
+			"frequency",
+			policies->unread ? "built without libcpupower, which reads what they can"
+					 : "offline");
 	return r;
 }
 

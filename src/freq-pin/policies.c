@@ -130,9 +130,13 @@ int policies_read(
 	}
 	for (size_t i = 0; i < policies->n; i++) {
 		r = policy_is_active(&policies->items[i]) ? read_policy(&policies->items[i]) : 0;
-		if (r < 0)
+		if (r == -EOPNOTSUPP)
+			policies->unread = true;
+		else if (r < 0)
 			return r;
 	}
+	for (size_t i = 0; policies->unread && i < policies->n; i++)
+		policies->items[i].cpu = -1;
 	*ret = TAKE_PTR(policies);
 	return 0;
 }

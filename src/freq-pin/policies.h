@@ -37,6 +37,9 @@ struct policies {
 	size_t n;
 	/* CPUs that were asked for and have no policy. */
 	struct cpumask *without_policy;
+	/* Built without libcpupower, which reads them: nothing is known of any policy, and none is
+	 * active. */
+	bool unread;
 };
 
 /* wanted: NULL for all CPUs that are present. */

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -8,40 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if HAVE_LIBCPUPOWER
-#include <cpufreq.h>
-#endif
-
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "machine/cpufreq.h"
+#include "machine/cpupower.h"
 
 #define INTEL "/sys/devices/system/cpu/intel_pstate/"
 
-/* Reads a file of the CPU's policy; cpuN/cpufreq is a link to the policy's directory. */
-static int read_policy_attr(int cpu, const char *name, char *buf, size_t size)
+/* cpuN/cpufreq is a link to the policy's directory. */
+const char *cpufreq_path(int cpu, const char *file, char buf[static CPUFREQ_PATH_SIZE])
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/%s", cpu, name);
-	return file_read_attr(AT_FDCWD, path, buf, size);
+	snprintf(buf, CPUFREQ_PATH_SIZE, "/sys/devices/system/cpu/cpu%d/cpufreq/%s", cpu, file);
+	return buf;
 }
 
-/* Refuses "<unknown>", "<unsupported>" and anything that is not one printable word. */
-static bool is_word(const char *text)
+static int read_policy_attr(int cpu, const char *name, char *buf, size_t size)
 {
-	for (const char *c = text; *c; c++)
-		if (*c <= ' ' || *c > '~')
-			return false;
-	return text[0] != '<';
+	char path[CPUFREQ_PATH_SIZE];
+
+	return file_read_attr(AT_FDCWD, cpufreq_path(cpu, name, path), buf, size);
 }
 
 static void read_policy_word(int cpu, const char *name, char ret[CPUFREQ_NAME_SIZE])
 {
 	char word[CPUFREQ_NAME_SIZE];
 
-	if (read_policy_attr(cpu, name, word, sizeof(word)) <= 0 || !is_word(word))
+	if (read_policy_attr(cpu, name, word, sizeof(word)) <= 0 || !cpupower_is_word(word))
 		word[0] = '\0';
 	memcpy(ret, word, sizeof(word));
 }
@@ -55,54 +46,6 @@ static uint64_t read_policy_khz(int cpu, const char *name)
 		return 0;
 	return khz;
 }
-
-#if HAVE_LIBCPUPOWER
-static void copy_word(char ret[CPUFREQ_NAME_SIZE], const char *word)
-{
-	if (word && is_word(word))
-		snprintf(ret, CPUFREQ_NAME_SIZE, "%s", word);
-}
-
-/* libcpupower's getters return 0 or NULL for any failure, and take an ERANGE that is left in errno
- * from before for their own. */
-static void read_limits(int cpu, struct cpufreq_policy_info *info)
-{
-	struct cpufreq_policy *policy;
-	unsigned long min, max;
-	char *driver;
-
-	errno = 0;
-	driver = cpufreq_get_driver((unsigned)cpu);
-	copy_word(info->driver, driver);
-	if (driver)
-		cpufreq_put_driver(driver);
-
-	errno = 0;
-	if (cpufreq_get_hardware_limits((unsigned)cpu, &min, &max) == 0) {
-		info->hardware_min_khz = min;
-		info->hardware_max_khz = max;
-	}
-
-	errno = 0;
-	policy = cpufreq_get_policy((unsigned)cpu);
-	if (policy) {
-		info->min_khz = policy->min;
-		info->max_khz = policy->max;
-		copy_word(info->governor, policy->governor);
-		cpufreq_put_policy(policy);
-	}
-}
-#else
-static void read_limits(int cpu, struct cpufreq_policy_info *info)
-{
-	read_policy_word(cpu, "scaling_driver", info->driver);
-	read_policy_word(cpu, "scaling_governor", info->governor);
-	info->hardware_min_khz = read_policy_khz(cpu, "cpuinfo_min_freq");
-	info->hardware_max_khz = read_policy_khz(cpu, "cpuinfo_max_freq");
-	info->min_khz = read_policy_khz(cpu, "scaling_min_freq");
-	info->max_khz = read_policy_khz(cpu, "scaling_max_freq");
-}
-#endif
 
 uint64_t cpufreq_compute_base(
 	uint64_t min_khz, uint64_t max_khz, uint64_t num_pstates, uint64_t turbo_pct)
@@ -140,35 +83,29 @@ static uint64_t read_intel_base(const struct cpufreq_policy_info *info)
 int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret)
 {
 	struct cpufreq_policy_info info = { 0 };
-	char text[FILE_ATTR_SIZE];
+	struct cpupower_limits limits;
 	int r;
 
-	/* Every policy has this file; reading it fails when the policy cannot be read at all. */
-	r = read_policy_attr(cpu, "scaling_driver", text, sizeof(text));
-	if (r == -ENOENT || r == -EBUSY)
+	_Static_assert((int)CPUFREQ_NAME_SIZE == (int)CPUPOWER_NAME_SIZE, "names of one size");
+	r = cpupower_read_driver(cpu, info.driver);
+	if (r == 0)
+		r = cpupower_read_limits(cpu, &limits);
+	if (r < 0)
 		return r;
-	read_limits(cpu, &info);
+	memcpy(info.governor, limits.governor, sizeof(info.governor));
+	info.min_khz = limits.min_khz;
+	info.max_khz = limits.max_khz;
+	info.hardware_min_khz = limits.hardware_min_khz;
+	info.hardware_max_khz = limits.hardware_max_khz;
 	read_policy_word(cpu, "energy_performance_preference", info.epp);
 	info.base_khz = read_policy_khz(cpu, "base_frequency");
 	if (info.base_khz == 0)
 		info.base_khz = read_policy_khz(cpu, "cpuinfo_nominal_freq");
 	if (info.base_khz == 0)
 		info.base_khz = read_intel_base(&info);
-	info.boost = cpufreq_read_boost(cpu);
+	info.boost = cpufreq_read_boost(cpu, info.driver);
 	*ret = info;
 	return 0;
-}
-
-static void read_table(int cpu, const char *name, struct cpufreq_range *range)
-{
-	char text[FILE_ATTR_SIZE];
-	const char *cursor = text;
-	uint64_t khz;
-
-	if (read_policy_attr(cpu, name, text, sizeof(text)) < 0)
-		return;
-	while (range->n_table < CPUFREQ_TABLE_MAX && parse_next_u64(&cursor, &khz) == 0)
-		range->table_khz[range->n_table++] = khz;
 }
 
 static int compare_descending(const void *a, const void *b)
@@ -187,21 +124,25 @@ int cpufreq_read_range(int cpu, struct cpufreq_range *ret)
 {
 	struct cpufreq_range range = { 0 };
 	uint64_t highest = 0, mhz;
-	char driver[FILE_ATTR_SIZE], path[128];
+	char driver[CPUFREQ_NAME_SIZE], path[128];
 	int r;
 
-	r = read_policy_attr(cpu, "scaling_driver", driver, sizeof(driver));
-	if (r == -ENOENT || r == -EBUSY)
-		return r;
-	read_table(cpu, "scaling_available_frequencies", &range);
+	r = cpupower_read_driver(cpu, driver);
+	if (r == 0)
+		r = cpupower_read_table(
+			cpu, false, range.table_khz, CPUFREQ_TABLE_MAX, &range.n_table);
 	for (unsigned i = 0; i < range.n_table; i++)
 		highest = MAX(highest, range.table_khz[i]);
-	read_table(cpu, "scaling_boost_frequencies", &range);
+	if (r == 0)
+		r = cpupower_read_table(
+			cpu, true, range.table_khz, CPUFREQ_TABLE_MAX, &range.n_table);
+	if (r < 0)
+		return r;
 	qsort(range.table_khz, range.n_table, sizeof(range.table_khz[0]), compare_descending);
 	while (range.n_boost < range.n_table && range.table_khz[range.n_boost] > highest)
 		range.n_boost++;
-	if (r >= 0 && strcmp(driver, "acpi-cpufreq") == 0 && range.n_boost == 0 &&
-		range.n_table >= 2 && range.table_khz[0] - range.table_khz[1] == 1000)
+	if (strcmp(driver, "acpi-cpufreq") == 0 && range.n_boost == 0 && range.n_table >= 2 &&
+		range.table_khz[0] - range.table_khz[1] == 1000)
 		range.n_boost = 1;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/acpi_cppc/nominal_freq", cpu);
@@ -223,14 +164,12 @@ static int read_switch(const char *path)
 	return r < 0 ? r : value != 0;
 }
 
-enum cpufreq_boost cpufreq_read_boost(int cpu)
+enum cpufreq_boost cpufreq_read_boost(int cpu, const char *driver)
 {
 	static const char *const policy_switches[] = { "boost", "cpb" };
 	enum cpufreq_boost boost = CPUFREQ_BOOST_UNKNOWN;
-	char driver[CPUFREQ_NAME_SIZE];
 	int on;
 
-	read_policy_word(cpu, "scaling_driver", driver);
 	if (strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "intel_cpufreq") == 0) {
 		/* EAGAIN while intel_pstate/status is off. */
 		on = read_switch(INTEL "no_turbo");
@@ -245,11 +184,9 @@ enum cpufreq_boost cpufreq_read_boost(int cpu)
 	if (on > 0)
 		boost = CPUFREQ_BOOST_ON;
 	for (size_t i = 0; i < ARRAY_SIZE(policy_switches); i++) {
-		char path[128];
+		char path[CPUFREQ_PATH_SIZE];
 
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/%s", cpu,
-			policy_switches[i]);
-		on = read_switch(path);
+		on = read_switch(cpufreq_path(cpu, policy_switches[i], path));
 		if (on == 0)
 			return CPUFREQ_BOOST_OFF;
 		if (on > 0)
@@ -258,18 +195,11 @@ enum cpufreq_boost cpufreq_read_boost(int cpu)
 	return boost;
 }
 
-void cpufreq_current_path(int cpu, char *buf, size_t size)
-{
-	snprintf(buf, size, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
-}
-
 int cpufreq_open_current(int cpu)
 {
-	char path[128];
-	int fd;
+	char path[CPUFREQ_PATH_SIZE];
+	int fd = open(cpufreq_path(cpu, "scaling_cur_freq", path), O_RDONLY | O_CLOEXEC);
 
-	cpufreq_current_path(cpu, path, sizeof(path));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -16,6 +16,7 @@
 enum {
 	/* CPUFREQ_NAME_LEN of the kernel is 16; EPP words are shorter than 32. */
 	CPUFREQ_NAME_SIZE = 32,
+	CPUFREQ_PATH_SIZE = 128,
 };
 
 enum cpufreq_boost {
@@ -46,7 +47,8 @@ struct cpufreq_policy_info {
 /*
  * Reads the policy of a CPU. Each value is what the file said at that moment, "" or 0 if it could
  * not be read. -ENOENT when the CPU has no policy; -EBUSY when it has one but is offline (the
- * kernel then refuses to read any of it).
+ * kernel then refuses to read any of it); -EOPNOTSUPP when it has one, and libcpupower, which reads
+ * it, was not there when this was built; -ENOMEM.
  */
 int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret);
 
@@ -88,16 +90,19 @@ struct cpufreq_range {
 	uint64_t bios_limit_khz;
 };
 
-/* -ENOENT and -EBUSY as cpufreq_read_policy(). */
+/* Errors as of cpufreq_read_policy(). */
 int cpufreq_read_range(int cpu, struct cpufreq_range *ret);
 
 /*
  * Whether boost (turbo) is allowed on a CPU. Where the driver keeps it: intel_pstate/no_turbo for
  * intel_pstate and intel_cpufreq; else cpufreq/boost for all CPUs, and boost or cpb (acpi-cpufreq
  * on AMD) of the CPU's policy. If any of them is off, boost is off: kernels 6.1 and 6.12 let the
- * policies and the global switch disagree. Does not use libcpupower, which does not know boost.
+ * policies and the global switch disagree. libcpupower does not know boost.
  */
-enum cpufreq_boost cpufreq_read_boost(int cpu);
+enum cpufreq_boost cpufreq_read_boost(int cpu, const char *driver);
+
+/* Writes the path of a file of the CPU's policy into buf, and returns buf. */
+const char *cpufreq_path(int cpu, const char *file, char buf[static CPUFREQ_PATH_SIZE]);
 
 /*
  * Opens the CPU's scaling_cur_freq; the caller keeps the descriptor open for cpufreq_read_current()
@@ -112,7 +117,6 @@ enum cpufreq_boost cpufreq_read_boost(int cpu);
  * measurement.
  */
 int cpufreq_open_current(int cpu);
-void cpufreq_current_path(int cpu, char *buf, size_t size);
 int cpufreq_read_current(int fd, uint64_t *ret_khz);
 
 #endif

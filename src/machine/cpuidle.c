@@ -9,53 +9,49 @@
 #include "basic/file.h"
 #include "basic/parse.h"
 #include "machine/cpuidle.h"
+#include "machine/cpupower.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
-static int read_number(int cpu, unsigned state, const char *name, uint64_t *ret)
+const char *cpuidle_path(
+	int cpu, unsigned state, const char *file, char buf[static CPUIDLE_PATH_SIZE])
 {
-	char path[96];
-
-	snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u/%s", cpu, state, name);
-	return file_read_attr_u64(AT_FDCWD, path, ret);
+	snprintf(buf, CPUIDLE_PATH_SIZE, CPU_DIR "/cpu%d/cpuidle/state%u/%s", cpu, state, file);
+	return buf;
 }
 
 int cpuidle_read(int cpu, struct cpuidle *ret)
 {
 	struct cpuidle cpuidle = { 0 };
 
+	_Static_assert((int)CPUIDLE_NAME_SIZE == (int)CPUPOWER_NAME_SIZE, "names of one size");
 	while (cpuidle.n < CPUIDLE_STATES_MAX) {
 		struct cpuidle_state *state = &cpuidle.states[cpuidle.n];
-		uint64_t disabled = 0;
-		char path[96];
+		struct cpupower_idle_state read;
+		char path[CPUIDLE_PATH_SIZE];
 		int r;
 
+		/* libcpupower's count ends in silence at a state that cannot be looked at. */
 		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u", cpu, cpuidle.n);
 		if (access(path, F_OK) < 0) {
 			if (errno != ENOENT)
 				return -errno;
 			break;
 		}
-		r = read_number(cpu, cpuidle.n, "latency", &state->latency_us);
+		r = cpupower_read_idle_state(cpu, cpuidle.n, &read);
 		/* Errors of reading, not of parsing. */
 		if (r < 0 && r != -EINVAL && r != -ERANGE && r != -ENOENT)
 			return r;
-		if (r < 0) {
-			cpuidle.unread = true;
-			break;
-		}
-		snprintf(path, sizeof(path), CPU_DIR "/cpu%d/cpuidle/state%u/name", cpu, cpuidle.n);
-		r = file_read_attr(AT_FDCWD, path, state->name, sizeof(state->name));
-		/* Only the name of the state tells whether it polls. */
-		if (r < 0 && r != -ENOENT)
-			return r;
+		cpuidle.unread = cpuidle.unread || r < 0 || read.disabled_unread;
 		if (r < 0)
-			state->name[0] = '\0';
+			break;
+		memcpy(state->name, read.name, sizeof(state->name));
+		state->latency_us = read.latency_us;
+		state->disabled = read.disabled;
+		state->usage = read.usage;
+		/* Only the name of the state tells whether it polls. */
 		state->polling =
 			strcmp(state->name, "POLL") == 0 || strcmp(state->name, "snooze") == 0;
-		r = read_number(cpu, cpuidle.n, "disable", &disabled);
-		cpuidle.unread = cpuidle.unread || (r < 0 && r != -ENOENT);
-		state->disabled = disabled != 0;
 		cpuidle.n++;
 	}
 	if (cpuidle.n == 0)

@@ -13,6 +13,8 @@ enum {
 	/* CPUIDLE_STATE_MAX of include/linux/cpuidle.h is 10. */
 	CPUIDLE_STATES_MAX = 16,
 	CPUIDLE_NAME_SIZE = 32, /* CPUIDLE_NAME_LEN is 16 */
+	CPUIDLE_PATH_SIZE = 96,
+	CPUIDLE_UNKNOWN = -1, /* CPUPOWER_UNKNOWN */
 	/* The exit latency of a halt state is at most this; a deeper state has a longer one. */
 	CPUIDLE_HALT_US = 5,
 };
@@ -25,6 +27,8 @@ struct cpuidle_state {
 	 * cpuidle-pseries.c). The latency does not tell this: some firmware claims 0 for a halt
 	 * state too. */
 	bool polling;
+	/* How often the CPU has entered it since boot; CPUIDLE_UNKNOWN where that is not told. */
+	int64_t usage;
 };
 
 struct cpuidle {
@@ -36,10 +40,21 @@ struct cpuidle {
 };
 
 /* -ENOENT where the CPU has no idle states: a virtual machine, a kernel with idle=poll, firmware
- * that decides alone. -EBADMSG where the CPU has idle states but even the first cannot be read. */
+ * that decides alone. -EBADMSG where the CPU has idle states but even the first cannot be read.
+ * -EOPNOTSUPP where it has some, and libcpupower, which reads them, was not there when this was
+ * built. */
 int cpuidle_read(int cpu, struct cpuidle *ret);
 /* The shallowest state that is not polling; NULL when there is none. */
 const struct cpuidle_state *cpuidle_find_halt(const struct cpuidle *cpuidle);
+
+/*
+ * Writes the path of a file of a state into buf, and returns buf. For callers that read the
+ * counters of a state themselves: "time", in microseconds, which the kernel adds to when the CPU
+ * leaves the state (drivers/cpuidle/cpuidle.c: cpuidle_enter_state()): of a CPU that is idle while
+ * it is read, the time since it fell asleep is missing.
+ */
+const char *cpuidle_path(
+	int cpu, unsigned state, const char *file, char buf[static CPUIDLE_PATH_SIZE]);
 
 /* The latency limit of one CPU: cpuN/power/pm_qos_resume_latency_us
  * (Documentation/ABI/testing/sysfs-devices-power). */

@@ -387,7 +387,7 @@ static int plan_pm_qos(struct planning *p)
 			continue;
 		}
 		r = read_halt_latency(cpu, &halt_us);
-		if (r < 0 && r != -ENOENT) {
+		if (r < 0 && r != -ENOENT && r != -EOPNOTSUPP) {
 			r = add_unreadable(
 				p, NOISE_PM_QOS, path, r, noise_knobs[NOISE_PM_QOS].name);
 			if (r < 0)
@@ -400,9 +400,14 @@ static int plan_pm_qos(struct planning *p)
 				format_latency_limit(halt_us, now, buf, sizeof(buf)), cpu,
 				noise_knobs[NOISE_PM_QOS].name);
 		} else {
-			r = add_shown(p, guest ? KNOB_HOST_CONTROLLED : KNOB_UNAVAILABLE, path, now,
-				guest ? "the hypervisor puts it to sleep" : "no idle states",
-				noise_knobs[NOISE_PM_QOS].name);
+			bool hosted = guest && r == -ENOENT;
+			const char *why =
+				hosted ? "the hypervisor puts it to sleep" : "no idle states";
+
+			if (r == -EOPNOTSUPP)
+				why = "built without libcpupower, which reads the idle states";
+			r = add_shown(p, hosted ? KNOB_HOST_CONTROLLED : KNOB_UNAVAILABLE, path,
+				now, why, noise_knobs[NOISE_PM_QOS].name);
 			if (r == 0)
 				p->plan->knobs[p->plan->n - 1].cpu = cpu;
 		}

@@ -166,12 +166,12 @@ static int add_throttle(struct evidence_reader *reader, const struct cpumask *cp
 
 static int add_frequencies(struct evidence_reader *reader, const struct cpumask *cpus)
 {
-	char path[128];
+	char path[CPUFREQ_PATH_SIZE];
 	int r;
 
 	reader->first_frequency = reader->n_files;
 	cpumask_for_each (cpu, cpus) {
-		cpufreq_current_path(cpu, path, sizeof(path));
+		cpufreq_path(cpu, "scaling_cur_freq", path);
 		/* If one CPU has no such file, no CPU has. A virtual machine with hundreds of CPUs
 		 * should not be asked for each of them. */
 		if (access(path, R_OK) < 0)

@@ -25,6 +25,8 @@ MODES = ('apply', 'again', 'restore')
 
 def test_mode(mode, name, arguments, prepare):
     tool = pathlib.Path(os.environ['KILLED'])
+    if tool.name == 'freq-pin':
+        machine.want_cpupower()
     with machine.Setter(tool, name) as setter:
         kernel = (prepare(setter.box) if prepare else None) or []
         # The tool sees only the processes of the test: it may bind threads, or look for a daemon.

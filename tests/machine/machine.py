@@ -650,6 +650,21 @@ def skip_all(name, why):
     run_tests([(name, test)])
 
 
+def want_cpupower():
+    """Skips a test in a build that cannot read what the test is about: test_without_cpupower.py has what such a
+    build says and does."""
+    if os.environ['LIBCPUPOWER'] == '0':
+        raise Skip('built without libcpupower')
+
+
+def skip_without_cpupower(name):
+    """The same for a whole program of tests, which ends."""
+    try:
+        want_cpupower()
+    except Skip as reason:
+        skip_all(name, reason)
+
+
 def bench_report(*arguments, status=0, says=None, stdin=subprocess.DEVNULL):
     """Standard output of bench-report, which is to end with that status and to say that."""
     result = subprocess.run([os.environ['BENCH_REPORT'], *map(str, arguments)], stdin=stdin,

@@ -87,6 +87,8 @@ MODES = {
 
 def test_mode(mode, name, arguments, prepare):
     tool = pathlib.Path(os.environ['KILLED'])
+    if tool.name == 'freq-pin':
+        machine.want_cpupower()
     with machine.Setter(tool, name) as setter:
         kernel = (prepare(setter.box) if prepare else None) or []
         # The leak checker would trace the process, as this test does already.

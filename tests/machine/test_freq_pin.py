@@ -1025,4 +1025,5 @@ def test_kernel_refuses():
         refused(linux, linux.snapshot(), 'scaling_max_freq')
 
 
+machine.skip_without_cpupower('freq-pin')
 machine.run_tests(machine.tests_of(globals()))

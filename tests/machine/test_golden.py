@@ -58,6 +58,8 @@ def transcript(tool, name):
 
 
 def compare(tool, name):
+    if tool in ('freq-pin', 'noise-off'):
+        machine.want_cpupower()
     path = GOLDEN / tool / f'{name}.txt'
     text, golden = transcript(tool, name), path.read_text(encoding='utf-8')
     check(text == golden, f'{path.relative_to(GOLDEN)}:\n{text}instead of:\n{golden}')

@@ -668,6 +668,7 @@ def test_odd_values():
                      })
 
 
+machine.skip_without_cpupower('noise-off')
 TESTS = [(f'{name}{f" -c {cpus}" if cpus else ""}',
           lambda name=name, cpus=cpus: test_cycle(name, cpus))
          for name, cpus in (*((name, None) for name in MACHINE_WIDE), *WITH_CPUS)]

@@ -7,7 +7,9 @@
 #include <cmocka.h>
 
 #include "basic/macro.h"
+#include "config.h"
 #include "machine/cpufreq.h"
+#include "machine/cpupower.h"
 
 #include "fake-machine.h"
 
@@ -31,6 +33,7 @@ static void write_limits(int cpu, const char *driver, const char *governor)
 	write_policy(cpu, "scaling_max_freq", "2800000\n");
 }
 
+#if HAVE_LIBCPUPOWER
 static void test_policy(_unused_ void **state)
 {
 	struct cpufreq_policy_info info;
@@ -71,11 +74,84 @@ static void test_policy_with_gaps(_unused_ void **state)
 	assert_int_equal(info.base_khz, 0);
 	assert_int_equal(info.boost, CPUFREQ_BOOST_UNKNOWN);
 
+	/* To the library this is a number. */
+	write_policy(0, "scaling_governor", "userspace\n");
+	write_policy(0, "scaling_min_freq", "-1\n");
+	write_policy(0, "scaling_max_freq", "2000000\n");
+	assert_int_equal(cpufreq_read_policy(0, &info), 0);
+	assert_int_equal(info.min_khz, 0);
+	assert_int_equal(info.max_khz, 2000000);
+
 	/* A number is a preference, too. */
 	write_policy(0, "energy_performance_preference", "128\n");
 	assert_int_equal(cpufreq_read_policy(0, &info), 0);
 	assert_string_equal(info.epp, "128");
 }
+
+static void test_range(_unused_ void **state)
+{
+	struct cpufreq_range range;
+
+	write_policy(1, "scaling_driver", "acpi-cpufreq\n");
+	write_policy(1, "scaling_available_frequencies", "1200000 3000000 2401000 2400000 -1 \n");
+	write_policy(1, "scaling_boost_frequencies", "3400000 3200000 \n");
+	assert_true(fake_machine_write(CPU "cpu1/acpi_cppc/nominal_freq", "2400\n"));
+	write_policy(1, "bios_limit", "2800000\n");
+	errno = ERANGE;
+	assert_int_equal(cpufreq_read_range(1, &range), 0);
+	assert_int_equal(range.n_table, 6);
+	assert_int_equal(range.n_boost, 2);
+	assert_int_equal(range.table_khz[0], 3400000);
+	assert_int_equal(range.table_khz[2], 3000000);
+	assert_int_equal(range.table_khz[5], 1200000);
+	assert_int_equal(range.nominal_khz, 2400000);
+	assert_int_equal(range.bios_limit_khz, 2800000);
+
+	/* The marker of turbo in an ACPI table. */
+	fake_machine_clear("/sys/devices/");
+	write_policy(1, "scaling_driver", "acpi-cpufreq\n");
+	write_policy(1, "scaling_available_frequencies", "2401000 2400000 1200000 \n");
+	assert_int_equal(cpufreq_read_range(1, &range), 0);
+	assert_int_equal(range.n_table, 3);
+	assert_int_equal(range.n_boost, 1);
+
+	/* No table, and one that is none. */
+	write_policy(1, "scaling_available_frequencies", "<unsupported>\n");
+	assert_int_equal(cpufreq_read_range(1, &range), 0);
+	assert_int_equal(range.n_table, 0);
+	assert_int_equal(range.nominal_khz, 0);
+}
+
+static void test_related(_unused_ void **state)
+{
+	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	_cleanup_free_ char *list = NULL;
+
+	assert_int_equal(cpupower_read_related(1, &cpus), -ENOENT);
+	write_policy(1, "related_cpus", "0 1 12\n");
+	assert_int_equal(cpupower_read_related(1, &cpus), 0);
+	list = cpumask_format_list(cpus);
+	assert_string_equal(list, "0-1,12");
+	write_policy(1, "related_cpus", "0 1 4000000000\n");
+	assert_int_equal(cpupower_read_related(1, &cpus), -ENOENT);
+	write_policy(1, "related_cpus", "all\n");
+	assert_int_equal(cpupower_read_related(1, &cpus), -ENOENT);
+}
+#else
+static void test_without_library(_unused_ void **state)
+{
+	struct cpufreq_policy_info info = { .driver = "untouched" };
+	struct cpumask *cpus = NULL;
+	struct cpufreq_range range;
+
+	write_limits(3, "intel_pstate\n", "powersave\n");
+	write_policy(3, "related_cpus", "3\n");
+	assert_int_equal(cpufreq_read_policy(3, &info), -EOPNOTSUPP);
+	assert_string_equal(info.driver, "untouched");
+	assert_int_equal(cpufreq_read_range(3, &range), -EOPNOTSUPP);
+	assert_int_equal(cpupower_read_related(3, &cpus), -EOPNOTSUPP);
+}
+#endif
 
 static void test_no_policy(_unused_ void **state)
 {
@@ -83,7 +159,7 @@ static void test_no_policy(_unused_ void **state)
 
 	assert_int_equal(cpufreq_read_policy(0, &info), -ENOENT);
 	assert_string_equal(info.driver, "untouched");
-	assert_int_equal(cpufreq_read_boost(0), CPUFREQ_BOOST_UNKNOWN);
+	assert_int_equal(cpufreq_read_boost(0, ""), CPUFREQ_BOOST_UNKNOWN);
 	assert_int_equal(cpufreq_open_current(0), -ENOENT);
 }
 
@@ -119,7 +195,6 @@ static void test_boost(_unused_ void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		fake_machine_clear("/sys/devices/");
-		write_policy(1, "scaling_driver", cases[i].driver);
 		if (cases[i].no_turbo)
 			assert_true(
 				fake_machine_write(CPU "intel_pstate/no_turbo", cases[i].no_turbo));
@@ -130,7 +205,7 @@ static void test_boost(_unused_ void **state)
 		if (cases[i].cpb)
 			write_policy(1, "cpb", cases[i].cpb);
 		fprintf(stderr, "case %zu, %s\n", i, cases[i].driver);
-		assert_int_equal(cpufreq_read_boost(1), cases[i].boost);
+		assert_int_equal(cpufreq_read_boost(1, cases[i].driver), cases[i].boost);
 	}
 }
 
@@ -186,8 +261,14 @@ static void test_compute_base(_unused_ void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+#if HAVE_LIBCPUPOWER
 		cmocka_unit_test_setup(test_policy, fake_machine_setup),
 		cmocka_unit_test_setup(test_policy_with_gaps, fake_machine_setup),
+		cmocka_unit_test_setup(test_range, fake_machine_setup),
+		cmocka_unit_test_setup(test_related, fake_machine_setup),
+#else
+		cmocka_unit_test_setup(test_without_library, fake_machine_setup),
+#endif
 		cmocka_unit_test_setup(test_no_policy, fake_machine_setup),
 		cmocka_unit_test_setup(test_boost, fake_machine_setup),
 		cmocka_unit_test_setup(test_current, fake_machine_setup),
