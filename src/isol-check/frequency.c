@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The frequency of the CPUs, and what controls it. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "basic/parse.h"
 #include "isol-check/spread.h"
 #include "isol-check/subjects.h"
+#include "machine/cpupower.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define NO_TURBO CPU_DIR "/intel_pstate/no_turbo"
@@ -60,10 +62,14 @@ static void advise_pin(struct host *host, struct finding *f)
 /* Whether any of the CPUs has a policy that can be read. If not, says so. */
 static bool has_policy(struct host *host, struct finding *f)
 {
+	struct cpufreq_policy_info info;
+
 	cpumask_for_each (cpu, host_cpus(host))
 		if (host_policy(host, cpu))
 			return true;
-	if (host_hypervisor(host))
+	if (cpufreq_read_policy(cpumask_first(host_cpus(host)), &info) == -EOPNOTSUPP)
+		finding_add(f, VERDICT_UNKNOWN, "built without libcpupower, which reads cpufreq");
+	else if (host_hypervisor(host))
 		finding_add(f, VERDICT_UNKNOWN, "no cpufreq: the hypervisor decides");
 	else
 		finding_add(f, VERDICT_UNKNOWN, "no cpufreq: nothing is known of the frequency");
@@ -387,11 +393,43 @@ static void look_at_preference(struct host *host, struct finding *f)
 	advise_pin(host, f);
 }
 
+/* Adds the online CPUs that share a policy with these CPUs, and are none of them. */
+static void look_at_shared(struct host *host, struct finding *f, bool pinned)
+{
+	_cleanup_(cpumask) struct cpumask *shared = host_new_mask(host);
+	_cleanup_free_ char *list = NULL;
+
+	if (!shared)
+		return;
+	cpumask_for_each (cpu, host_cpus(host)) {
+		_cleanup_(cpumask) struct cpumask *related = NULL;
+
+		if (cpupower_read_related(cpu, &related) == 0)
+			cpumask_or(shared, shared, related);
+	}
+	cpumask_and(shared, shared, host_topology(host)->online);
+	cpumask_andnot(shared, shared, host_cpus(host));
+	if (cpumask_is_empty(shared))
+		return;
+	list = cpumask_format_list(shared);
+	if (!list) {
+		host_fail(host);
+		return;
+	}
+	add_policy_path(host, f, "related_cpus");
+	if (pinned) {
+		finding_add(f, VERDICT_INFO, "shared with CPU %s", list);
+	} else {
+		finding_add(f, VERDICT_RISK, "shared with CPU %s, whose load moves it, too", list);
+		advise_pin(host, f);
+	}
+}
+
 static void look_at_policies(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	const struct cpufreq_policy_info *first = NULL;
-	bool differ = false, preferring = false;
+	bool differ = false, preferring = false, pinned = true;
 
 	if (!unseen || !has_policy(host, f))
 		return;
@@ -410,6 +448,7 @@ static void look_at_policies(struct host *host, struct finding *f)
 			(void)cpumask_set(unseen, cpu);
 			continue;
 		}
+		pinned = pinned && is_pinned(policy);
 		if (first)
 			differ = differ || policy->min_khz != first->min_khz ||
 				policy->max_khz != first->max_khz ||
@@ -426,6 +465,8 @@ static void look_at_policies(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "set alike on all of these CPUs");
 	}
 	finding_add_unseen(f, host, unseen, "a setting");
+	if (cpumask_is_empty(unseen))
+		look_at_shared(host, f, pinned);
 }
 
 /* Whether the CPU has a maximum frequency or a capacity, which would show cores of different kinds.
@@ -577,7 +618,10 @@ const struct check frequency_checks[] = {
 		"amd-pstate.rst." },
 	{ "freq-policies", look_at_policies,
 		"Whether all these CPUs have the same settings. If not, a program that runs on\n"
-		"several of them, or on one after the other, is measured at several speeds." },
+		"several of them, or on one after the other, is measured at several speeds.\n"
+		"Where other CPUs have their frequency in common with these, a governor follows\n"
+		"the load of all of them, unless minimum and maximum are the same.\n"
+		"Source: Documentation/admin-guide/pm/cpufreq.rst (related_cpus)." },
 	{ "core-kind", look_at_kind,
 		"Hybrid processors have performance cores, efficiency cores and some of them\n"
 		"low-power cores, whose speeds differ by a factor of 1.5 to 3, and whose\n"

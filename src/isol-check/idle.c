@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "basic/text.h"
 #include "isol-check/spread.h"
 #include "isol-check/subjects.h"
 #include "machine/cpuidle.h"
@@ -46,13 +49,123 @@ static const struct cpuidle_state *find_deepest(const struct cpuidle *cpuidle, i
 	return deepest;
 }
 
+/* How often each idle state was entered, over all CPUs. */
+struct entries {
+	struct cpuidle states; /* of the first CPU */
+	uint64_t n[CPUIDLE_STATES_MAX];
+	bool any;
+	bool unknown; /* a CPU has other states, or does not count */
+};
+
+static void entries_add(struct entries *entries, const struct cpuidle *cpuidle)
+{
+	if (!entries->any)
+		entries->states = *cpuidle;
+	entries->any = true;
+	entries->unknown = entries->unknown || cpuidle->n != entries->states.n;
+	for (unsigned i = 0; i < cpuidle->n && !entries->unknown; i++) {
+		const struct cpuidle_state *state = &cpuidle->states[i];
+
+		entries->unknown = state->usage == CPUIDLE_UNKNOWN || !state->name[0] ||
+			strcmp(state->name, entries->states.states[i].name) != 0;
+		if (!entries->unknown)
+			entries->n[i] += (uint64_t)state->usage;
+	}
+}
+
+/* "POLL 2 %, C1 15 %, C6 83 %"; "" where nothing is known. malloc'd, NULL without memory. */
+static char *entries_format(const struct entries *entries)
+{
+	_cleanup_text_ struct text t = { 0 };
+	double all = 0;
+
+	text_append(&t, "");
+	for (unsigned i = 0; i < entries->states.n; i++)
+		all += (double)entries->n[i];
+	for (unsigned i = 0; i < entries->states.n && all > 0 && !entries->unknown; i++)
+		text_appendf(&t, "%s%s %.0f %%", i > 0 ? ", " : "", entries->states.states[i].name,
+			(double)entries->n[i] * 100 / all);
+	return text_steal(&t);
+}
+
+/* "POLL 0 us, C1 2 us, C6 85 us (disabled)"; malloc'd, NULL without memory. */
+static char *format_states(const struct cpuidle *cpuidle)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (unsigned i = 0; i < cpuidle->n; i++) {
+		const struct cpuidle_state *state = &cpuidle->states[i];
+
+		text_appendf(&t, "%s%s %" PRIu64 " us%s", i > 0 ? ", " : "",
+			state->name[0] ? state->name : "a state without a name", state->latency_us,
+			state->disabled ? " (disabled)" : "");
+	}
+	return text_steal(&t);
+}
+
+/* Says why nothing is known of the idle states of any CPU. `error` is that of one of them. */
+static void add_no_states(struct host *host, struct finding *f, int error)
+{
+	if (error == -EOPNOTSUPP)
+		finding_add(f, VERDICT_UNKNOWN,
+			"built without libcpupower, which reads the idle states");
+	else if (error == -ENOENT && host_hypervisor(host))
+		finding_add(f, VERDICT_UNKNOWN, "the hypervisor puts CPUs to sleep");
+}
+
+static void look_at_states(struct host *host, struct finding *f)
+{
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_spread_ struct spread spread = { 0 };
+	_cleanup_free_ char *states = NULL, *entered = NULL;
+	struct entries entries = { 0 };
+	int first = -1, error = -ENOENT;
+
+	if (!unseen)
+		return;
+	cpumask_for_each (cpu, host_cpus(host)) {
+		_cleanup_free_ char *text = NULL;
+		struct cpuidle cpuidle;
+		int r = cpuidle_read(cpu, &cpuidle);
+
+		if (r < 0 || cpuidle.unread) {
+			error = r == -ENOENT ? error : r;
+			(void)cpumask_set(unseen, cpu);
+			continue;
+		}
+		first = first < 0 ? cpu : first;
+		entries_add(&entries, &cpuidle);
+		text = format_states(&cpuidle);
+		if (!text) {
+			host_fail(host);
+			return;
+		}
+		spread_add(&spread, cpu, text);
+	}
+	if (first < 0) {
+		add_no_states(host, f, error);
+		return;
+	}
+	states = spread_format(&spread);
+	entered = entries_format(&entries);
+	if (!states || !entered) {
+		host_fail(host);
+		return;
+	}
+	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/cpuidle", first);
+	finding_add(f, VERDICT_INFO, "%s", states);
+	if (*entered)
+		finding_add(f, VERDICT_INFO, "entered since boot: %s", entered);
+	finding_add_unseen(f, host, unseen, "the idle states");
+}
+
 static void look_at_depth(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
 	_cleanup_spread_ struct spread spread = { 0 };
 	_cleanup_free_ char *text = NULL;
-	bool deep = false, any = false, broken = false;
-	int first = -1, r;
+	bool deep = false, any = false;
+	int first = -1, error = -ENOENT, r;
 
 	if (!unseen)
 		return;
@@ -64,7 +177,7 @@ static void look_at_depth(struct host *host, struct finding *f)
 
 		r = cpuidle_read(cpu, &cpuidle);
 		if (r < 0 || cpuidle.unread) {
-			broken = broken || r != -ENOENT;
+			error = r == -ENOENT ? error : r;
 			(void)cpumask_set(unseen, cpu);
 			continue;
 		}
@@ -82,8 +195,7 @@ static void look_at_depth(struct host *host, struct finding *f)
 		spread_add(&spread, cpu, buf);
 	}
 	if (!any) {
-		if (host_hypervisor(host) && !broken)
-			finding_add(f, VERDICT_UNKNOWN, "the hypervisor puts CPUs to sleep");
+		add_no_states(host, f, error);
 		return;
 	}
 	text = spread_format(&spread);
@@ -107,6 +219,12 @@ const struct check idle_checks[] = {
 		"The driver that puts an idle CPU to sleep, and the governor that predicts for\n"
 		"how long the CPU will be idle.\n"
 		"Source: Documentation/admin-guide/pm/cpuidle.rst." },
+	{ "idle-states", look_at_states,
+		"The idle states of these CPUs, with the microseconds that it may take to leave\n"
+		"them. A state that is disabled is not entered. POLL does not sleep at all. How\n"
+		"often each one was entered since boot, of a hundred times, says how these CPUs\n"
+		"have slept under what ran so far, and nothing of a benchmark that is to come.\n"
+		"Source: Documentation/ABI/testing/sysfs-devices-system-cpu." },
 	{ "idle-depth", look_at_depth,
 		"The deepest idle state that a CPU may enter: one that its driver has and nobody\n"
 		"has disabled, within the limit of pm_qos_resume_latency_us. Waking up from a\n"

@@ -87,7 +87,8 @@ static const struct rule rules[] = {
 		"initial_max_freq_khz" },
 	{ CPU "/cpuidle", "current_driver current_governor current_governor_ro "
 		"available_governors" },
-	{ ONE_CPU "/cpuidle/state[0-9]*", "name desc latency residency disable default_status" },
+	{ ONE_CPU "/cpuidle/state[0-9]*", "name desc latency residency disable default_status "
+		"usage" },
 
 	/* Clocks, interrupts, and the kernel's own work. */
 	{ "sys/devices/system/clocksource/clocksource0", "current_clocksource "

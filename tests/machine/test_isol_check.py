@@ -231,6 +231,10 @@ CASES = {
     ],
     'freq-policies': [
         (QUIET, '2-3', {f'{POLICY}3/scaling_max_freq': '3000000'}, 'risk', 'differ'),
+        ('amd-acpi', '3', {}, 'risk', 'shared with CPU 2, whose load moves it'),
+        ('amd-acpi', '2-3', {}, 'ok', ''),
+        ('isolated', '2', {f'{POLICY}2/related_cpus': '0 1 2'}, 'info', 'shared with CPU 0-1'),
+        ('isolated', '2', {f'{POLICY}2/related_cpus': '2 9'}, 'ok', ''),
         (QUIET, '2-3', {}, 'ok', ''),
     ],
     'core-kind': [
@@ -254,6 +258,17 @@ CASES = {
         (QUIET, '2', {}, 'info', 'intel_idle, governor menu'),
         ('vm-plain', '1', {}, 'info', 'hypervisor'),
         ('isolated', '2', {}, 'unknown', ''),
+    ],
+    'idle-states': [
+        (QUIET, '2', {}, 'info', 'POLL 0 us, C1 2 us, C6 85 us (disabled)'),
+        # How often each was entered, of both CPUs together; what only one tells is not added up.
+        (QUIET, '2-3', {f'{CPU}/cpu{cpu}/cpuidle/state{state}/usage': usage for cpu in (2, 3)
+                        for state, usage in enumerate(('0', '30', '90'))}, 'info',
+         'entered since boot: POLL 0 %, C1 25 %, C6 75 %'),
+        (QUIET, '2-3', {f'{CPU}/cpu2/cpuidle/state{state}/usage': '30' for state in range(3)}, 'info',
+         '85 us (disabled)'),
+        ('isolated', '2', {}, 'info', 'a state without a name 133 us'),
+        ('vm-plain', '1', {}, 'unknown', 'the hypervisor puts CPUs to sleep'),
     ],
     'idle-depth': [
         ('noisy-server', '4', {}, 'risk', 'C6, 133 us'),
@@ -468,7 +483,7 @@ CASES = {
 LIVELY = ('tasks', 'kthreads', 'irq-managed', 'irqbalance', 'irq-rate', 'load', 'tuners', 'locks',
           'journals')
 # Those that only inform: nothing is ever wrong with what they show.
-INFORMATIVE = ('smt', 'freq-driver', 'idle-driver', 'rt-throttling', 'perf-sampling', 'skew-tick',
+INFORMATIVE = ('smt', 'freq-driver', 'idle-driver', 'idle-states', 'rt-throttling', 'perf-sampling', 'skew-tick',
                'rcu-nocb-poll', 'machine-checks', 'resctrl')
 # The answers that tests wanted and got: {check: [row]}, for test_both_ways().
 ANSWERS = {}
@@ -540,7 +555,7 @@ def test_all_checks_have_cases():
         for name in ids:
             result = run(box, '--explain', name)
             equal(result.returncode, 0, result.stderr)
-            check('Source: ' in result.stdout or name in ('half-cores', 'freq-policies'),
+            check('Source: ' in result.stdout or name == 'half-cores',
                   f'{name} without a source: {result.stdout}')
             check(max(map(len, result.stdout.splitlines())) <= 79, result.stdout)
     return f'{len(ids)} checks'
@@ -1331,6 +1346,7 @@ EVIDENCE = {
     'freq-now': [('isolated', '2', {}, f'{POLICY}2/scaling_cur_freq', CUT),
                  ('isolated', '2-3', {}, f'{POLICY}3/scaling_cur_freq', CUT)],
     'idle-driver': [(QUIET, '2', {}, f'{CPU}/cpuidle/current_driver')],
+    'idle-states': [(QUIET, '2', {}, f'{CPU}/cpu2/cpuidle/state{state}/latency', CUT) for state in (0, 1)],
     'idle-depth': [(QUIET, '2', {}, f'{CPU}/cpu2/cpuidle/state1/latency', CUT),
                    (QUIET, '2', {}, f'{CPU}/cpu2/cpuidle/state2/latency', CUT),
                    # Kernels that cannot disable one have no such file.
@@ -1550,6 +1566,7 @@ def noting(test):
 
 
 if __name__ == '__main__':
+    machine.skip_without_cpupower('isol-check')
     machine.run_tests(
         [('all checks have cases', test_all_checks_have_cases),
          ('recordings of others', test_other_recordings),

@@ -5,11 +5,12 @@ puts back all the same what a build with it has set."""
 
 import json
 import os
+import subprocess
 
 import machine
-from machine import Setter, check, equal
+from machine import Machine, Setter, check, equal
 
-FREQ_PIN, NOISE_OFF = (os.environ[name] for name in ('FREQ_PIN', 'NOISE_OFF'))
+FREQ_PIN, NOISE_OFF, ISOL_CHECK = (os.environ[name] for name in ('FREQ_PIN', 'NOISE_OFF', 'ISOL_CHECK'))
 CPU = 'sys/devices/system/cpu'
 POLICY = f'{CPU}/cpufreq/policy2'
 WHY = 'built without libcpupower'
@@ -64,6 +65,17 @@ def test_noise_off():
         equal(rows['timer_migration']['state'], 'applied', 'the others')
         equal(setter.snapshot()[limit], before[limit], 'the limit')
         setter.restore_all(before)
+
+
+def test_isol_check():
+    with Machine('amd-smt') as box:
+        result = subprocess.run([ISOL_CHECK, '--sysroot', box.root, '--json', '-c', '2'],
+                                capture_output=True, text=True, check=False)
+        check(result.returncode in (0, 3), result.stderr)
+        rows = {row['id']: row for row in json.loads(result.stdout)['checks']}
+        for name in ('freq-driver', 'boost', 'governor', 'freq-range', 'freq-policies', 'idle-states', 'idle-depth'):
+            equal(rows[name]['verdict'], 'unknown', name)
+            check(WHY in rows[name]['seen'], rows[name])
 
 
 if os.environ['LIBCPUPOWER'] == '1':
