@@ -33,6 +33,8 @@
  *	quiesce_irq_other				numbers
  *	quiesce_evidence_cpus			over how many CPUs these are sums; absent for one
  *	quiesce_core_khz				the clock of the core, as it was seen
+ *	quiesce_deep_idle				seconds in deep idle states
+ *	quiesce_mean_khz, quiesce_frequency_changes	of the frequencies that were set
  *	quiesce_core_share_before, quiesce_core_share_after, quiesce_core_share_during
  *							0 to 1, of a whole core
  *	quiesce_irq_lines				"38: virtio2-input.0 x3, 40: ... x1"

@@ -21,7 +21,8 @@ static const char max_rss[] = "max_rss";
 static bool is_circumstance(const struct evidence_field *field)
 {
 	static const char *const names[] = { "frequency_khz", "core_khz", "core_share_before",
-		"core_share_after", "core_share_during", "cpu_first", "cpu_last", "elsewhere" };
+		"core_share_after", "core_share_during", "mean_khz", "frequency_changes",
+		"cpu_first", "cpu_last", "elsewhere" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(field->name, names[i]) == 0)

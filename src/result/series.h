@@ -100,9 +100,13 @@ struct evidence {
 	/* The clock of the core, measured right before and right after the window
 	 * (sampler/core.h). */
 	int64_t core_khz;
+	/* What the kernel counts of idle states and of frequencies (machine/statetime.h). */
+	int64_t deep_idle_ns;
+	int64_t mean_khz;
 	/* How much of the core the CPU had to itself, in 1/EVIDENCE_SHARE_PER: a whole core is
 	 * EVIDENCE_SHARE_PER. */
 	int32_t core_shares[EVIDENCE_N_MOMENTS];
+	int32_t frequency_changes; /* beside mean_khz */
 	int32_t minor_faults;
 	int32_t major_faults;
 	int32_t voluntary_switches;
@@ -118,7 +122,8 @@ struct evidence {
 	int32_t irq_timer;  /* of the local timer (ticks), */
 	int32_t irq_ipi;    /* from other CPUs (reschedule, function call, TLB) */
 	int32_t irq_other;  /* NMI, thermal, machine check and the rest */
-	/* Interrupts, softirqs, steal and throttles are sums over so many CPUs; absent for one. */
+	/* Interrupts, softirqs, steal, throttles and idle time are sums over so many CPUs; absent
+	 * for one. */
 	int32_t evidence_cpus;
 	int32_t softirqs[EVIDENCE_N_SOFTIRQS];
 	/* The lines that fired, busiest first: an index into series.irq_names. */

@@ -22,6 +22,8 @@
 /* What a program feels of the share that its core lacks. Independent additions feel all of it: of
  * them 50 to 75 % remain beside a busy hardware thread, where programs take 15 to 40 % longer. */
 #define SHARE_FELT 0.5
+/* A program that has its CPU for this part of the run hardly lets it sleep. */
+#define BUSY_PART 0.9
 
 /* The MAD of a normal distribution is its standard deviation divided by this. */
 #define MAD_TO_DEVIATION 1.4826
@@ -157,11 +159,29 @@ static double weigh_khz(int64_t khz, double median)
 	return khz > 0 ? 1 - (double)khz / median : NAN;
 }
 
+/* The mean of the frequencies that were set, where it is that of the program: where it had its only
+ * CPU for nearly all of the run, since a CPU that sleeps has a frequency as well. Else -1. */
+static int64_t get_mean(const struct sample *sample, const struct evidence *evidence)
+{
+	if (evidence->evidence_cpus > 1 || evidence->user_cpu_ns < 0 ||
+		evidence->system_cpu_ns < 0 ||
+		(double)(evidence->user_cpu_ns + evidence->system_cpu_ns) <
+			BUSY_PART * span_ns(sample))
+		return -1;
+	return evidence->mean_khz;
+}
+
+/* By what is farther off: the frequency at one moment, or the mean of the run. */
 static double weigh_frequency(const struct weight_base *base, const struct sample *sample,
 	const struct evidence *evidence)
 {
-	(void)sample;
-	return base ? weigh_khz(evidence->frequency_khz, base->frequency_khz) : NAN;
+	double shown, mean;
+
+	if (!base)
+		return NAN;
+	shown = weigh_khz(evidence->frequency_khz, base->frequency_khz);
+	mean = weigh_khz(get_mean(sample, evidence), base->mean_khz);
+	return isnan(mean) || fabs(shown) > fabs(mean) ? shown : mean;
 }
 
 static double weigh_clock(const struct weight_base *base, const struct sample *sample,
@@ -225,25 +245,31 @@ static double find_least_off_cpu(const struct series *series)
 	return least;
 }
 
-static int64_t get_frequency(const struct evidence *evidence)
+static int64_t get_frequency(const struct sample *sample, const struct evidence *evidence)
 {
+	(void)sample;
 	return evidence->frequency_khz;
 }
 
-static int64_t get_clock(const struct evidence *evidence)
+static int64_t get_clock(const struct sample *sample, const struct evidence *evidence)
 {
+	(void)sample;
 	return evidence->core_khz;
 }
 
 /* The median of the runs that count and know it, and their number; NAN when none does. */
 static double find_median(const struct series *series,
-	int64_t (*get)(const struct evidence *evidence), double *values, size_t *ret_n)
+	int64_t (*get)(const struct sample *sample, const struct evidence *evidence),
+	double *values, size_t *ret_n)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < series->n_samples; i++)
-		if (!series->samples[i].warmup && get(&series->evidence[i]) > 0)
-			values[n++] = (double)get(&series->evidence[i]);
+	for (size_t i = 0; i < series->n_samples; i++) {
+		int64_t value = get(&series->samples[i], &series->evidence[i]);
+
+		if (!series->samples[i].warmup && value > 0)
+			values[n++] = (double)value;
+	}
 	*ret_n = n;
 	if (n == 0)
 		return NAN;
@@ -257,7 +283,11 @@ int weight_base_find(const struct series *series, struct weight_base *ret)
 	size_t n;
 
 	*ret = (struct weight_base){
-		.frequency_khz = NAN, .core_khz = NAN, .stolen = NAN, .off_cpu_ns = NAN
+		.frequency_khz = NAN,
+		.mean_khz = NAN,
+		.core_khz = NAN,
+		.stolen = NAN,
+		.off_cpu_ns = NAN,
 	};
 	if (!series->with_evidence || series->n_samples == 0)
 		return 0;
@@ -267,6 +297,7 @@ int weight_base_find(const struct series *series, struct weight_base *ret)
 	ret->stolen = find_stolen(series);
 	ret->off_cpu_ns = find_least_off_cpu(series);
 	ret->frequency_khz = find_median(series, get_frequency, values, &n);
+	ret->mean_khz = find_median(series, get_mean, values, &n);
 	ret->core_khz = find_median(series, get_clock, values, &ret->n_core_khz);
 	return 0;
 }

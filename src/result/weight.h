@@ -72,6 +72,7 @@ int64_t weight_find_waited_ns(const struct evidence *evidence);
 /* What is known only when all runs are known. */
 struct weight_base {
 	double frequency_khz; /* the medians; NAN when unknown */
+	double mean_khz;
 	double core_khz;
 	size_t n_core_khz; /* of how many runs */
 	double stolen;	   /* the part of the time of all runs; NAN when unknown */

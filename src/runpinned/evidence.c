@@ -15,6 +15,7 @@
 #include "machine/interrupts.h"
 #include "machine/procstat.h"
 #include "machine/quota.h"
+#include "machine/statetime.h"
 #include "machine/thermal.h"
 #include "machine/throttle.h"
 #include "runpinned/evidence.h"
@@ -54,7 +55,8 @@ struct reading {
 	struct throttle_counts throttle;
 };
 
-/* The first files of a reading. The files of throttle counts and of frequencies follow them. */
+/* The first files of a reading. The files of throttle counts, of the times in idle states and at
+ * frequencies, and of frequencies follow them. */
 enum {
 	FILE_STAT,
 	FILE_INTERRUPTS,
@@ -70,6 +72,7 @@ struct evidence_reader {
 	struct procstat *procstat;
 	bool renumbered;	   /* the numbers of CPUs in /proc/stat are not the kernel's */
 	struct throttle *throttle; /* NULL when there are no such counters */
+	struct statetime *states;
 	struct thermal *thermal;
 	char *sensor; /* chip and label of the temperature sensor */
 	double hot;   /* what evidence_hot() returns */
@@ -83,6 +86,7 @@ struct evidence_reader {
 	struct session_file *files; /* the paths are allocated here */
 	size_t n_files;
 	size_t first_throttle; /* index in `files` */
+	size_t first_state;
 	size_t first_frequency;
 
 	struct reading last;
@@ -164,6 +168,19 @@ static int add_throttle(struct evidence_reader *reader, const struct cpumask *cp
 	return r;
 }
 
+static int add_states(struct evidence_reader *reader, const struct cpumask *cpus)
+{
+	char path[CPUFREQ_PATH_SIZE];
+	int r;
+
+	reader->first_state = reader->n_files;
+	r = statetime_open(cpus, &reader->states);
+	for (size_t i = 0; r == 0 && i < statetime_count(reader->states); i++)
+		r = add_file(
+			reader, statetime_path(reader->states, i, path), LAUNCH_FILE_STATE, -1);
+	return r;
+}
+
 static int add_frequencies(struct evidence_reader *reader, const struct cpumask *cpus)
 {
 	char path[CPUFREQ_PATH_SIZE];
@@ -205,6 +222,8 @@ int evidence_open(
 		r = add_fixed_files(reader);
 	if (r == 0)
 		r = add_throttle(reader, cpus);
+	if (r == 0)
+		r = add_states(reader, cpus);
 	if (r == 0)
 		r = add_frequencies(reader, cpus);
 	if (r < 0)
@@ -269,6 +288,17 @@ static bool take_interrupts(struct evidence_reader *reader, const struct runlog_
 		interrupts_read_text(reader->interrupts, text->data, (size_t)text->size) == 0;
 }
 
+static void take_states(struct evidence_reader *reader, const struct runlog_reading *reading)
+{
+	statetime_begin(reader->states);
+	for (size_t i = 0; i < statetime_count(reader->states); i++) {
+		const struct runlog_text *text = &reading->texts[reader->first_state + i];
+
+		if (text->size >= 0)
+			statetime_add(reader->states, i, text->data);
+	}
+}
+
 static void take_reading(
 	struct evidence_reader *reader, const struct runlog_reading *reading, int64_t at_ns)
 {
@@ -286,6 +316,7 @@ static void take_reading(
 			&r->softirqs) == 0;
 	r->throttle_valid = take_throttle(reader, reading, &r->throttle);
 	r->quota_valid = take_throttled(reading, &r->throttled_ns);
+	take_states(reader, reading);
 	r->at_ns = at_ns;
 }
 
@@ -395,6 +426,16 @@ static void fill_counters(
 		evidence->quota_throttled_ns = after->throttled_ns - before->throttled_ns;
 }
 
+static void fill_states(const struct evidence_reader *reader, struct evidence *evidence)
+{
+	struct statetime_change change;
+
+	statetime_compare(reader->states, &change);
+	evidence->deep_idle_ns = change.deep_idle_ns;
+	evidence->mean_khz = change.mean_khz;
+	evidence->frequency_changes = clamp(change.frequency_changes);
+}
+
 /* Only the file of the CPU on which the run ended was read. */
 static void fill_frequency(const struct evidence_reader *reader,
 	const struct runlog_reading *reading, struct evidence *evidence)
@@ -488,6 +529,9 @@ static void forget_cpus(struct evidence_reader *reader, struct evidence *evidenc
 	evidence->core_shares[EVIDENCE_BEFORE] = unknown.core_shares[EVIDENCE_BEFORE];
 	evidence->core_shares[EVIDENCE_AFTER] = unknown.core_shares[EVIDENCE_AFTER];
 	evidence->throttles = unknown.throttles;
+	evidence->deep_idle_ns = unknown.deep_idle_ns;
+	evidence->mean_khz = unknown.mean_khz;
+	evidence->frequency_changes = unknown.frequency_changes;
 	evidence->irq_device = unknown.irq_device;
 	evidence->irq_timer = unknown.irq_timer;
 	evidence->irq_ipi = unknown.irq_ipi;
@@ -533,6 +577,7 @@ bool evidence_take(struct evidence_reader *reader, struct runlog_run *run,
 		fill_load(run->after, ret);
 		thermal = fill_interrupts(reader, &before, series, ret);
 		fill_counters(&before, &reader->last, ret);
+		fill_states(reader, ret);
 	}
 	if (!report->left)
 		return thermal;
@@ -601,6 +646,7 @@ void evidence_free(struct evidence_reader *reader)
 	interrupts_free(reader->interrupts);
 	procstat_free(reader->procstat);
 	throttle_free(reader->throttle);
+	statetime_free(reader->states);
 	thermal_free(reader->thermal);
 	free(reader->sensor);
 	for (size_t i = 0; i < reader->n_files; i++)

@@ -98,6 +98,9 @@ enum launch_file_kind {
 	 * read). Left out of a reading while the numbers in the file above have not changed; that
 	 * file comes earlier in the list. */
 	LAUNCH_FILE_INTERRUPTS,
+	/* A counter of the time in states. There are several for each CPU, so that they are left
+	 * out of the reading after a run that is too short for them. */
+	LAUNCH_FILE_STATE,
 };
 
 /* A file whose text is part of a reading. */

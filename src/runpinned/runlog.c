@@ -32,7 +32,7 @@ enum {
 	TOTAL_HOLDS_NS = 10 * 1000 * 1000,
 	/* After a run that takes longer than this, the interrupts are read one by one although no
 	 * device has interrupted anything: ticks and interrupts from other CPUs are evidence, too,
-	 * and reading them takes a small part of such a run. */
+	 * and reading them takes a small part of such a run. So does reading the time in states. */
 	DEVICES_HOLD_NS = 5 * 1000 * 1000,
 	TOTAL_MAX_LENGTH = 24,
 	/* So many devices that interrupt often are watched one by one. */
@@ -73,6 +73,8 @@ struct runlog_writer {
 	bool columns_are_cpus; /* in the files of the devices */
 	struct device devices[MAX_DEVICES];
 	size_t n_devices; /* that have ever been there: a new one takes the place of the oldest */
+	int64_t states_at_ns; /* when the time in states was last read; 0: never */
+	bool reads_states;    /* whether this reading does */
 	char buffer[BUFFER_SIZE];
 };
 
@@ -456,6 +458,8 @@ static int append_by_kind(struct runlog_writer *w, size_t index)
 		if (*size < 0)
 			w->counted[0] = '\0';
 		return r;
+	case LAUNCH_FILE_STATE:
+		return w->reads_states ? append_file(w, index, size) : 0;
 	default:
 		return append_file(w, index, size);
 	}
@@ -466,7 +470,12 @@ int runlog_write_reading(struct runlog_writer *w, enum runlog_kind kind, int cpu
 {
 	uint32_t number = kind;
 	size_t sizes_size = w->plan->n_files * sizeof(*w->sizes), sizes_at;
+	int64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	int r;
+
+	w->reads_states = kind == RUNLOG_BEFORE || now_ns - w->states_at_ns > DEVICES_HOLD_NS;
+	if (w->reads_states)
+		w->states_at_ns = now_ns;
 
 	for (size_t i = 0; i < w->plan->n_files; i++)
 		w->sizes[i] = RUNLOG_NOT_READ;

@@ -45,8 +45,9 @@ void runlog_forget(struct runlog_writer *writer);
 size_t runlog_size(const struct runlog_writer *writer);
 int runlog_write_report(struct runlog_writer *writer, const struct launch_report *report);
 /* Reads the files and writes their texts. A file that belongs to one CPU is read only if that CPU
- * is `cpu`. A file that cannot be read is no failure: the error is written in the place of its
- * text. kind is RUNLOG_BEFORE or RUNLOG_AFTER. */
+ * is `cpu`, and LAUNCH_FILE_STATE before runs, and when it was last read more than 5 ms ago. A file
+ * that cannot be read is no failure: the error is written in the place of its text. kind is
+ * RUNLOG_BEFORE or RUNLOG_AFTER. */
 int runlog_write_reading(struct runlog_writer *writer, enum runlog_kind kind, int cpu);
 /* Writes out what is buffered. Must be called before runpinned is told that there is something to
  * read. */

@@ -33,6 +33,7 @@
 #include "machine/mountinfo.h"
 #include "machine/procstat.h"
 #include "machine/quota.h"
+#include "machine/statetime.h"
 #include "machine/swap.h"
 #include "machine/tasks.h"
 #include "machine/thermal.h"
@@ -231,6 +232,14 @@ static void fuzz_stat(char *text, const char *second _unused_, size_t length _un
 		must(boot >= 0);
 	topology_parse_stat(text, mask);
 	must(cpumask_weight(mask) <= strlen(text) / strlen("cpu0"));
+}
+
+static void fuzz_time_in_state(char *text, const char *second _unused_, size_t length _unused_)
+{
+	struct statetime_table table;
+
+	if (statetime_parse_table(text, &table) == 0)
+		must(table.n > 0 && table.n <= CPUFREQ_TABLE_MAX);
 }
 
 static void fuzz_softirqs(char *text, const char *second _unused_, size_t length _unused_)
@@ -570,6 +579,7 @@ static const struct target {
 	{ "interrupts", fuzz_interrupts },
 	{ "stat", fuzz_stat },
 	{ "softirqs", fuzz_softirqs },
+	{ "time-in-state", fuzz_time_in_state },
 	{ "cpuinfo", fuzz_cpuinfo },
 	{ "swaps", fuzz_swaps },
 	{ "locks", fuzz_locks },

@@ -218,6 +218,88 @@ def test_freq():
         equal(marked, [1, 2, 3, 4], 'flagged runs')
 
 
+# The counters of the two deep states of the CPU, and of its policy.
+IDLE = f'sys/devices/system/cpu/cpu{CPU}/cpuidle'
+STATS = f'sys/devices/system/cpu/cpufreq/policy{CPU}/stats'
+
+
+def count_states(box):
+    """A machine whose kernel counts the time in idle states and at frequencies."""
+    machine.want_cpupower()
+    for path, text in ((f'{IDLE}/state2/time', '1000'), (f'{IDLE}/state3/time', '500'),
+                       (f'{STATS}/total_trans', '7'), (f'{STATS}/time_in_state', '3000000 900\n1000000 80')):
+        box.write(path, f'{text}\n')
+
+
+def in_states(benchmark):
+    """What each counted run has of them."""
+    runs = [{**benchmark['metadata'], **one['metadata']} for one in benchmark['runs'] if 'values' in one]
+    return [tuple(one.get(f'quiesce_{name}') for name in ('deep_idle', 'mean_khz', 'frequency_changes'))
+            for one in runs]
+
+
+def measure_states(box, change):
+    """As measure(), of runs that are long enough for this to be read. `n` is the number of the run."""
+    script = box.root / 'program'
+    script.write_text(f"""#!/bin/sh
+cd {box.root}
+echo x >> {COUNTER}
+n=$(wc -l < {COUNTER})
+{change}
+sleep 0.02
+""", encoding='utf-8')
+    script.chmod(0o755)
+    result = box.run(RUNPINNED, '-c', CPU, '-n', RUNS, '-w', WARMUPS, '--json', script,
+                     env={'XDG_STATE_HOME': str(box.root)})
+    equal(result.returncode, 0, result.stderr)
+    return in_states(json.loads(result.stdout)['benchmarks'][0])
+
+
+def test_time_in_states():
+    """The script is the CPU that sleeps, and the governor."""
+    with Machine('intel-hybrid') as box:
+        count_states(box)
+        found = measure_states(box, f"""[ $n -eq {WARMUPS + CHANGED} ] && {{
+            echo 251000 > {IDLE}/state2/time
+            echo 750 > {IDLE}/state3/time
+            echo 10 > {STATS}/total_trans
+            printf '3000000 1200\\n1000000 380\\n' > {STATS}/time_in_state; }}""")
+        rest = (0, None, 0)
+        equal(found, [rest] * (CHANGED - 1) + [(0.25025, 2000000, 3)] + [rest] * (RUNS - CHANGED), 'runs')
+
+
+def test_frequency_of_a_whole_run():
+    """The mean of each run, however often the frequency has changed: three seconds at 1 GHz in one of them."""
+    with Machine('intel-hybrid') as box:
+        count_states(box)
+        found = measure_states(box, f"""[ $n -lt {WARMUPS + CHANGED} ] && low=80 || low=380
+            echo $n > {STATS}/total_trans
+            printf '3000000 %d\\n1000000 %d\\n' $((900 + 500 * n)) $low > {STATS}/time_in_state""")
+        equal([khz for _, khz, _ in found],
+              [3000000] * (CHANGED - 1) + [2250000] + [3000000] * (RUNS - CHANGED), 'means')
+
+
+def test_states_of_short_runs():
+    """Of runs that would wait for as long as they take, it is not read."""
+    with Machine('intel-hybrid') as box:
+        count_states(box)
+        result = box.run(RUNPINNED, '-c', CPU, '-n', 200, '--json', 'true', env={'XDG_STATE_HOME': str(box.root)})
+        equal(result.returncode, 0, result.stderr)
+        found = in_states(json.loads(result.stdout)['benchmarks'][0])
+        check((None, None, None) in found, f'{found}')
+
+
+def test_counters_that_tell_nothing():
+    """A counter that begins anew, or that is no number, is no time."""
+    with Machine('intel-hybrid') as box:
+        count_states(box)
+        found = measure_states(box, f"""[ $n -eq {WARMUPS + CHANGED} ] && {{
+            echo 9 > {IDLE}/state2/time; echo x > {STATS}/total_trans; echo > {STATS}/time_in_state; }}""")
+        equal(found[CHANGED - 1], (None, None, None), 'that run')
+        # The counters of frequencies remain what they are.
+        equal(found[CHANGED:], [(0, None, None)] * (RUNS - CHANGED), 'those after it')
+
+
 def sensor(name):
     return {'intel-hybrid': 'sys/devices/platform/coretemp.0/hwmon/hwmon1/temp1_input'}[name]
 
@@ -320,6 +402,7 @@ def test_cooldown_without_a_sensor():
 
 
 def test_changed_governor():
+    machine.want_cpupower()
     with Machine('intel-hybrid') as box:
         path = f'sys/devices/system/cpu/cpufreq/policy{CPU}/scaling_governor'
         benchmark, _, said = measure(box, f'echo performance > {path}')

@@ -1153,7 +1153,7 @@ else:
     leave()
 '''
 OF_THE_CPU = ('steal', 'frequency_khz', 'core_khz', 'core_share_before', 'core_share_after', 'throttles', 'irq_device',
-              'irq_timer', 'irq_ipi', 'irq_other', 'irq_lines', 'softirqs')
+              'irq_timer', 'irq_ipi', 'irq_other', 'irq_lines', 'softirqs', 'deep_idle', 'mean_khz', 'frequency_changes')
 
 
 def test_what_is_known_of_a_program_that_leaves():

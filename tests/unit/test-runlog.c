@@ -307,6 +307,37 @@ static void test_devices_that_stand_still(_unused_ void **state)
 	fixture_close(&fixture);
 }
 
+/* Time in states is read before runs, and after those that are long enough. */
+static void test_time_in_states(_unused_ void **state)
+{
+	static const struct launch_file files[] = { { .kind = LAUNCH_FILE_STATE, .cpu = -1 } };
+	struct timespec longer = { .tv_nsec = 6 * NSEC_PER_MSEC };
+	bool left_out = false;
+	struct fixture fixture;
+	struct runlog_run run;
+
+	fixture_open(&fixture, files, ARRAY_SIZE(files));
+	fixture_begin(&fixture);
+	file_say(&fixture, 0, "123\n");
+	for (int i = 0; i < 100 && !left_out; i++) {
+		runlog_rewind(fixture.writer);
+		assert_int_equal(runlog_write_reading(fixture.writer, RUNLOG_BEFORE, -1), 0);
+		put_run(&fixture, 0, 0);
+		hand_over(&fixture);
+		assert_run(&fixture, 0, &run);
+		assert_text(run.before, 0, "123\n");
+		left_out = run.after->texts[0].size == RUNLOG_NOT_READ;
+	}
+	assert_true(left_out);
+	nanosleep(&longer, NULL);
+	runlog_rewind(fixture.writer);
+	put_run(&fixture, 0, 0);
+	hand_over(&fixture);
+	assert_run(&fixture, 0, &run);
+	assert_text(run.after, 0, "123\n");
+	fixture_close(&fixture);
+}
+
 /* --- A device that interrupts other CPUs, which its own file tells. --- */
 
 #define POSSIBLE "/sys/devices/system/cpu/possible"
@@ -558,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_total_that_stands_still),
 		cmocka_unit_test(test_devices_that_stand_still),
+		cmocka_unit_test(test_time_in_states),
 		cmocka_unit_test_setup(test_devices_of_other_cpus, fake_machine_setup),
 		cmocka_unit_test_setup(test_columns_that_are_no_cpus, fake_machine_setup),
 		cmocka_unit_test_setup(test_many_devices, fake_machine_setup),

@@ -36,7 +36,7 @@ static void assert_part(double value, double wanted)
 static void test_each(void **state)
 {
 	const struct weight_base base = {
-		.frequency_khz = 2000000, .core_khz = 3000000, .stolen = 0.02
+		.frequency_khz = 2000000, .mean_khz = 2500000, .core_khz = 3000000, .stolen = 0.02
 	};
 	const struct weight_base of_four_ms = { .off_cpu_ns = 4 * NSEC_PER_MSEC };
 	struct evidence nothing, e;
@@ -98,6 +98,21 @@ static void test_each(void **state)
 	e.frequency_khz = 2100000;
 	assert_part(weight_of(SAMPLE_FREQ, &base, &ten_ms, &e), 0.05);
 	assert_true(isnan(weight_of(SAMPLE_FREQ, NULL, &ten_ms, &e)));
+	/* The mean of a run counts where it is farther off, and the program had its CPU. */
+	e.mean_khz = 2250000;
+	assert_part(weight_of(SAMPLE_FREQ, &base, &ten_ms, &e), 0.05);
+	e.user_cpu_ns = 8 * NSEC_PER_MSEC;
+	e.system_cpu_ns = 0;
+	assert_part(weight_of(SAMPLE_FREQ, &base, &ten_ms, &e), 0.05);
+	e.system_cpu_ns = NSEC_PER_MSEC;
+	assert_part(weight_of(SAMPLE_FREQ, &base, &ten_ms, &e), 0.1);
+	e.evidence_cpus = 2;
+	assert_part(weight_of(SAMPLE_FREQ, &base, &ten_ms, &e), 0.05);
+	e.evidence_cpus = -1;
+	e.frequency_khz = -1;
+	assert_part(weight_of(SAMPLE_FREQ, &base, &ten_ms, &e), 0.1);
+	e.mean_khz = 2500000;
+	assert_part(weight_of(SAMPLE_FREQ, &base, &ten_ms, &e), 0);
 
 	e = nothing;
 	e.core_khz = 2850000;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """freq-pin with the driver acpi-cpufreq: 2701 (boost), 2700, 2000 and 1600 MHz."""
 
-from lab import (CPUS, call, check, equal, fail, knobs, programmed, read, restore_leaves, same, succeed,
+from lab import (CPUS, call, check, equal, fail, knobs, measure, note, programmed, read, restore_leaves, same, succeed,
                  turned, wait_for, write)
 
 
@@ -87,3 +87,33 @@ def test_cpu_unplugged_meanwhile():
     write(f'{CPUS}/cpu3/online', '0')
     write(f'{CPUS}/cpu3/online', '1')
     equal(call('freq-pin', 'restore', '--force').returncode, 0, 'restore')
+
+
+
+def busy(seconds):
+    return f'timeout {seconds} sh -c "while :; do :; done"; :'
+
+
+def limited(khz, *which):
+    return [f'echo {khz} > {CPUS}/cpufreq/policy2/scaling_{name}_freq' for name in which]
+
+
+def test_time_at_frequencies_is_evidence():
+    """What the kernel counts of the frequencies between two runs: one of them, and two."""
+    def figures(what, *program):
+        _, runs = measure('-c', '2', '-n', '1', '-w', '0', 'sh', '-c', '; '.join(program))
+        one = runs[0]['metadata']
+        found = [one.get(f'quiesce_{name}') for name in ('mean_khz', 'frequency_changes', 'deep_idle')]
+        note(f'{what}: mean, changes, deep idle: {found}')
+        return found
+
+    with turned('freq-pin', '-c', '2', 'min'):
+        runs_at(2, 1600000)
+        mean, changes, idle = figures('1 s at 1.6 GHz', busy(1))
+        equal((mean, changes), (1600000, 0), 'held at one frequency')
+        check(idle is None or 0 <= idle < 2, f'idle for {idle} s')
+        mean, changes, _ = figures('2 s at 2 GHz, 2 s at 1.6', *limited(2000000, 'max', 'min'), busy(2),
+                                   *limited(1600000, 'min', 'max'), busy(2))
+        check(changes is not None and 2 <= changes <= 4, f'there and back: {changes} changes')
+        check(mean is not None and 1600000 < mean < 2000000, f'a part of the time at each: {mean}')
+        runs_at(2, 1600000)
