@@ -19,8 +19,9 @@ static bool stays_without_smt(const struct topology *topology, int cpu)
 	return topology->cpus[cpu].core == cpu;
 }
 
-/* Sorts the CPUs of isolated partitions: ours is that of an earlier cpu-shield. Where CPUs are only
- * known to be in some partition, it is somebody else's. */
+/* Sorts the CPUs of isolated partitions: ours is that of an earlier cpu-shield, or, of cgroup v1,
+ * its exclusive cpuset, which others are not known to isolate. Where CPUs are only known to be in
+ * some partition, it is somebody else's. */
 static int sort_partitions(
 	const struct isolation *isolation, struct cpumask *ret_ours, struct cpumask *ret_others)
 {
@@ -33,12 +34,12 @@ static int sort_partitions(
 	cpumask_andnot(ret_others, isolation->partitions, isolation->boot);
 	for (size_t i = 0; i < partitions.n; i++) {
 		const struct isolation_partition *p = &partitions.items[i];
+		bool is_isolated = strcmp(p->state, "isolated") == 0;
 
-		if (strcmp(p->state, "isolated") != 0)
-			continue;
-		if (strcmp(p->path, "/" TARGET_SLICE) == 0)
+		if (strcmp(p->path, "/" TARGET_SLICE) == 0 &&
+			(is_isolated || text_starts_with(p->state, "exclusive")))
 			cpumask_or(ret_ours, ret_ours, p->cpus);
-		else
+		else if (is_isolated)
 			cpumask_or(ret_others, ret_others, p->cpus);
 	}
 	cpumask_andnot(ret_others, ret_others, ret_ours);

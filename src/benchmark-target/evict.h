@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Ends the programs that still run on the quiet CPUs before the shield ends, because it cannot end
- * while they run. Only for a partition of cgroup v2: no program can keep a shield by affinities
- * from ending.
+ * while they run. Only for a partition of cgroup v2: no program can keep another shield from
+ * ending.
  */
 #ifndef QUIESCE_BENCHMARK_TARGET_EVICT_H
 #define QUIESCE_BENCHMARK_TARGET_EVICT_H

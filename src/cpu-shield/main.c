@@ -12,8 +12,11 @@
  * - A write to cpuset.cpus.partition always succeeds; reading it tells whether the kernel refused:
  *   see cgroup.h.
  *
- * Where systemd runs, it manages the cgroups: so systemd is asked for the slice, its CPUs and the
- * controller (slice.h). It writes cpuset.cpus.partition only from 261 on, and only if told to.
+ * Cgroup v1 has exclusive cpusets (exclusive.h). Where there is neither, threads are moved by their
+ * affinities (affinity.h).
+ *
+ * Where systemd runs, it manages the cgroups of v2: so systemd is asked for the slice, its CPUs and
+ * the controller (slice.h). It writes cpuset.cpus.partition only from 261 on, and only if told to.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +31,7 @@
 #include "choice/cpulist.h"
 #include "cpu-shield/affinity.h"
 #include "cpu-shield/cgroup.h"
+#include "cpu-shield/exclusive.h"
 #include "cpu-shield/kthreads.h"
 #include "cpu-shield/run.h"
 #include "cpu-shield/shield.h"
@@ -37,11 +41,13 @@
 #include "setter/setter.h"
 #include "state/cleared.h"
 #include "state/journal.h"
+#include "state/reserved.h"
 #include "unit/dropin.h"
 
 /* The path of the row that says why there is no shield. */
 #define NOTHING "shield"
 #define CONTROLLER_KNOB CONTROLLER_SCHEME ":cpuset"
+#define EXCLUSIVE_KNOB EXCLUSIVE_SCHEME ":" SHIELD_UNIT
 
 /* Groups are restored backwards. After the slice is gone, restore waits for what systemd then
  * changes (GROUP_SYSTEMD). Threads come last, because every change of a cpuset may change their
@@ -68,6 +74,9 @@ static const struct knob_backend backends[] = {
 	{ DROPIN_SCHEME, dropin_read, slice_write_dropin, .moves_threads = true,
 		.is_ours = slice_is_ours },
 	{ SLICE_SCHEME, slice_read, slice_write, .late = true, .moves_threads = true,
+		.is_ours = slice_is_ours },
+	{ EXCLUSIVE_SCHEME, exclusive_read, exclusive_write,
+		.made_by_kernel = exclusive_made_by_kernel, .moves_threads = true,
 		.is_ours = slice_is_ours },
 	THREAD_BACKENDS,
 	{ CLEARED_SCHEME, inheritors_read, inheritors_write, .is_ours = inheritors_is_ours },
@@ -152,6 +161,11 @@ static int add_shield(struct knob_plan *plan, const struct shield_way *way,
 	switch (way->kind) {
 	case SHIELD_BY_AFFINITIES:
 		return affinity_add(plan, GROUP_INHERITORS, online, cpus, way->why);
+	case SHIELD_BY_CPUSET:
+		r = knob_plan_add(plan, GROUP_PARTITION, KNOB_WORD, EXCLUSIVE_KNOB, list, NULL,
+			"exclusive cpuset");
+		return r < 0 ? r
+			     : threads_add_kernel(plan, GROUP_THREADS, "cpu-shield", online, cpus);
 	case SHIELD_BY_CGROUP:
 		r = add_cgroup(plan, list);
 		break;
@@ -238,17 +252,35 @@ static int find_way(bool no_partitions, struct shield_way *ret)
 		if (r == 0 || no_partitions)
 			way = (struct shield_way){
 				.kind = SHIELD_BY_AFFINITIES,
-				.why = no_partitions
-					? "this kernel has no isolated partitions"
-					: "there was no partition to be had when it was made",
+				.why = !no_partitions
+					? "nothing better was to be had when it was made"
+					: way.kind == SHIELD_BY_CPUSET
+					? "an exclusive cpuset cannot be made here"
+					: "this kernel has no isolated partitions",
 			};
 	}
 	*ret = way;
 	return 0;
 }
 
+/* Whether an exclusive cpuset of these CPUs can be made; else there are affinities, and *ret_why
+ * says why. */
+static int check_cpuset(
+	struct journal *journal, const struct cpumask *cpus, struct shield_way *way, char **ret_why)
+{
+	int r;
+
+	if (journal && journal_find(journal, EXCLUSIVE_KNOB))
+		return 0;
+	r = exclusive_find_obstacle(cpus, ret_why);
+	if (r == 0 && *ret_why)
+		*way = (struct shield_way){ .kind = SHIELD_BY_AFFINITIES, .why = *ret_why };
+	return r;
+}
+
 static int plan_shield(const struct setter_target *target, struct knob_plan *plan, void *state)
 {
+	_cleanup_free_ char *obstacle = NULL;
 	_cleanup_(cpumask) struct cpumask *shielded = NULL;
 	const struct cpumask *cpus = target->cpus;
 	const bool *no_partitions = state;
@@ -270,7 +302,9 @@ static int plan_shield(const struct setter_target *target, struct knob_plan *pla
 				"no CPU is shielded", "shield");
 		cpus = shielded;
 	}
-	if (r == 0 && way.kind != SHIELD_BY_AFFINITIES)
+	if (r == 0 && way.kind == SHIELD_BY_CPUSET)
+		r = check_cpuset(target->journal, cpus, &way, &obstacle);
+	else if (r == 0 && way.kind != SHIELD_BY_AFFINITIES)
 		r = check_partitions(cpus);
 	if (r == 0)
 		r = add_shield(plan, &way, target->topology->online, cpus);
@@ -301,20 +335,27 @@ static int check_shield(const struct cpumask *cpus)
 
 static struct knob *find_partition(const struct knob_plan *plan)
 {
-	struct knob *knob = knob_plan_find(plan, CGROUP_SCHEME ":" SHIELD_PARTITION);
+	static const char *const paths[] = { CGROUP_SCHEME ":" SHIELD_PARTITION,
+		WATCHED_SCHEME ":" SHIELD_PARTITION, EXCLUSIVE_KNOB };
+	struct knob *knob = NULL;
 
-	return knob ? knob : knob_plan_find(plan, WATCHED_SCHEME ":" SHIELD_PARTITION);
+	for (size_t i = 0; !knob && i < ARRAY_SIZE(paths); i++)
+		knob = knob_plan_find(plan, paths[i]);
+	return knob;
 }
 
-/* Only a kernel that does not know the word refuses the write: kernels before 6.1, unless the
- * distribution has added it. Any other kernel accepts the write, and the file then has the reason
- * for a refusal. */
+/* Only a kernel that does not know the word refuses to make a partition: kernels before 6.1, unless
+ * the distribution has added it. Any other kernel accepts the write, and the file then has the
+ * reason for a refusal. An exclusive cpuset is refused where another cpuset has got some of the
+ * CPUs since, or a program with a deadline cannot be moved; but where an earlier one has been put
+ * back, that one stays. */
 static bool has_substitute(const struct knob_plan *plan, void *state)
 {
 	const struct knob *partition = find_partition(plan);
 	bool *no_partitions = state;
 
-	*no_partitions = partition && partition->error == EINVAL;
+	*no_partitions =
+		partition && partition->error == EINVAL && access(RESERVED_CPUSET, F_OK) < 0;
 	return *no_partitions;
 }
 
@@ -349,6 +390,8 @@ static bool may_stay(const char *path, int error)
 
 static const char *explain(const char *path, int error)
 {
+	if (error == EBUSY && strcmp(path, EXCLUSIVE_KNOB) == 0)
+		return "there are cgroups of others in " RESERVED_CPUSET " or " RESERVED_OTHERS;
 	if (error == EBUSY && shield_check_empty() == -EBUSY)
 		return "a program still runs in " SHIELD_UNIT "; restore again when it has ended";
 	return may_stay(path, error) ? "others may need it by now" : NULL;
@@ -361,7 +404,10 @@ static const char *get_headline(const struct knob_plan *plan)
 
 	if (affinity_is_up(plan))
 		return "affinities (no partition)";
-	return partition && knob_went_well(partition) ? "an isolated partition of cgroup v2" : NULL;
+	if (!partition || !knob_went_well(partition))
+		return NULL;
+	return strcmp(partition->path, EXCLUSIVE_KNOB) == 0 ? "an exclusive cpuset of cgroup v1"
+							    : "an isolated partition of cgroup v2";
 }
 
 int main(int argc, char *argv[])

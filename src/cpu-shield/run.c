@@ -11,6 +11,7 @@
 #include "cpu-shield/run.h"
 #include "cpu-shield/shield.h"
 #include "state/cleared.h"
+#include "state/reserved.h"
 #include "unit/unit.h"
 
 enum {
@@ -43,30 +44,35 @@ static int enter_slice(const char *program)
 	return r;
 }
 
-static int enter_cgroup(void)
+static int enter_cgroup(const char *procs)
 {
 	char pid[16];
 	int r;
 
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	r = knob_write(NULL, SHIELD_CGROUP "/cgroup.procs", pid);
+	r = knob_write(NULL, procs, pid);
 	if (r < 0)
-		say_errno(r, "cannot enter " SHIELD_CGROUP);
+		say_errno(r, "cannot enter the shield (%s)", procs);
 	return r;
 }
 
 static int enter_shield(const char *program)
 {
 	_cleanup_(cpumask) struct cpumask *cleared = NULL;
-	int r = cleared_read(&cleared);
+	int r = reserved_read_cpus(&cleared);
 
+	if (r == 0)
+		return enter_cgroup(RESERVED_DOOR);
+	if (r == -ENOENT)
+		r = cleared_read(&cleared);
 	if (r == 0)
 		return 0;
 	if (r != -ENOENT) {
 		say_errno(r, "cannot read which CPUs are shielded");
 		return r;
 	}
-	return unit_is_booted() ? enter_slice(program) : enter_cgroup();
+	return unit_is_booted() ? enter_slice(program)
+				: enter_cgroup(SHIELD_CGROUP "/cgroup.procs");
 }
 
 /* The CPUs of -c, which must all be shielded; without -c all shielded CPUs. */

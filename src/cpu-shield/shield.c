@@ -11,10 +11,9 @@
 #include "cpu-shield/shield.h"
 #include "machine/virtualization.h"
 #include "state/cleared.h"
+#include "state/reserved.h"
 #include "unit/unit.h"
 
-/* Where systemd and Debian mount the cpusets of cgroup v1, also on hybrids of v1 and v2. */
-#define CPUSET_V1 CGROUP_ROOT "/cpuset"
 #define IN_CONTAINER "a container has no partitions: what runs outside of it is not moved"
 
 static struct shield_way by_affinities(const char *why)
@@ -22,16 +21,31 @@ static struct shield_way by_affinities(const char *why)
 	return (struct shield_way){ .kind = SHIELD_BY_AFFINITIES, .why = why };
 }
 
-static struct shield_way find_v2(const char *controllers)
+/* Only the root of a hierarchy of cgroup v1 has release_agent (cgroup1_base_files[] in
+ * kernel/cgroup/cgroup-v1.c): a container may see a cpuset of the host there. */
+static int find_v1(struct shield_way *ret)
+{
+	if (access(RESERVED_ROOT "/release_agent", F_OK) == 0)
+		*ret = (struct shield_way){ .kind = SHIELD_BY_CPUSET };
+	else if (errno == ENOENT)
+		*ret = by_affinities(IN_CONTAINER);
+	else
+		return -errno;
+	return 0;
+}
+
+static int find_v2(const char *controllers, struct shield_way *ret)
 {
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
-		return by_affinities(IN_CONTAINER);
-	if (!text_has_word(controllers, "cpuset", " "))
-		return by_affinities(access(CPUSET_V1, F_OK) == 0
-				? "cgroup v2 has no cpusets here: cgroup v1 has them"
-				: "this kernel's cgroup v2 has no cpusets");
-	return (struct shield_way){ .kind = unit_is_booted() ? SHIELD_BY_SYSTEMD
-							     : SHIELD_BY_CGROUP };
+		*ret = by_affinities(IN_CONTAINER);
+	else if (text_has_word(controllers, "cpuset", " "))
+		*ret = (struct shield_way){ .kind = unit_is_booted() ? SHIELD_BY_SYSTEMD
+								     : SHIELD_BY_CGROUP };
+	else if (access(RESERVED_ROOT, F_OK) == 0)
+		return find_v1(ret);
+	else
+		*ret = by_affinities("this kernel's cgroup v2 has no cpusets");
+	return 0;
 }
 
 int shield_find_way(struct shield_way *ret)
@@ -43,14 +57,13 @@ int shield_find_way(struct shield_way *ret)
 	r = file_read_attr(AT_FDCWD, CGROUP_ROOT "/cgroup.controllers", text, sizeof(text));
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (r >= 0) {
-		*ret = find_v2(text);
-		return 0;
-	}
-	if (access(CPUSET_V1, F_OK) == 0) {
-		*ret = by_affinities("cgroup v1 has no partitions");
-		return 0;
-	}
+	if (r >= 0)
+		return find_v2(text, ret);
+	if (access(RESERVED_ROOT, F_OK) == 0)
+		return find_v1(ret);
+	/* What cannot be looked at may be there. */
+	if (errno != ENOENT)
+		return -errno;
 	r = virtualization_read_container(&container);
 	if (r < 0)
 		return r;
@@ -81,8 +94,10 @@ int shield_read_cpus(struct cpumask **ret)
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return r >= 0 && strcmp(text, "isolated") == 0 ? read_cpus(SHIELD_EFFECTIVE, ret)
-						       : cleared_read(ret);
+	if (r >= 0 && strcmp(text, "isolated") == 0)
+		return read_cpus(SHIELD_EFFECTIVE, ret);
+	r = reserved_read_cpus(ret);
+	return r == -ENOENT ? cleared_read(ret) : r;
 }
 
 int shield_check_empty(void)

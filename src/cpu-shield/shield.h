@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the shield is, which CPUs it has, and how this machine can make it: by a partition of
- * cgroup v2, else by affinities.
+ * cgroup v2, an exclusive cpuset of cgroup v1, or else by affinities.
  */
 #ifndef QUIESCE_CPU_SHIELD_SHIELD_H
 #define QUIESCE_CPU_SHIELD_SHIELD_H
@@ -24,7 +24,8 @@
 enum shield_kind {
 	SHIELD_BY_SYSTEMD,    /* a partition of cgroup v2, which systemd manages */
 	SHIELD_BY_CGROUP,     /* a partition of cgroup v2, which we make */
-	SHIELD_BY_AFFINITIES, /* this machine has no partitions */
+	SHIELD_BY_CPUSET,     /* an exclusive cpuset of cgroup v1 */
+	SHIELD_BY_AFFINITIES, /* this machine has neither */
 };
 
 struct shield_way {
@@ -39,7 +40,7 @@ struct shield_way {
  */
 int shield_find_way(struct shield_way *ret);
 
-/* The CPUs that are shielded now, by a partition or by affinities. -ENOENT when there are
+/* The CPUs that are shielded now, in whatever way. -ENOENT when there are
  * none; other errors of reading. */
 int shield_read_cpus(struct cpumask **ret);
 

@@ -8,6 +8,7 @@
 #include "isol-check/cmdline.h"
 #include "isol-check/subjects.h"
 #include "state/cleared.h"
+#include "state/reserved.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
@@ -48,6 +49,29 @@ static void add_cleared(struct host *host, struct finding *f, struct cpumask *re
 	cpumask_andnot(remaining, remaining, cleared);
 }
 
+/* The CPUs of cpu-shield's exclusive cpuset of cgroup v1: although the root cpuset balances load
+ * over them, no program is in it. NULL where there is none, and on a recorded machine, whose
+ * recording does not tell whether the shield was whole. */
+static struct cpumask *read_reserved(struct host *host)
+{
+	struct cpumask *reserved = NULL;
+
+	if (!host_options(host)->recorded)
+		(void)reserved_read_cpus(&reserved);
+	return reserved;
+}
+
+static void add_reserved(struct host *host, struct finding *f, struct cpumask *remaining)
+{
+	_cleanup_(cpumask) struct cpumask *reserved = read_reserved(host);
+
+	if (!reserved || !cpumask_intersects(reserved, remaining))
+		return;
+	finding_add(f, VERDICT_OK,
+		"by the cpuset " RESERVED_CPUSET ", with all other programs in " RESERVED_OTHERS);
+	cpumask_andnot(remaining, remaining, reserved);
+}
+
 static void look_at_isolated(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *remaining = host_new_mask(host);
@@ -67,6 +91,7 @@ static void look_at_isolated(struct host *host, struct finding *f)
 	cpumask_andnot(remaining, remaining, isolation->partitions);
 	(void)add_cpusets(host, f, "root", "for one cgroup alone:", remaining);
 	(void)add_cpusets(host, f, "exclusive", "by the cpuset", remaining);
+	add_reserved(host, f, remaining);
 	add_cleared(host, f, remaining);
 	if (cpumask_is_empty(remaining))
 		return;
@@ -143,14 +168,17 @@ static void look_at_isolcpus(struct host *host, struct finding *f)
 static void look_at_partitions(struct host *host, struct finding *f)
 {
 	const struct isolation_partitions *partitions = host_partitions(host);
+	_cleanup_(cpumask) struct cpumask *reserved = NULL;
 	bool any_bad = false;
 
 	if (!partitions)
 		return;
+	reserved = read_reserved(host);
 	for (size_t i = 0; i < partitions->n; i++) {
 		const struct isolation_partition *p = &partitions->items[i];
 		_cleanup_free_ char *list = host_format(host, p->cpus);
-		bool bad = strstr(p->state, "invalid") || strstr(p->state, ", balanced");
+		bool ours = reserved && strcmp(p->path, "/" TARGET_SLICE) == 0;
+		bool bad = strstr(p->state, "invalid") || (strstr(p->state, ", balanced") && !ours);
 
 		finding_add(f, bad ? VERDICT_RISK : VERDICT_INFO, "%s: %s%s%s", p->path, p->state,
 			list && *list ? ", CPUs " : "", list ? list : "");

@@ -275,6 +275,7 @@ enum walk {
 	WALK_ALL,
 	WALK_ALL_AGAIN, /* threads_add_all() with `again` */
 	WALK_STRAYED,
+	WALK_KERNEL, /* threads_add_kernel() */
 };
 
 /* What threads_add() looks at for each thread, and room for what it computes. */
@@ -404,7 +405,7 @@ static int add_moved(struct knob_plan *plan, unsigned group, enum choice choice,
 		return 0;
 	cpumask_andnot(s->wanted, s->own, s->quiet);
 	if (cpumask_is_empty(s->wanted)) {
-		if (s->walk != WALK_ALL && !is_in_journal)
+		if ((s->walk == WALK_ALL_AGAIN || s->walk == WALK_STRAYED) && !is_in_journal)
 			return 0;
 		cpumask_andnot(s->wanted, s->online, s->quiet);
 	}
@@ -463,7 +464,7 @@ static int add_thread(
 	paths = thread_name_knobs(task);
 	follows = find_entry(s, paths.follower);
 	r = follows ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
-	if (r >= 0 && s->walk != WALK_CHOOSERS) {
+	if (r >= 0 && s->walk != WALK_CHOOSERS && (s->walk != WALK_KERNEL || task->kernel)) {
 		bool is_in_journal = follows || find_entry(s, paths.chooser);
 
 		return s->walk == WALK_STRAYED
@@ -523,7 +524,8 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 		.offline = offline,
 		.quiet = quiet,
 		.walk = walk,
-		.keeps_choosers = quiet && walk == WALK_CHOOSERS && thread_is_forgotten() > 0,
+		.keeps_choosers = quiet && (walk == WALK_CHOOSERS || walk == WALK_KERNEL) &&
+			thread_is_forgotten() > 0,
 		.journal = journal,
 		.own = own,
 		.cpuset = cpuset,
@@ -544,6 +546,12 @@ int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet, bool again)
 {
 	return add_threads(plan, group, tool, online, quiet, again ? WALK_ALL_AGAIN : WALK_ALL);
+}
+
+int threads_add_kernel(struct knob_plan *plan, unsigned group, const char *tool,
+	const struct cpumask *online, const struct cpumask *quiet)
+{
+	return add_threads(plan, group, tool, online, quiet, WALK_KERNEL);
 }
 
 int threads_add_strayed(struct knob_plan *plan, unsigned group, const char *tool,

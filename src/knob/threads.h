@@ -113,6 +113,10 @@ int threads_add(struct knob_plan *plan, unsigned group, const char *tool,
  */
 int threads_add_all(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet, bool again);
+/* Where a cpuset keeps programs away from the quiet CPUs, and kernel threads are in none: as
+ * threads_add() for programs, as threads_add_all() for kernel threads. */
+int threads_add_kernel(struct knob_plan *plan, unsigned group, const char *tool,
+	const struct cpumask *online, const struct cpumask *quiet);
 /*
  * For a tool that has taken CPUs offline while others are kept clear (`quiet`): the kernel may have
  * given more CPUs to threads, as told above. Adds a knob for each thread that may run on a quiet

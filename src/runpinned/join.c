@@ -14,6 +14,7 @@
 #include "basic/say.h"
 #include "basic/wait.h"
 #include "runpinned/join.h"
+#include "state/reserved.h"
 #include "state/running.h"
 #include "unit/unit.h"
 
@@ -84,10 +85,18 @@ static int read_answer(int fd, char *buf, size_t size)
 }
 
 /* The cgroup of the CPUs, if no server is responsible for it because cpu-shield(8) alone has made
- * it, without systemd. NULL when systemd manages it. */
-static const char *find_cgroup(void)
+ * it: of cgroup v1, or without systemd. *ret is NULL when systemd manages it. */
+static int find_cgroup(const char **ret)
 {
-	return unit_is_booted() ? NULL : TARGET_CGROUP "/cgroup.procs";
+	_cleanup_(cpumask) struct cpumask *reserved = NULL;
+	int r = reserved_read_cpus(&reserved);
+
+	if (r < 0 && r != -ENOENT) {
+		say_errno(r, "cannot read which CPUs are shielded");
+		return r;
+	}
+	*ret = r == 0 ? RESERVED_DOOR : unit_is_booted() ? NULL : TARGET_CGROUP "/cgroup.procs";
+	return 0;
 }
 
 static int enter_cgroup(const char *path)
@@ -126,10 +135,12 @@ int join_target(void)
 {
 	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + TURN_SECONDS * NSEC_PER_SEC,
 		FIRST_PAUSE_MS * NSEC_PER_MSEC, LONGEST_PAUSE_MS * NSEC_PER_MSEC);
-	const char *cgroup = find_cgroup();
+	const char *cgroup;
 	char line[256];
-	int r;
+	int r = find_cgroup(&cgroup);
 
+	if (r < 0)
+		return r;
 	if (cgroup)
 		return enter_cgroup(cgroup);
 	do {

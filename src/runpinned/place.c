@@ -11,14 +11,23 @@
 #include "machine/topology.h"
 #include "runpinned/place.h"
 #include "runpinned/slurm.h"
+#include "state/reserved.h"
 #include "state/running.h"
 
+/* Whether all CPUs are those of an exclusive cpuset of cgroup v1, where everybody may go. */
+static bool are_reserved(const struct cpumask *cpus)
+{
+	_cleanup_(cpumask) struct cpumask *reserved = NULL;
+
+	return reserved_read_cpus(&reserved) == 0 && cpumask_subset(cpus, reserved);
+}
+
 /* One of the CPUs is not allowed here. This is no error if all of them belong to benchmark.target,
- * because then the launcher can join it. Otherwise says why. */
+ * or are reserved, because then the launcher can go there. Otherwise says why. */
 static int check_denied(
 	const struct cpumask *cpus, int denied, const char *why, const struct cpumask *target)
 {
-	if (target && cpumask_subset(cpus, target))
+	if ((target && cpumask_subset(cpus, target)) || are_reserved(cpus))
 		return 0;
 	if (target && cpumask_isset(target, denied)) {
 		say("-c: CPU %d belongs to benchmark.target, and not all of the others do", denied);

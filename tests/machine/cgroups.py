@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Linux does with cpusets of cgroup v2, on the files of a described machine.
+"""What Linux does with cpusets of cgroup v2, or of v1, on the files of a described machine.
 
 How to run it: see server.py; the calls are mkdir and rmdir, and
 
@@ -18,8 +18,10 @@ makes the files of a machine that was booted just now. TEST_CGROUPS is JSON:
     reserved CPUs of which one must stay outside of partitions (housekeeping, from 6.12 on)
     forgets  as up to 6.1, every change of a cpuset resets the affinity of all its processes: really,
              of those that can be seen, so that it must run in a namespace of its own
+    version  1 for cgroup v1, whose `cgroups` are {name: CPUs}, and in whose root is process 1
+    stuck    v1: a process that cannot be moved, as one with a deadline
 
-What it does is from kernel/cgroup/cgroup.c and kernel/cgroup/cpuset.c.
+What it does is from kernel/cgroup/cgroup.c, kernel/cgroup/cgroup-v1.c and kernel/cgroup/cpuset.c.
 """
 
 import errno
@@ -226,8 +228,91 @@ class Tree:
             raise Refused(errno.EINVAL)
 
 
+class OldTree:
+    """The hierarchy of cpusets of cgroup v1."""
+
+    def __init__(self, config, root):
+        self.config = config
+        self.root = root
+
+    def make(self):
+        self.add(self.root, self.config['online'], '0', 1)
+        put(f'{self.root}/release_agent', '')
+        put(f'{self.root}/tasks', '1')
+        for name, cpus in self.config.get('cgroups', {}).items():
+            self.add(f'{self.root}/{name}', cpus, '0', 0)
+
+    def add(self, path, cpus, mems, exclusive):
+        os.makedirs(path)
+        for name, text in (('cpuset.cpus', cpus), ('cpuset.mems', mems),
+                           ('cpuset.cpu_exclusive', exclusive), ('tasks', ''), ('cgroup.procs', '')):
+            put(f'{path}/{name}', text)
+
+    def children(self, folder):
+        return sorted(entry.path for entry in os.scandir(folder) if entry.is_dir())
+
+    def all(self):
+        return [self.root, *(path for path, folders, files in os.walk(self.root) if path != self.root)]
+
+    def mkdir(self, path):
+        if os.path.exists(path):
+            raise Refused(errno.EEXIST)
+        self.add(path, '', '', 0)
+
+    def rmdir(self, path):
+        if self.children(path) or any(os.path.exists(f'/proc/{tid}') for tid in self.members(path)):
+            raise Refused(errno.EBUSY)
+        for entry in os.scandir(path):
+            os.unlink(entry)
+        os.rmdir(path)
+
+    def members(self, path):
+        return read(f'{path}/tasks').split()
+
+    def judge(self, path, cpus, exclusive):
+        """validate_change()"""
+        parent = os.path.dirname(path)
+        if not cpus <= cpus_of(f'{parent}/cpuset.cpus'):
+            raise Refused(errno.EACCES)
+        for other in self.children(parent):
+            if other != path and cpus & cpus_of(f'{other}/cpuset.cpus') and (
+                    exclusive or read(f'{other}/cpuset.cpu_exclusive') == '1'):
+                raise Refused(errno.EINVAL)
+        if not cpus and self.members(path):
+            raise Refused(errno.ENOSPC)
+
+    def move(self, path, tid):
+        if tid == self.config.get('stuck'):
+            raise Refused(errno.EBUSY)
+        if not read(f'{path}/cpuset.cpus') or not read(f'{path}/cpuset.mems'):
+            raise Refused(errno.ENOSPC)
+        if not os.path.exists(f'/proc/{tid}'):
+            raise Refused(errno.ESRCH)
+        for other in self.all():
+            members = self.members(other)
+            if (tid in members) != (other == path):
+                members = [*members, tid] if other == path else [one for one in members if one != tid]
+                put(f'{other}/tasks', '\n'.join(members))
+
+    def write(self, path, text):
+        folder, name = os.path.split(path)
+        if name == 'cpuset.cpus':
+            self.judge(folder, parse_list(text), read(f'{folder}/cpuset.cpu_exclusive') == '1')
+            put(path, format_list(parse_list(text)))
+        elif name == 'cpuset.cpu_exclusive':
+            self.judge(folder, cpus_of(f'{folder}/cpuset.cpus'), text == '1')
+            put(path, text)
+        elif name == 'cpuset.mems':
+            put(path, text)
+        elif name in ('tasks', 'cgroup.procs'):
+            self.move(folder, text)
+        else:
+            raise Refused(errno.EINVAL)
+
+
 def make_tree():
-    return Tree(json.loads(os.environ['TEST_CGROUPS']), ROOT)
+    config = json.loads(os.environ['TEST_CGROUPS'])
+    return OldTree(config, f'{ROOT}/cpuset') if config.get('version') == 1 else Tree(config, ROOT)
 
 
 def do(path, text, call, _writer):

@@ -5,9 +5,11 @@
 Every run sees processes of its own only: this tool binds threads.
 """
 
+import errno
 import json
 import os
 import re
+import shutil
 
 import machine
 from machine import Setter, check, equal, simulator
@@ -25,15 +27,13 @@ class Shield(Setter):
 
     def __init__(self, name='amd-smt', *, cpus='0-15', version=2, fake_threads=True, **config):
         super().__init__(TOOL, name)
-        self.config = {'online': cpus, 'cgroups': ['system', 'user'], **config}
+        self.config = {'online': cpus, 'cgroups': ['system', 'user'] if version == 2 else {},
+                       'version': version, **config}
         # All threads may run anywhere, for this machine has other CPUs than the real one.
         self.fake_threads = fake_threads
         self.cgroup = self.box.root / 'cgroup'
         self.cgroup.write_text('0::/\n' if version == 2 else '3:cpuset:/\n0::/\n')
-        if version == 2:
-            self.kernel('make')
-        else:
-            self.box.write(f'{V1}/cpuset.cpus', f'{cpus}\n')
+        self.kernel('make')
 
     def environment(self):
         libraries = [os.environ['KERNEL']]
@@ -279,12 +279,13 @@ def test_no_partitions():
     with Shield() as shield:
         shield.box.write(f'{CGROUP}/cgroup.controllers', 'cpu io memory\n')
         by_affinities(shield, 'no cpusets')
+    # A container that sees a cpuset of the host.
     with Shield(version=1) as shield:
-        by_affinities(shield, 'cgroup v1 has no partitions')
+        shield.box.remove(f'{V1}/release_agent')
+        by_affinities(shield, 'container')
     # The reason is that there are no cpusets, or that this is a container, as the test may be in one.
     with Shield(version=1) as shield:
-        shield.box.remove(f'{V1}/cpuset.cpus')
-        (shield.box.root / V1).rmdir()
+        shutil.rmtree(shield.box.root / V1)
         by_affinities(shield, '')
 
 
@@ -311,7 +312,117 @@ def test_hybrid():
     """cgroup v2 is mounted elsewhere, and the cpusets are those of cgroup v1."""
     with Shield(version=1) as shield:
         shield.box.write(f'{CGROUP}/unified/cgroup.controllers', '\n')
-        by_affinities(shield, 'cgroup v1 has no partitions')
+        shield.cycle('-c', '2-3')
+    # Or v2 has the name, and v1 the cpusets.
+    with Shield(version=1) as shield:
+        shield.box.write(f'{CGROUP}/cgroup.controllers', 'cpu io memory\n')
+        shield.cycle('-c', '2-3')
+
+
+# --- cgroup v1 ---
+
+def test_exclusive():
+    """An exclusive cpuset for the CPUs, another one for all programs, and everything back."""
+    with Shield(version=1, cgroups={'docker': '0-1,4-7'}) as shield:
+        out = shield.cycle('-c', '2-3')
+        check('exclusive cpuset' in out['dry-run'] and 'none' in out['dry-run'], out['dry-run'])
+        shield.succeed('-c', '2-3')
+        equal([shield.read(f'{V1}/benchmark.slice/cpuset.{name}') for name in ('cpus', 'mems', 'cpu_exclusive')],
+              ['2-3', '0', '1'], 'the shield')
+        equal([shield.read(f'{V1}/quiesce-others/cpuset.{name}') for name in ('cpus', 'mems', 'cpu_exclusive')],
+              ['0-1,4-15', '0', '0'], 'the others')
+        equal([shield.read(f'{V1}/{name}tasks') for name in ('', 'docker/', 'quiesce-others/')],
+              ['', '', '1'], 'where the program is')
+        row = shield.rows('status', user=True)['exclusive cpuset']
+        equal((row['now'], row['original'], row['state']), ('2-3', 'none', 'applied'), f'{row}')
+        check('an exclusive cpuset of cgroup v1' in shield.succeed('status', '--brief'), 'the headline')
+        # What others make meanwhile has to stay away.
+        shield.kernel(f'/{V1}/lxc', '', 'mkdir')
+        equal(shield.kernel(f'/{V1}/lxc/cpuset.cpus', '0-15'), errno.EINVAL, 'all CPUs')
+        equal(shield.kernel(f'/{V1}/lxc/cpuset.cpus', '4-5'), 0, 'other CPUs')
+        # The CPUs cannot be had then, and those that the shield has stay.
+        result = shield.run('-c', '3-4')
+        check(result.returncode == 3 and 'Invalid argument' in result.stderr, result.stderr)
+        equal(shield.rows('status')['exclusive cpuset']['now'], '2-3', 'status after that')
+        shield.succeed('restore')
+        equal(shield.read(f'{V1}/lxc/cpuset.cpus'), '4-5', 'the cpuset of somebody else')
+
+
+def test_exclusive_other_cpus():
+    """Other CPUs, fewer and more of them; what restore puts back is from before the first."""
+    with Shield(version=1) as shield:
+        before = shield.snapshot()
+        for cpus, others in (('2-3', '0-1,4-15'), ('3', '0-2,4-15'), ('4-5', '0-3,6-15'), ('0,4', '1-3,5-15')):
+            shield.succeed('-c', cpus)
+            equal([shield.read(f'{V1}/{name}/cpuset.cpus') for name in ('benchmark.slice', 'quiesce-others')],
+                  [cpus, others], 'CPUs')
+            equal(shield.rows('status')['exclusive cpuset']['now'], cpus, 'status without -c')
+        shield.succeed('restore')
+        shield.same(before, 'restore left')
+
+
+def test_exclusive_that_others_changed():
+    """Hotplug takes CPUs out of cpusets of cgroup v1 for good, and anybody who is root may change them."""
+    with Shield(version=1) as shield:
+        before = shield.snapshot()
+        shield.succeed('-c', '2-3')
+        for path, text in (('benchmark.slice/cpuset.cpus', '2'), ('benchmark.slice/cpuset.cpus', ''),
+                           ('benchmark.slice/cpuset.cpu_exclusive', '0'),
+                           ('quiesce-others/cpuset.cpus', '0-1')):
+            equal(shield.kernel(f'/{V1}/{path}', text), 0, path)
+            check(shield.rows('status', '-c', '2-3')['exclusive cpuset']['state'] is None or
+                  'others' in path, path)
+            shield.succeed('-c', '2-3')
+            equal(shield.rows('status')['exclusive cpuset']['state'], 'applied', 'once more')
+        shield.kernel(f'/{V1}/benchmark.slice/cpuset.cpus', '2')
+        equal(shield.run('restore').stderr, '', 'what restore says')
+        shield.same(before, 'restore left')
+
+
+def test_exclusive_cannot_be():
+    """Others have the CPUs, or the name, or there is a program that cannot be moved: affinities."""
+    with Shield(version=1, cgroups={'docker': '0-15'}) as shield:
+        by_affinities(shield, 'the cpuset /docker of cgroup v1 has some of these CPUs')
+    for name in ('benchmark.slice', 'quiesce-others'):
+        with Shield(version=1, cgroups={name: '4'}) as shield:
+            by_affinities(shield, f'somebody else has made /{V1}/{name}')
+    with Shield(version=1, stuck='1') as shield:
+        by_affinities(shield, 'an exclusive cpuset cannot be made here')
+    with Shield(version=1) as shield:
+        shield.box.write(f'{V1}/tasks', '0\n1\n')
+        by_affinities(shield, 'programs that cannot be seen')
+
+
+def test_exclusive_is_not_emptied():
+    """A cpuset that somebody has made below ours keeps it: restore fails, says why, and can be repeated."""
+    with Shield(version=1) as shield:
+        before = shield.snapshot()
+        shield.succeed('-c', '2-3')
+        shield.kernel(f'/{V1}/quiesce-others/lxc', '', 'mkdir')
+        result = shield.run('restore')
+        equal(result.returncode, 1, 'status')
+        check('there are cgroups of others' in result.stderr, result.stderr)
+        shield.kernel(f'/{V1}/quiesce-others/lxc', '', 'rmdir')
+        shield.succeed('restore')
+        shield.same(before, 'restore left')
+        equal(shield.left_over(), [], 'restore left in /run/quiesce')
+
+
+def test_exclusive_run():
+    """Everybody may take his own processes there; restore ends none of them."""
+    with Shield(version=1) as shield:
+        before = shield.snapshot()
+        out = shield.shell(f'''
+            shield -c 2-3 >/dev/null
+            stat -c %a /{V1}/benchmark.slice/cgroup.procs
+            shield run -- sh -c 'echo $$; exec sleep 1000' & sleep 1
+            cat /{V1}/benchmark.slice/tasks
+            shield restore; echo "status $?"
+            kill $!
+        ''').split('\n')
+        equal((out[0], out[1], out[3]), ('666', out[2], 'status 0'), f'{out}')
+        shield.box.write(f'{V1}/tasks', '1\n')
+        shield.same(before, 'restore left')
 
 
 def test_not_root():
@@ -458,6 +569,12 @@ def main():
         ('CPUs that cannot be shielded', test_wrong_cpus),
         ('machines without partitions', test_no_partitions),
         ('a kernel without isolated partitions', test_kernel_without_partitions),
+        ('cgroup v1: an exclusive cpuset', test_exclusive),
+        ('cgroup v1: other CPUs', test_exclusive_other_cpus),
+        ('cgroup v1: a cpuset that others have changed', test_exclusive_that_others_changed),
+        ('cgroup v1: cpusets of others are in the way', test_exclusive_cannot_be),
+        ('cgroup v1: a cpuset below ours', test_exclusive_is_not_emptied),
+        ('cgroup v1: programs on the CPUs', test_exclusive_run),
         ('a hybrid of both versions', test_hybrid),
         ('an ordinary user', test_not_root),
         ('a slice that starts late', test_slice_that_starts_late),

@@ -27,11 +27,11 @@ def mini_files(box):
         box.write(f'{CPU}/cpu{cpu}/cpufreq/scaling_max_freq', '3000000\n')
 
 
-def cgroups(box, **config):
+def cgroups(box, *, of='0::/\n', **config):
     """A machine with cgroup v2 that nobody manages, and Linux behind its files."""
     config = json.dumps({'online': '0-5', 'cgroups': ['system'], **config})
     kernel = ['env', f'TEST_CGROUPS={config}', *machine.simulator('cgroups.py')]
-    box.write('cgroup', '0::/\n')
+    box.write('cgroup', of)
     made = box.run(*kernel, 'make', root=True)
     equal(made.returncode, 0, f'making cgroups: {made.stderr}')
     return [*kernel, 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]} {os.environ["ALLOWED"]}',
@@ -41,6 +41,11 @@ def cgroups(box, **config):
 def old_cgroups(box):
     """The same before 6.1: by affinities in the end."""
     return cgroups(box, refuses=['isolated'], stays=True, hides=['cpuset.cpus.exclusive'])
+
+
+def cpusets(box):
+    """A machine with cgroup v1, where a container has a cpuset that is not in the way."""
+    return cgroups(box, of='3:cpuset:/\n0::/\n', version=1, cgroups={'docker': '0,3-5'})
 
 
 def threads(box):
@@ -75,7 +80,8 @@ CASES = {
     'smt-off': [('small-smt', ['-c', '0,1'], offline), ('small-smt', ['--all'], None),
                 ('vm-plain', ['-c', '0'], threads)],
     'noise-off': [('noisy-server', ['-c', '1'], None)],
-    'cpu-shield': [('small-smt', ['-c', '1-2'], cgroups), ('small-smt', ['-c', '1-2'], old_cgroups)],
+    'cpu-shield': [('small-smt', ['-c', '1-2'], cgroups), ('small-smt', ['-c', '1-2'], old_cgroups),
+                   ('small-smt', ['-c', '1-2'], cpusets)],
     'freq-pin': [('intel-hybrid', ['-c', '0,8'], None), ('arm-nosmt', ['-c', '1'], None)],
 }
 MODES = {

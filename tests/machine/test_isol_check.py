@@ -548,6 +548,21 @@ def test_check(name):
     return f'{len(CASES[name])} machines'
 
 
+def test_own_exclusive_cpuset():
+    """cpu-shield's exclusive cpuset of cgroup v1 isolates although the root balances load, for all programs
+    are in another one; but only when it is whole."""
+    with Machine('intel-hybrid') as box:
+        for path, text in v1_cpusets('1').items():
+            box.write(path.replace('/shield/', '/benchmark.slice/'), f'{text}\n')
+        box.write(f'{CGROUP}/cpuset/quiesce-others/cpuset.cpus', '0-2\n')
+        box.write(f'{CGROUP}/cpuset/benchmark.slice/cgroup.procs', '')
+        for mode, isolated, partitions in (0o644, 'noise', 'risk'), (0o666, 'ok', 'info'):
+            os.chmod(box.root / CGROUP / 'cpuset/benchmark.slice/cgroup.procs', mode)
+            rows = looked(run(box, '--json', '--watch', '0', '-c', '3'))
+            expect(rows['isolated'], isolated, 'quiesce-others' if mode == 0o666 else '', f' with {mode:o}')
+            expect(rows['partitions'], partitions, '/benchmark.slice: exclusive, balanced', f' with {mode:o}')
+
+
 def test_all_checks_have_cases():
     with Machine(QUIET) as box:
         ids = set(look(box, '2'))
@@ -1573,7 +1588,8 @@ if __name__ == '__main__':
          ('as wide as the terminal', test_width),
          ('colors', test_colors)]
         + [(f'check {name}', lambda name=name: test_check(name)) for name in CASES]
-        + [('all CPUs', test_all_cpus),
+        + [('an exclusive cpuset of our own', test_own_exclusive_cpuset),
+           ('all CPUs', test_all_cpus),
            ('interrupts that belong to the CPUs', test_lines_of_cpus),
            ('interrupts that the kernel manages', test_managed),
            ('exit status', test_exit_status),

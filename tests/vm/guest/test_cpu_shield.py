@@ -229,21 +229,142 @@ def test_all_cpus_is_too_many():
     check('all' in fail(2, 'cpu-shield', '-c', '0-3'), 'why')
 
 
+# Binds itself to all CPUs over and over, as OpenMP and a JVM do at their start, and is busy.
+SELFISH = """
+import os
+while True:
+    try:
+        os.sched_setaffinity(0, range(os.cpu_count()))
+    except OSError:
+        pass
+    for _ in range(10000):
+        pass
+"""
+# A fixed amount of work. Prints the milliseconds for which it had the CPU, and for which it waited for it.
+WORK = """
+for _ in range(500000):
+    pass
+ran, waited, _ = map(int, open('/proc/self/schedstat').read().split())
+print(ran // 1000000, waited // 1000000)
+"""
+V1 = '/sys/fs/cgroup/cpuset'
+DEGREES = 'an exclusive cpuset of cgroup v1', 'affinities (no partition)'
+
+
+@contextlib.contextmanager
+def in_the_way():
+    """A container has the CPU, too, so that there can be no exclusive cpuset."""
+    os.mkdir(f'{V1}/lab')
+    try:
+        for name, text in ('mems', '0'), ('cpus', '2-3'):
+            write(f'{V1}/lab/cpuset.{name}', text)
+        yield
+    finally:
+        os.rmdir(f'{V1}/lab')
+
+
+@contextlib.contextmanager
+def by(degree):
+    """Shields CPUs 2 and 3 to this degree."""
+    with in_the_way() if degree == DEGREES[1] else contextlib.nullcontext(), \
+            turned('cpu-shield', '-c', '2-3'):
+        check(degree in call('cpu-shield', 'status', '--brief').stdout, 'degree')
+        yield
+
+
+@contextlib.contextmanager
+def selfish(n):
+    """Runs its block beside selfish programs, which were there before."""
+    started = [subprocess.Popen(['python3', '-c', SELFISH]) for _ in range(n)]
+    try:
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def inside(*command):
+    """The CPUs that a program may use, started with the words before it."""
+    text = succeed(*command, 'cat', '/proc/self/status')
+    return parse_list(next(line for line in text.splitlines() if line.startswith('Cpus_allowed_list:')).split()[1])
+
+
 @boots('cgroup-v1')
 def test_cgroup_v1():
-    """By affinities, kthreadd's too, and back."""
-    with turned('cpu-shield', '-c', '2-3'):
-        check('affinities (no partition)' in call('cpu-shield', 'status', '--brief').stdout, 'degree')
-        nobody_is_on({2, 3})
-        equal(where('cpu-shield', 'run', '-c', '3', '--')[0], {3}, 'CPUs of a program in the shield')
-        equal(where('sh', '-c', 'exec "$@"', 'sh')[0], {0, 1}, 'CPUs of a program outside')
-    equal(where()[0], {0, 1, 2, 3}, 'CPUs of a program afterwards')
+    """By an exclusive cpuset or by affinities: nobody is on the CPUs, and everybody comes back."""
+    for degree in DEGREES:
+        with by(degree):
+            nobody_is_on({2, 3})
+            equal(inside('cpu-shield', 'run', '-c', '3', '--'), {3}, 'CPUs of a program in the shield')
+            equal(inside('setpriv', '--reuid=nobody', '--clear-groups', 'cpu-shield', 'run', '-c', '3', '--'),
+                  {3}, 'CPUs of a program of nobody')
+            for options in {}, {'user': 'nobody'}:
+                succeed('runpinned', '-c', '3', '-n', '1', '-w', '0', '--no-save', '/bin/true', **options)
+            equal(inside('sh', '-c', 'exec "$@"', 'sh'), {0, 1}, 'CPUs of a program outside')
+            if degree == DEGREES[0]:
+                # Whoever is not root may take neither others there, nor himself back to where all CPUs are.
+                for words in f'echo 1 >{V1}/benchmark.slice/cgroup.procs', f'echo 0 >{V1}/tasks':
+                    check(call('sh', '-c', words, user='nobody').returncode != 0, words)
+                check(':cpuset:/quiesce-others\n' in read('/proc/1/cgroup'), read('/proc/1/cgroup'))
+            can = call('taskset', '-c', '3', 'true').returncode == 0
+            equal(can, degree == DEGREES[1], f'whether taskset gets in: {degree}')
+            said = call('isol-check', '-c', '2-3', '--watch', '0').stdout
+            check(('quiesce-others' in said) == (degree == DEGREES[0]), said)
+        equal(inside(), {0, 1, 2, 3}, 'CPUs of a program afterwards')
+
+
+@boots('cgroup-v1')
+def test_cgroup_v1_selfish():
+    """A program that binds itself comes back to a CPU that is cleared by affinities, and not to one of an
+    exclusive cpuset; so work there is not slower."""
+    waited = {}
+    # In this order, because a machine that has just booted becomes faster.
+    for degree, n in (*((DEGREES[i], 0) for i in (0, 1, 1, 0)), *((DEGREES[i], 6) for i in (1, 0))):
+        with selfish(n) as others, by(degree):
+            time.sleep(1)
+            are_there = [bool(os.sched_getaffinity(process.pid) & {2, 3}) for process in others]
+            equal(are_there, [degree == DEGREES[1]] * n, f'who is on the CPUs: {degree}')
+            figures = [tuple(map(int, succeed('cpu-shield', 'run', '-c', '3', '--', 'python3', '-c', WORK)
+                                 .split())) for _ in range(3)]
+            note(f'{degree}, beside {n} selfish programs: ms that work ran and waited: {figures}')
+            waited[degree, n] = sum(figure[1] for figure in figures)
+    check(waited[DEGREES[0], 6] < waited[DEGREES[1], 6], 'it waits no less than with affinities')
+
+
+@boots('cgroup-v1')
+def test_cgroup_v1_beside_other_cpusets():
+    """The programs in cpusets of others stay there, and so do their CPUs."""
+    os.mkdir(f'{V1}/lab')
+    try:
+        for name, text in ('mems', '0'), ('cpus', '0-1'):
+            write(f'{V1}/lab/cpuset.{name}', text)
+        with subprocess.Popen(['sleep', '1000']) as process:
+            write(f'{V1}/lab/tasks', str(process.pid))
+            before = read(f'/proc/{process.pid}/cgroup'), os.sched_getaffinity(process.pid)
+            with turned('cpu-shield', '-c', '2-3'):
+                check(DEGREES[0] in call('cpu-shield', 'status', '--brief').stdout, 'degree')
+                equal((read(f'/proc/{process.pid}/cgroup'), os.sched_getaffinity(process.pid)), before, 'it')
+                succeed('cpu-shield', '-c', '3')
+                check(call('sh', '-c', f'echo 0-3 >{V1}/lab/cpuset.cpus').returncode != 0, 'it got the CPU')
+            equal((read(f'/proc/{process.pid}/cgroup'), read(f'{V1}/lab/cpuset.cpus')), (before[0], '0-1'),
+                  'it, afterwards')
+            process.kill()
+    finally:
+        wait_for(lambda: call('rmdir', f'{V1}/lab').returncode == 0, 'the end of the cpuset')
 
 
 @boots('cgroup-v1')
 def test_another_cpu_goes_offline():
     """Threads that were moved have one CPU less then, which nobody has chosen: they get all CPUs back."""
-    with subprocess.Popen(['sleep', '1000']) as process:
+    for degree in DEGREES:
+        with in_the_way() if degree == DEGREES[1] else contextlib.nullcontext():
+            another_cpu_goes_offline()
+
+
+def another_cpu_goes_offline():
+    process = subprocess.Popen(['sleep', '1000'])
+    try:
         succeed('cpu-shield', '-c', '3')
         write(f'{CPUS}/cpu1/online', '0')
         try:
@@ -258,4 +379,6 @@ def test_another_cpu_goes_offline():
             write(f'{CPUS}/cpu1/online', '1')
         wait_for(lambda: call('cpu-shield', 'restore').returncode == 0, 'restore when it is back')
         equal(os.sched_getaffinity(process.pid), {0, 1, 2, 3}, 'the thread afterwards')
+    finally:
         process.kill()
+        process.wait()

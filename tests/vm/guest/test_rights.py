@@ -92,6 +92,7 @@ NEEDED = (
     ('check', 'CAP_SYS_PTRACE', irqbalance_is_asked),
     ('irq', 'CAP_NET_ADMIN', packets_are_kept_away),
     ('noise', 'CAP_SYS_ADMIN', balancing_off),
+    ('shield', 'CAP_DAC_OVERRIDE', whole.test_cgroup_v1),
     ('shield', 'CAP_SYS_NICE', whole.test_start_and_stop),
     ('smt', 'CAP_DAC_OVERRIDE', cpuset_of_user_comes_back),
     ('smt', 'CAP_SYS_NICE', whole.test_start_and_stop),
@@ -120,7 +121,7 @@ def fails_without(service, capability, work):
 
 
 def make(service, capability, work):
-    @boots('cgroup-v1' if work is cpuset_of_user_comes_back else 'plain')
+    @boots('cgroup-v1' if work in (cpuset_of_user_comes_back, whole.test_cgroup_v1) else 'plain')
     def test():
         if capability == 'CAP_SYS_NICE' and not FORGETS:
             raise Skip('this kernel remembers affinities: of threads that are not root\'s none is moved')

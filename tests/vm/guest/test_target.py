@@ -542,10 +542,10 @@ def test_isolated_at_boot():
 
 @boots('cgroup-v1')
 def test_cgroup_v1():
-    """The target shields by affinities, and root and members measure there."""
+    """The target shields by an exclusive cpuset, and root and members measure there."""
     with configured('CPUS=2'):
         start()
-        check('affinities (no partition)' in succeed('cpu-shield', 'status', '--brief', '-c', '2'),
+        check('an exclusive cpuset of cgroup v1' in succeed('cpu-shield', 'status', '--brief', '-c', '2'),
               'degree')
         equal(parse_list(succeed('taskset', '-cp', '1').rsplit(':', 1)[1].strip()), {0, 1},
               'CPUs of PID 1')
