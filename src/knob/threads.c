@@ -16,6 +16,7 @@
 #include "machine/forks.h"
 #include "machine/isolation.h"
 #include "machine/tasks.h"
+#include "state/cleared.h"
 #include "state/journal.h"
 
 #define ONLINE "/sys/devices/system/cpu/online"
@@ -284,6 +285,7 @@ struct scene {
 	const struct cpumask *offline; /* present but not online */
 	const struct cpumask *quiet;   /* NULL: threads are only kept as they are */
 	struct journal *journal;       /* NULL for none */
+	struct journal *shield;	       /* that of cpu-shield, for another tool; NULL for none */
 	enum walk walk;
 	/* Threads get back what the kernel forgets while it does (pins.h), so that those that have
 	 * chosen their CPUs are only kept. */
@@ -451,18 +453,34 @@ static int add_strayed(struct knob_plan *plan, unsigned group, enum choice choic
 	return add_chosen(plan, group, task, paths->chooser, s);
 }
 
+/* Whether a thread that looks as if it had chosen its CPUs follows its cpuset: by the journal of
+ * the tool, or, for a kernel thread that cpu-shield has moved, by cpu-shield's. The two knobs have
+ * the same name then, so that either tool may be restored first (layers.h). */
+static bool is_known_to_follow(
+	const struct scene *s, const struct task *task, const struct thread_paths *paths)
+{
+	const struct journal_entry *moved;
+
+	if (find_entry(s, paths->follower))
+		return true;
+	if (!s->shield || !task->kernel || find_entry(s, paths->chooser))
+		return false;
+	moved = journal_find(s->shield, paths->follower);
+	return moved && !moved->left_alone;
+}
+
 static int add_thread(
 	struct knob_plan *plan, unsigned group, const struct task *task, const struct scene *s)
 {
-	const struct journal_entry *follows;
 	struct thread_paths paths;
+	bool follows;
 	int r;
 
 	if (!thread_is_movable(task) || !is_mine(task) ||
 		((!s->quiet || s->walk == WALK_STRAYED) && thread_is_of_interrupt(task)))
 		return 0;
 	paths = thread_name_knobs(task);
-	follows = find_entry(s, paths.follower);
+	follows = is_known_to_follow(s, task, &paths);
 	r = follows ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
 	if (r >= 0 && s->walk != WALK_CHOOSERS && (s->walk != WALK_KERNEL || task->kernel)) {
 		bool is_in_journal = follows || find_entry(s, paths.chooser);
@@ -499,9 +517,9 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 {
 	_cleanup_(cpumask) struct cpumask *own = NULL, *cpuset = NULL, *wanted = NULL,
 					  *offline = NULL;
-	_cleanup_(journal) struct journal *journal = NULL;
+	_cleanup_(journal) struct journal *journal = NULL, *shield = NULL;
 	_cleanup_(tasks) struct tasks *tasks = NULL;
-	_cleanup_free_ char *why = NULL;
+	_cleanup_free_ char *why = NULL, *why_shield = NULL;
 	struct scene scene;
 	int r;
 
@@ -518,6 +536,9 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 	r = journal_load(tool, &journal, &why);
 	if (journal_error_counts(r))
 		return r;
+	r = strcmp(tool, CLEARED_TOOL) == 0 ? 0 : journal_load(CLEARED_TOOL, &shield, &why_shield);
+	if (journal_error_counts(r))
+		return r;
 	r = 0;
 	scene = (struct scene){
 		.online = online,
@@ -527,6 +548,7 @@ static int add_threads(struct knob_plan *plan, unsigned group, const char *tool,
 		.keeps_choosers = quiet && (walk == WALK_CHOOSERS || walk == WALK_KERNEL) &&
 			thread_is_forgotten() > 0,
 		.journal = journal,
+		.shield = shield,
 		.own = own,
 		.cpuset = cpuset,
 		.wanted = wanted,

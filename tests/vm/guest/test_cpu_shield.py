@@ -355,6 +355,25 @@ def test_cgroup_v1_beside_other_cpusets():
 
 
 @boots('cgroup-v1')
+def test_cgroup_v1_with_smt_off():
+    """Hotplug takes CPUs out of cpusets of cgroup v1 for good; in whichever order the two are put back."""
+    for order in ('cpu-shield', 'smt-off'), ('smt-off', 'cpu-shield'):
+        for back in order, order[::-1]:
+            before = Snapshot()
+            for tool in order:
+                succeed(tool, '-c', '2')
+            equal(inside('cpu-shield', 'run', '--'), {2}, 'CPUs in the shield')
+            equal(inside(), {0, 1}, 'CPUs outside')
+            for tool in back:
+                done = call(tool, 'restore')
+                # smt-off keeps the lists of all cpusets, and says which are gone.
+                check(done.returncode == 0 and (not done.stderr or 'list of cpuset' in done.stderr),
+                      f'{tool} restore, {order}, back {back}: {done.stderr}')
+            same(f'{order}, back {back}, left', before=before)
+            equal(inside(), {0, 1, 2, 3}, 'CPUs afterwards')
+
+
+@boots('cgroup-v1')
 def test_another_cpu_goes_offline():
     """Threads that were moved have one CPU less then, which nobody has chosen: they get all CPUs back."""
     for degree in DEGREES:
