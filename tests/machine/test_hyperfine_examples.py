@@ -55,10 +55,12 @@ class Desk:
             self.add_script(self.bin / name, f'echo {name} "$@" >>{self.log}\n')
         # Some shell that has {1..10000}, whatever this machine has.
         (self.bin / 'zsh').symlink_to(shutil.which('bash'))
-        # Front options: those that are typed take their place.
+        # Front options: those that are typed take their place, but there can be one result alone.
         self.result = self.root / 'result.json'
-        self.add_script(self.bin / 'runpinned', f'exec {RUNPINNED} -c {CPU} -n {RUNS} -w 0 '
-                        f'--evidence none -o {self.result} "$@"\n', shell=shutil.which('bash'))
+        self.add_script(self.bin / 'runpinned',
+                        f'case " $* " in *" -o "*) ;; *) set -- -o {self.result} "$@" ;; esac\n'
+                        f'exec {RUNPINNED} -c {CPU} -n {RUNS} -w 0 --evidence none "$@"\n',
+                        shell=shutil.which('bash'))
         self.add_script(self.bin / 'bench-report', f'exec {REPORT} "$@"\n')
         self.add_script(self.folder / 'prog', f'echo prog "$@" >>{self.log}; echo out of prog\n')
         (self.folder / 'file').write_text('needle: a test\n', encoding='utf-8')
