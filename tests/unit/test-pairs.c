@@ -685,8 +685,8 @@ static void test_carried_but_unstable(void **state)
 
 		sample->user_ns = llround((double)sample->user_ns * factor);
 	}
-	benchmark_clear_view(&sides[1].view);
 	facts_clear(&sides[1].view.metadata);
+	benchmark_clear_view(&sides[1].view);
 	assert_int_equal(benchmark_view("new", sides[1].series, &sides[1].view), 0);
 	facts_set_string(&sides[1].view.metadata, "quiesce_interleaved", "old, new");
 	facts_set_integer(&sides[1].view.metadata, "quiesce_order_seed", 7);
