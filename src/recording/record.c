@@ -615,7 +615,7 @@ static int record_levels(
 	int r = 0;
 
 	text_append(&from, cgroup->mount);
-	text_append(&to, CGROUPS + 1);
+	text_append(&to, &CGROUPS[1]);
 	if (cgroup->controllers)
 		text_appendf(&to, "/%s", cgroup->controllers);
 	else if (!is_unified)
