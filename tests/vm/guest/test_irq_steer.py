@@ -67,7 +67,8 @@ def test_interrupts_land_elsewhere():
                if after.get(n, 0) > before.get(n, 0) + 1}, {},
               f'interrupts that fired on CPU {cpu}')
         fired = {n: count - began.get(n, 0) for n, count in total().items() if n in movable}
-        check(sum(count > 0 for count in fired.values()) > 1, f'only {fired} fired')
+        # Those of disks are the kernel's to place, from 6.12 on.
+        check(any(fired.values()), f'none of {sorted(fired)} fired')
         for number, count in fired.items():
             # A line whose last move the chip has not finished waits for one interrupt more
             # (kernel/irq/migration.c: -EBUSY), and the round before has just moved them twice.
