@@ -26,7 +26,7 @@ PROGRAMS = ('munged', 'slurmctld', 'slurmd', 'srun', 'sbatch', 'scontrol', 'sque
 MACHINE = 'vm-plain'
 FIRST_PORT = 26817
 # Far more than anything takes on a busy machine; what takes longer hangs.
-PATIENCE = 120
+PATIENCE = 300  # Slurm itself may try again only after two minutes
 
 CONF = '''\
 ClusterName=test
