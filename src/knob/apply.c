@@ -12,6 +12,7 @@
 #include "knob/order.h"
 #include "knob/pins.h"
 #include "knob/restore.h"
+#include "machine/irqline.h"
 
 /* Whether this knob is to be written. */
 static bool is_to_write(const struct knob *knob)
@@ -449,6 +450,20 @@ static bool is_anything_to_do(struct journal *earlier, const struct knob_plan *p
 	return false;
 }
 
+/* Whether the plan has the affinity of an interrupt, which other journals may have as well. */
+static bool has_interrupt(const struct knob_plan *plan)
+{
+	unsigned number;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct knob *knob = &plan->knobs[i];
+
+		if (!knob->settled && irqline_parse_path(knob->path, &number) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Writes the journal that is needed to put the knobs back, and before it those of other setters
  * that have taken over old values. *ret_earlier: these as they were; NULL if there are none. */
 static int write_journals(const struct engine *engine, struct journal *earlier,
@@ -465,7 +480,7 @@ static int write_journals(const struct engine *engine, struct journal *earlier,
 	if (r == 0)
 		r = note_in_journal(engine, layers, earlier, journal, plan);
 	if (r == 0 && layers_are_changed(layers))
-		r = layers_read(engine->tool, true, &earlier_layers);
+		r = layers_read(engine->tool, has_interrupt(plan), &earlier_layers);
 	if (r == 0)
 		r = layers_save(layers);
 	if (r == 0)
@@ -589,7 +604,7 @@ int apply_plan(const struct engine *setter, struct knob_plan *plan, struct engin
 	if (!is_anything_to_do(earlier, plan))
 		return engine->verify ? engine->verify(plan, engine->context) : 0;
 
-	r = layers_read(engine->tool, true, &layers);
+	r = layers_read(engine->tool, has_interrupt(plan), &layers);
 	if (r < 0) {
 		engine_failure_set(
 			failure, NULL, "cannot read the journals in %s", journal_directory());

@@ -31,6 +31,7 @@
 #include "knob/restore.h"
 #include "knob/thread.h"
 #include "knob/tunables.h"
+#include "machine/irqline.h"
 
 enum {
 	NOTHING_FAILED = -1, /* stands in place of the number of a group that failed */
@@ -959,6 +960,17 @@ static int begin_pins(struct journal *journal, struct engine *engine)
 	return engine_begin_pins(engine, any, journal);
 }
 
+static bool has_interrupt(const struct journal *journal)
+{
+	unsigned number;
+
+	for (size_t i = 0; i < journal->n; i++) {
+		if (irqline_parse_path(journal->entries[i].path, &number) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Puts all entries back, and adds what is still to do to `remaining`. *ret_result is the error of
  * the first entry that failed, else 0. If the function itself returns an error, for example because
  * memory ran out, nothing is known about the entries. */
@@ -973,7 +985,7 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	if (r == 0)
 		r = restoring_begin(&with_pins, journal, &restoring);
 	if (r == 0)
-		r = layers_read(engine->tool, true, &restoring.layers);
+		r = layers_read(engine->tool, has_interrupt(journal), &restoring.layers);
 	if (r == 0)
 		r = judge_entries(&restoring);
 	if (r == 0)
