@@ -36,8 +36,8 @@ enum {
 /* In seconds. The clock of a CPU that idled rises within this time, and qs_settle() need not sleep.
  */
 static const double WARMUP_TIME = 0.02;
-/* For the values of a benchmark in a process, where nobody says how many: 15 seconds in 25. */
-static const double PROCESS_TIME = 0.6;
+/* For the values of a benchmark in a process, where nobody says how many: 10 seconds in 25. */
+static const double PROCESS_TIME = 0.4;
 /* Times are written to a process, and counted there, in nanoseconds. */
 static const double SHORTEST = 1e-9;
 
@@ -90,7 +90,7 @@ static void usage(FILE *stream, const char *name)
 		"                        (default: one, and more until 20 ms have passed)\n"
 		"      --min-time=S      least duration of a value in seconds (0.00005)\n"
 		"      --max-time=S      begin no process and no value of a benchmark after so many\n"
-		"                        seconds (default: 0.6 for each process, none with --values)\n"
+		"                        seconds (default: 0.4 for each process, none with --values)\n"
 		"      --loops=N         loops per value (default: calibrated by --min-time)\n"
 		"      --cpu=N           on this CPU\n"
 		"      --counters=LIST   also count these: instructions,cache-misses,r1a2\n"
