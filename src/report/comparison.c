@@ -139,14 +139,12 @@ double comparison_p_above(const struct comparison *comparison, double ratio)
 {
 	const struct comparison *c = comparison;
 	double share = 1 + c->resolution.share, error, df = get_df(c);
-	double far = log(c->ratio.ratio / (ratio * share));
+	double far = log(c->ratio.ratio / (ratio * share)), d = log(ratio * share);
 
 	if (!(far > 0))
 		return 1;
-	if (c->test && c->resolution.df > 0)
-		return find_learnt_p(c, log(ratio));
 	if (c->test)
-		return shift_test_p(c->test, log(ratio * share));
+		return c->resolution.df > 0 ? find_learnt_p(c, d) : shift_test_p(c->test, d);
 	if (isnan(c->ratio.low))
 		return 1;
 	error = log(c->ratio.ratio / (c->ratio.low * share)) /
