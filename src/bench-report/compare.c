@@ -903,7 +903,7 @@ static void emit_repeats(struct emit *emit, const struct comparison *c)
 	emit_integer(emit, "seconds", learnt->seconds);
 	emit_real(emit, "deviation", learnt->deviation);
 	emit_real(emit, "df", c->resolution.df);
-	emit_real(emit, "runs_p", learnt->runs_p);
+	emit_real(emit, "runs_p", learnt->runs.p);
 	if (learnt->is_steady_known)
 		emit_bool(emit, "steady", !learnt->steps);
 	else
@@ -915,8 +915,7 @@ static void emit_repeats(struct emit *emit, const struct comparison *c)
 /* NAN where there is none. */
 static double find_resolution(const struct comparison *c)
 {
-	return c->resolution.share > 0 || c->resolution.df > 0 ? resolution_size(&c->resolution)
-							       : NAN;
+	return resolution_is_there(&c->resolution) ? resolution_size(&c->resolution) : NAN;
 }
 
 static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)

@@ -300,17 +300,22 @@ static int take_rename(const char *value, void *into)
 	return 0;
 }
 
-static bool is_list_option(const char *word)
+/* The option of a list that the word is, without a value; NULL for another word. */
+static char *find_list_option(const char *word)
 {
-	return text_starts_with(word, "--old") || text_starts_with(word, "--new") ||
-		text_starts_with(word, "--repeats");
+	static char names[][sizeof("--repeats")] = { "--old", "--new", "--repeats" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (text_starts_with(word, names[i]))
+			return names[i];
+	}
+	return NULL;
 }
 
 /* "--old A B --new C D" as "--old A --old B --new C --new D", which getopt_long(3) understands.
  * malloc'd, and NULL when memory is short. */
 static char **spread_lists(int argc, char *argv[], int *ret_argc)
 {
-	static char old[] = "--old", new[] = "--new", repeats[] = "--repeats";
 	char **words = calloc(2 * (size_t)argc + 1, sizeof(*words));
 	bool has_value = false, ended = false;
 	char *option = NULL;
@@ -323,11 +328,9 @@ static char **spread_lists(int argc, char *argv[], int *ret_argc)
 		} else if (argv[i][0] == '-' && argv[i][1]) {
 			/* "--old=A B" has its first file already. */
 			has_value = strchr(argv[i], '=');
-			option = is_list_option(argv[i]) ? argv[i] : NULL;
+			option = find_list_option(argv[i]);
 		} else if (option && has_value) {
-			words[n++] = text_starts_with(option, old) ? old
-				: text_starts_with(option, new)	   ? new
-								   : repeats;
+			words[n++] = option;
 		} else {
 			has_value = true;
 		}

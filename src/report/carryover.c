@@ -145,40 +145,18 @@ static int find_after(const struct benchmark *old, const struct benchmark *new,
 	return 1;
 }
 
-int carryover_find(const struct benchmark *old, const struct benchmark *new,
-	const struct benchmark *others, size_t n_others, struct carryover *ret)
+/* Changes the values of the old program. */
+static int compare_alone(struct after after[2], double limit, struct carryover_alone *ret)
 {
-	_cleanup_free_ double *values = NULL;
-	struct after after[2];
-	int r = find_after(old, new, others, n_others, &values, after);
-
-	if (r < 0)
-		return r;
-	*ret = (struct carryover){ 0 };
-	return r > 0 ? judge(after, ret) : 0;
-}
-
-int carryover_compare_alone(const struct benchmark *old, const struct benchmark *new,
-	const struct benchmark *others, size_t n_others, double limit, struct carryover_alone *ret)
-{
-	_cleanup_free_ double *values = NULL;
+	double *of_old = after[0].values[0], *of_new = after[1].values[1];
+	size_t n_old = after[0].n[0], n_new = after[1].n[1];
 	struct mann_whitney found;
-	double *of_old, *of_new;
-	struct after after[2];
-	size_t n_old, n_new;
 	bool is_above;
 	int r;
 
-	r = find_after(old, new, others, n_others, &values, after);
-	if (r <= 0)
-		return r;
-	of_old = after[0].values[0];
-	of_new = after[1].values[1];
-	n_old = after[0].n[0];
-	n_new = after[1].n[1];
 	*ret = (struct carryover_alone){ NAN, 1, 1 };
 	if (n_old == 0 || n_new == 0)
-		return 1;
+		return 0;
 	for (size_t i = 0; i < n_old; i++)
 		of_old[i] += log(limit);
 	stats_sort(of_old, n_old);
@@ -192,7 +170,26 @@ int carryover_compare_alone(const struct benchmark *old, const struct benchmark 
 		.p_above = is_above ? found.p / 2 : 1 - found.p / 2,
 		.p_below = is_above ? 1 - found.p / 2 : found.p / 2,
 	};
-	return 1;
+	return 0;
+}
+
+int carryover_find(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *others, size_t n_others, double limit, struct carryover *ret,
+	struct carryover_alone *ret_alone)
+{
+	_cleanup_free_ double *values = NULL;
+	struct after after[2];
+	int r = find_after(old, new, others, n_others, &values, after);
+
+	if (r < 0)
+		return r;
+	*ret = (struct carryover){ 0 };
+	if (r == 0)
+		return 0;
+	r = judge(after, ret);
+	if (r >= 0 && ret_alone)
+		r = compare_alone(after, limit, ret_alone);
+	return r < 0 ? r : 1;
 }
 
 bool carryover_explains(

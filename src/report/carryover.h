@@ -29,11 +29,6 @@ struct carryover {
 	double bias;
 };
 
-/* `change` and `bias` are 0 where nothing is found, or where the runs do not tell when they began.
- * `others`: programs whose runs came in between. -ENOMEM. */
-int carryover_find(const struct benchmark *old, const struct benchmark *new,
-	const struct benchmark *others, size_t n_others, struct carryover *ret);
-
 /*
  * The two programs as each is alone: of all runs those that follow one of the same program. They
  * are few, but nothing that the other program leaves behind is in them, also where it slows down
@@ -45,9 +40,14 @@ struct carryover_alone {
 	double p_below; /* of one that is not below it */
 };
 
-/* As carryover_find(). Returns 0 where the runs do not tell when they began, else 1. */
-int carryover_compare_alone(const struct benchmark *old, const struct benchmark *new,
-	const struct benchmark *others, size_t n_others, double limit, struct carryover_alone *ret);
+/*
+ * `change` and `bias` are 0 where nothing is found. `others`: programs whose runs came in between.
+ * `limit` is that of *ret_alone, which may be NULL. Returns 1, 0 where the runs do not tell when
+ * they began, so that nothing is known of each alone, or -ENOMEM.
+ */
+int carryover_find(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *others, size_t n_others, double limit, struct carryover *ret,
+	struct carryover_alone *ret_alone);
 /* Whether the carry-over, whose size is not exactly known, may be why this bound of NEW / OLD is
  * above a limit, or below it. */
 bool carryover_explains(

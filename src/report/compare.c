@@ -369,7 +369,7 @@ static int compute(struct comparison *c, struct side *old, struct side *new)
 		old->n = new->n = n_pairs;
 		r = compare_pairs(c, old->units, new->units, n_pairs, &unstable_pairs);
 		if (r >= 0)
-			r = carryover_find(c->old, c->new, NULL, 0, &c->carryover);
+			r = carryover_find(c->old, c->new, NULL, 0, NAN, &c->carryover, NULL);
 	}
 	if (r >= 0)
 		r = compute_figures(c, old->units, old->n, new->units, new->n);

@@ -57,10 +57,9 @@ static double get_df(const struct comparison *c)
 /* The standard error of the estimate because of the runs, on one side. */
 static double find_error(const struct comparison *c, bool is_above)
 {
-	struct shift shift;
+	const struct shift *runs = &c->learnt.runs;
 
-	shift_test_find(c->test, SIGNIFICANCE, &shift);
-	return (is_above ? shift.high - shift.estimate : shift.estimate - shift.low) /
+	return (is_above ? runs->high - runs->estimate : runs->estimate - runs->low) /
 		student_quantile(1 - SIGNIFICANCE, INFINITY);
 }
 
@@ -82,7 +81,7 @@ static double find_learnt_p(const struct comparison *c, double d)
 {
 	double far = log(c->ratio.ratio) - d, error = find_error(c, far < 0);
 	double of_runs = shift_test_p(c->test, d), deviation = c->resolution.deviation;
-	double df = c->resolution.df, low = 0, high = fabs(far) / deviation, p;
+	double df = c->resolution.df, low = 0, high = fabs(far) / deviation;
 
 	if (!(deviation > 0))
 		return fmax(of_runs, error > 0 ? student_two_sided(far / error, INFINITY) : 0);
@@ -92,21 +91,18 @@ static double find_learnt_p(const struct comparison *c, double d)
 
 		*(hypot(z * error, t * deviation) < fabs(far) ? &low : &high) = t;
 	}
-	p = student_two_sided(high, df);
-	return fmax(of_runs, p);
+	return fmax(of_runs, student_two_sided(high, df));
 }
 
 void comparison_learn(struct comparison *comparison, double deviation, double df)
 {
 	struct comparison *c = comparison;
-	struct shift shift;
 
 	c->resolution = c->of_levels;
 	c->resolution.deviation = sqrt(2) * deviation;
 	c->resolution.df = df;
-	c->learnt.runs_p = c->p;
-	shift_test_find(c->test, SIGNIFICANCE, &shift);
-	c->ratio = ratio_of_shift(&shift);
+	shift_test_find(c->test, SIGNIFICANCE, &c->learnt.runs);
+	c->ratio = ratio_of_shift(&c->learnt.runs);
 	c->p = find_learnt_p(c, 0);
 	widen_by_repeats(c, SIGNIFICANCE, &c->ratio);
 	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);

@@ -34,10 +34,10 @@ enum verdict {
 struct learnt {
 	size_t n; /* the repeats that count; 0 when nothing was learnt */
 	size_t n_programs;
-	int64_t seconds;  /* from the first of them to the last */
-	double deviation; /* of a sitting, as a logarithm */
-	double runs_p;	  /* of the test of the runs alone */
-	char *why;	  /* "this machine, by 7 repeats over 12 days," */
+	int64_t seconds;   /* from the first of them to the last */
+	double deviation;  /* of a sitting, as a logarithm */
+	struct shift runs; /* what the test of the runs finds alone, at SIGNIFICANCE */
+	char *why;	   /* "this machine, by 7 repeats over 12 days," */
 	/* How their level changed, as a program does that was changed; NULL where it did not. */
 	char *steps;
 	bool is_steady_known; /* there are enough of them to see that */

@@ -87,13 +87,17 @@ static const struct {
 /* What the user said of a result, or set for it: those names are the user's. */
 static const char *const prefixes[] = { METADATA_CONTEXT, METADATA_ENVIRONMENT };
 
-static bool is_found(const struct comparison *c, const char *key)
+static bool is_of_key(const char *difference, const char *key)
 {
 	size_t n = strlen(key);
 
+	return strncmp(difference, key, n) == 0 && strncmp(difference + n, ": ", 2) == 0;
+}
+
+static bool is_found(const struct comparison *c, const char *key)
+{
 	for (size_t i = 0; i < c->n_differences; i++)
-		if (strncmp(c->differences[i], key, n) == 0 &&
-			strncmp(c->differences[i] + n, ": ", 2) == 0)
+		if (is_of_key(c->differences[i], key))
 			return true;
 	return false;
 }
@@ -191,13 +195,9 @@ int differences_find(struct comparison *c, const struct benchmark *old, const st
 
 static bool is_of_program(const char *difference)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		size_t n = strlen(keys[i].key);
-
-		if (keys[i].of_program && strncmp(difference, keys[i].key, n) == 0 &&
-			strncmp(difference + n, ": ", 2) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].of_program && is_of_key(difference, keys[i].key))
 			return true;
-	}
 	return false;
 }
 

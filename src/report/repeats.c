@@ -424,7 +424,7 @@ int repeats_apply(struct repeats *repeats, struct comparison *comparison,
 {
 	struct comparison *c = comparison;
 	struct found found = { 0 }, own = { 0 };
-	const char *why = explain_unlearnt(c);
+	const char *why;
 	char *text;
 	int r = 0;
 
@@ -435,6 +435,7 @@ int repeats_apply(struct repeats *repeats, struct comparison *comparison,
 	/* Without a resolution of the machine, there is nothing to learn. */
 	if (!c->test || isnan(c->ratio.low) || !(c->of_machine.share > 0))
 		return 0;
+	why = explain_unlearnt(c);
 	if (why) {
 		r = text_format(&text, "nothing is learnt for %s: %s", c->old->name, why);
 		return r < 0 ? r : add_remark(repeats, text);
@@ -442,13 +443,10 @@ int repeats_apply(struct repeats *repeats, struct comparison *comparison,
 	for (size_t i = 0; r >= 0 && i < n_judged; i++)
 		r = each_sitting(judged[i], keep_any, &own);
 	for (size_t i = 0; r >= 0 && i < repeats->n; i++) {
-		const struct suite *suite = repeats->suites[i];
+		const struct benchmark *b = suite_find(repeats->suites[i], c->old->name);
 
-		for (size_t k = 0; r >= 0 && k < suite->n; k++)
-			if (suite->benchmarks[k]->n_values > 0 &&
-				metadata_equal_strings(suite->benchmarks[k]->name, c->old->name))
-				r = add_result(repeats, c, repeats->names[i], suite->benchmarks[k],
-					&own, &found);
+		if (b && b->n_values > 0)
+			r = add_result(repeats, c, repeats->names[i], b, &own, &found);
 	}
 	if (r >= 0)
 		r = thin_out(repeats, c, &found);

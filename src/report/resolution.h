@@ -76,6 +76,11 @@ struct resolution {
 	double df;
 };
 
+static inline bool resolution_is_there(const struct resolution *resolution)
+{
+	return resolution->share > 0 || resolution->df > 0;
+}
+
 /* The difference that two results may have with 95 % certainty, from both parts. */
 double resolution_size(const struct resolution *resolution);
 

@@ -51,7 +51,7 @@ static bool is_resolved(const struct comparison *c)
 /* Whether the runs differ, but no more than sittings of the machine do, as its repeats show. */
 static bool is_of_sittings(const struct comparison *c)
 {
-	return c->resolution.df > 0 && c->learnt.runs_p <= SIGNIFICANCE &&
+	return c->resolution.df > 0 && c->learnt.runs.p <= SIGNIFICANCE &&
 		c->adjusted_p > SIGNIFICANCE;
 }
 
@@ -232,7 +232,7 @@ enum gate comparison_gate(const struct comparison *comparison, double percent, d
 	/* Where nothing was counted, it is no more than before, whatever the machine did. */
 	if (c->new_stats.max == 0 && c->old_stats.min >= 0)
 		return GATE_PASSES;
-	if ((c->resolution.share > 0 || c->resolution.df > 0) && !(c->ratio.high <= limit))
+	if (resolution_is_there(&c->resolution) && !(c->ratio.high <= limit))
 		return GATE_UNCLEAR;
 	return GATE_PASSES;
 }
@@ -243,8 +243,7 @@ char *comparison_gate_reason(const struct comparison *comparison)
 
 	if (comparison->unclear)
 		return strdup(comparison->unclear);
-	if ((comparison->resolution.share <= 0 && comparison->resolution.df <= 0) ||
-		isnan(comparison->ratio.high))
+	if (!resolution_is_there(&comparison->resolution) || isnan(comparison->ratio.high))
 		return strdup("a value that is not above 0 has no ratio, so the change has no "
 			      "interval");
 	return explain_unresolved(comparison, &text) < 0 ? NULL : text;

@@ -315,12 +315,10 @@ static void describe_cause(struct text *t, enum cause what, double a, double b)
 		text_appendf(t, "device interrupts %.0f -> %.0f a run", a, b);
 		break;
 	case CAUSE_STEAL:
-		text_appendf(t, "steal %s -> %s a run on average",
-			scale_format_bare(scale, a / (double)NSEC_PER_SEC, from),
-			scale_format(scale, b / (double)NSEC_PER_SEC, to));
-		break;
 	case CAUSE_QUOTA:
-		text_appendf(t, "stopped by the CPU quota for %s -> %s a run",
+		text_appendf(t,
+			what == CAUSE_STEAL ? "steal %s -> %s a run on average"
+					    : "stopped by the CPU quota for %s -> %s a run",
 			scale_format_bare(scale, a / (double)NSEC_PER_SEC, from),
 			scale_format(scale, b / (double)NSEC_PER_SEC, to));
 		break;

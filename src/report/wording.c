@@ -132,12 +132,9 @@ const char *comparison_format_change(
 	double share = comparison->resolution.share;
 	struct ratio of_runs = { ratio->ratio, ratio->low * (1 + share),
 		ratio->high / (1 + share) };
-	struct shift shift;
 
-	if (comparison->resolution.df > 0) {
-		shift_test_find(comparison->test, SIGNIFICANCE, &shift);
-		of_runs = ratio_of_shift(&shift);
-	}
+	if (comparison->learnt.n > 0)
+		of_runs = ratio_of_shift(&comparison->learnt.runs);
 	return format_change(ratio->ratio, of_runs.high - of_runs.low, buf);
 }
 
@@ -233,7 +230,7 @@ static void append_tests(struct text *t, const struct comparison *c)
 	}
 	if (c->learnt.n > 0) {
 		text_append(t, ", Mann-Whitney ");
-		append_p(t, c->learnt.runs_p);
+		append_p(t, c->learnt.runs.p);
 	}
 	if (!isnan(c->welch.t) && !comparison_is_of_machines(c)) {
 		text_appendf(t,
@@ -280,7 +277,7 @@ char *comparison_render(const struct comparison *comparison)
 				c->control_slope);
 		text_append(&t, "\n");
 	}
-	if (c->resolution.share > 0 || c->resolution.df > 0)
+	if (resolution_is_there(&c->resolution))
 		text_appendf(&t, "  resolution %s    two results of %s may differ by this much\n",
 			units_format_percent(resolution_size(&c->resolution), a),
 			c->resolution.why);

@@ -38,13 +38,11 @@ static int estimate(const struct measurement *old, struct measurement *new)
 static int look_at_order(struct decision *d, const struct benchmark views[], size_t n,
 	void (*take)(struct decision *, const struct carryover *, const struct carryover_alone *))
 {
-	struct carryover carryover = { 0 };
 	struct carryover_alone alone;
-	int r = carryover_find(&views[0], &views[1], views + 2, n - 2, &carryover);
+	struct carryover carryover;
+	int r = carryover_find(
+		&views[0], &views[1], views + 2, n - 2, decision_limit(d), &carryover, &alone);
 
-	if (r == 0)
-		r = carryover_compare_alone(
-			&views[0], &views[1], views + 2, n - 2, decision_limit(d), &alone);
 	if (r >= 0)
 		take(d, &carryover, r > 0 ? &alone : NULL);
 	return r;

@@ -652,8 +652,9 @@ static void test_carryover(void **state)
 				/* With dates in whole seconds nobody knows what came first. */
 				for (size_t k = 0; k < 2 * cases[i].n; k++)
 					sides[k % 2].series->samples[k / 2].start_ns /= 1000000000;
-				assert_int_equal(
-					carryover_find(c->old, c->new, NULL, 0, &found_again), 0);
+				assert_int_equal(carryover_find(c->old, c->new, NULL, 0, NAN,
+							 &found_again, NULL),
+					0);
 				assert_true(found_again.change == 0);
 			}
 			comparison_free(c);
