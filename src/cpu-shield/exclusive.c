@@ -14,6 +14,7 @@
 #include "basic/parse.h"
 #include "basic/text.h"
 #include "basic/wait.h"
+#include "cpu-shield/cgroup.h"
 #include "cpu-shield/exclusive.h"
 #include "knob/thread.h"
 #include "knob/threads.h"
@@ -80,8 +81,8 @@ int exclusive_read(const char *which _unused_, char **ret)
 
 /* What became of the threads of a cpuset in one walk. */
 struct moved {
-	size_t n;
-	int error; /* of the last one that did not move; 0 for none */
+	bool any;
+	bool any_refused; /* did not move */
 };
 
 /* 1 for a thread of a program, 0 for one of the kernel's or one that is gone. */
@@ -91,7 +92,8 @@ static int is_of_program(const char *tid)
 	struct task task = { 0 };
 	int r;
 
-	snprintf(path, sizeof(path), "/proc/%.16s/stat", tid);
+	/* That of the process would add up all its threads each time. */
+	snprintf(path, sizeof(path), "/proc/%.16s/task/%.16s/stat", tid, tid);
 	r = file_read_attr(AT_FDCWD, path, text, sizeof(text));
 	if (r == -ENOENT || r == -ESRCH)
 		return 0;
@@ -115,16 +117,14 @@ static int move_once(const char *from, const char *to, struct moved *moved)
 	for (const char *tid = strtok_r(tids, "\n", &rest); tid;
 		tid = strtok_r(NULL, "\n", &rest)) {
 		r = is_of_program(tid);
+		if (r == 0)
+			continue;
 		if (r > 0)
 			r = knob_write(NULL, target, tid);
-		else if (r == 0)
-			continue;
-		if (r == 0)
-			moved->n++;
-		else if (knob_error_is_ours(-r))
+		if (r < 0 && knob_error_is_ours(-r))
 			return r;
-		else if (r != -ESRCH)
-			moved->error = r;
+		moved->any = moved->any || r == 0;
+		moved->any_refused = moved->any_refused || (r < 0 && r != -ESRCH);
 	}
 	return 0;
 }
@@ -142,8 +142,8 @@ static int move_all(const char *const from[], size_t n, const char *to)
 		moved = (struct moved){ 0 };
 		for (size_t i = 0; r == 0 && i < n; i++)
 			r = move_once(from[i], to, &moved);
-	} while (r == 0 && threads_walks_go_on(&walks, moved.n > 0 || moved.error != 0));
-	return r < 0 ? r : moved.error ? -EINVAL : 0;
+	} while (r == 0 && threads_walks_go_on(&walks, moved.any || moved.any_refused));
+	return r < 0 ? r : moved.any_refused ? -EINVAL : 0;
 }
 
 /* --- The two cpusets. --- */
@@ -151,11 +151,6 @@ static int move_all(const char *const from[], size_t n, const char *to)
 static int set_door(mode_t mode)
 {
 	return chmod(RESERVED_DOOR, mode) < 0 ? -errno : 0;
-}
-
-static int make_folder(const char *path)
-{
-	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
 static int write_cpus(const char *path, const struct cpumask *cpus)
@@ -180,9 +175,9 @@ static int make_cpusets(const struct cpumask *cpus)
 	cpumask_andnot(others, others, cpus);
 	r = file_read_attr(AT_FDCWD, RESERVED_ROOT "/cpuset.mems", mems, sizeof(mems));
 	if (r >= 0)
-		r = make_folder(RESERVED_CPUSET);
+		r = folder_write(RESERVED_CPUSET, "present");
 	if (r == 0)
-		r = make_folder(RESERVED_OTHERS);
+		r = folder_write(RESERVED_OTHERS, "present");
 	if (r == 0)
 		r = knob_write(NULL, RESERVED_CPUSET "/cpuset.mems", mems);
 	if (r == 0)
@@ -222,7 +217,7 @@ static int remove_folder(const char *path)
 	int r;
 
 	do
-		r = rmdir(path) < 0 && errno != ENOENT ? -errno : 0;
+		r = folder_write(path, "absent");
 	while (r == -EBUSY && wait_step(&wait));
 	return r;
 }
@@ -298,7 +293,6 @@ static int find_other(const struct cpumask *cpus, char **ret_why)
 			continue;
 		if (text_format(&path, RESERVED_ROOT "/%s/cpuset.cpus", entry->d_name) < 0)
 			return -ENOMEM;
-		cpumask_clear_all(theirs);
 		r = cpumask_read_list(AT_FDCWD, path, theirs);
 		/* A file of the root cpuset; or the cpuset has just been removed. */
 		if (r == -ENOTDIR || r == -ENOENT || r == -ENODEV)

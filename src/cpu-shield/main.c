@@ -234,9 +234,6 @@ static int find_way(bool no_partitions, struct shield_way *ret)
 	struct shield_way way;
 	int r;
 
-	r = shield_find_way(&way);
-	if (r < 0)
-		return r;
 	if (journal_is_own()) {
 		*ret = (struct shield_way){
 			.kind = SHIELD_BY_AFFINITIES,
@@ -244,6 +241,9 @@ static int find_way(bool no_partitions, struct shield_way *ret)
 		};
 		return 0;
 	}
+	r = shield_find_way(&way);
+	if (r < 0)
+		return r;
 	if (way.kind != SHIELD_BY_AFFINITIES) {
 		r = cleared_read(&cleared);
 		/* The engine reports a journal that is damaged. */
@@ -325,7 +325,7 @@ static int check_shield(const struct cpumask *cpus)
 		r = -ENOENT;
 	if (r == -ENOENT) {
 		say("the CPUs were not taken from the rest of the system: " SHIELD_UNIT
-		    " is no isolated partition of them (the kernel has these from 6.1 on)");
+		    " does not have them to itself (isolated partitions are in the kernel from 6.1 on)");
 		return -EINVAL;
 	}
 	if (r < 0 && r != -ENOMEM)

@@ -84,6 +84,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	char path[IRQLINE_PATH_SIZE];
 	const char *why;
 	struct knob *knob;
+	bool is_here;
 	int r;
 
 	if (irqline_belongs_to_cpu(s->lines, line))
@@ -108,16 +109,17 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path, why, "%s", name);
 	/* The kernel may give its own lines other CPUs at any time, as it does after a suspend, and
 	 * nobody could put these back. */
-	if (!cpumask_intersects(now, s->quiet) && irqline_is_fixed(s->lines, line) == 1)
+	is_here = cpumask_intersects(now, s->quiet);
+	if (!is_here && irqline_is_fixed(s->lines, line) == 1)
 		return 0;
-	if (cpumask_intersects(now, s->quiet) && !irqline_is_movable(s->lines, line->number)) {
+	if (is_here && !irqline_is_movable(s->lines, line->number)) {
 		/* Without an effective affinity, assume that the line uses a quiet CPU. */
 		if (!touches_quiet(s, line->number, true))
 			return 0;
 		return knob_plan_add_word(plan, GROUP_IRQS, KNOB_DENIED, path,
 			"managed by the kernel, or per CPU", "%s", name);
 	}
-	wanted = cpumask_intersects(now, s->quiet) ? format_steered_list(s, now) : strdup(text);
+	wanted = is_here ? format_steered_list(s, now) : strdup(text);
 	if (!wanted)
 		return -ENOMEM;
 	r = knob_plan_add(plan, GROUP_IRQS, KNOB_LIST, path, wanted, &knob, "%s", name);

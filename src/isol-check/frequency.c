@@ -404,18 +404,20 @@ static void look_at_shared(struct host *host, struct finding *f, bool pinned)
 	cpumask_for_each (cpu, host_cpus(host)) {
 		_cleanup_(cpumask) struct cpumask *related = NULL;
 
-		if (cpupower_read_related(cpu, &related) == 0)
+		int r = cpupower_read_related(cpu, &related);
+
+		if (r == -ENOMEM)
+			host_fail(host);
+		if (r == 0)
 			cpumask_or(shared, shared, related);
 	}
 	cpumask_and(shared, shared, host_topology(host)->online);
 	cpumask_andnot(shared, shared, host_cpus(host));
 	if (cpumask_is_empty(shared))
 		return;
-	list = cpumask_format_list(shared);
-	if (!list) {
-		host_fail(host);
+	list = host_format(host, shared);
+	if (!list)
 		return;
-	}
 	add_policy_path(host, f, "related_cpus");
 	if (pinned) {
 		finding_add(f, VERDICT_INFO, "shared with CPU %s", list);

@@ -480,7 +480,7 @@ static int write_journals(const struct engine *engine, struct journal *earlier,
 	if (r == 0)
 		r = note_in_journal(engine, layers, earlier, journal, plan);
 	if (r == 0 && layers_are_changed(layers))
-		r = layers_read(engine->tool, has_interrupt(plan), &earlier_layers);
+		r = layers_read(engine->tool, false, &earlier_layers);
 	if (r == 0)
 		r = layers_save(layers);
 	if (r == 0)

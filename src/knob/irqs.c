@@ -152,10 +152,11 @@ int irqs_follow(struct journal *journal, struct irqlines *lines)
 		any = is_named(&journal->entries[i], &number);
 	if (!any)
 		return 0;
-	if (!lines->directory)
+	if (!lines->directory) {
 		r = irqlines_read(lines);
-	if (r == 0 && !lines->named)
-		r = irqlines_name(lines);
+		if (r == 0)
+			r = irqlines_name(lines);
+	}
 	if (r == 0)
 		r = irqs_follow_lines(journal, lines);
 	return r == -ENOENT ? 0 : r;
