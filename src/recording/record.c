@@ -142,7 +142,7 @@ static const struct rule rules[] = {
 	{ "sys/fs/cgroup", "cgroup.controllers cgroup.subtree_control cpuset.cpus.effective "
 		"cpuset.cpus.isolated cpuset.mems.effective cgroup.type" },
 	{ "sys/fs/cgroup", "cgroup.procs", scrub_everything }, /* that there are cgroups */
-	{ "sys/fs/cgroup/unified", "cgroup.controllers cgroup.subtree_control" },
+	{ "sys/fs/cgroup/unified", "cgroup.controllers cgroup.subtree_control cgroup.type" },
 	{ "sys/fs/cgroup/cpuset", "cpuset.cpus cpuset.effective_cpus cpuset.cpu_exclusive "
 		"cpuset.sched_load_balance" },
 };
@@ -620,7 +620,7 @@ static int record_levels(
 		text_appendf(&to, "/%s", cgroup->controllers);
 	else if (!is_unified)
 		text_append(&to, "/unified");
-	for (size_t level = 0; r == 0 && level <= CGROUP_DEPTH; level++) {
+	for (size_t level = 0; r == 0; level++) {
 		size_t length;
 
 		if (from.failed || to.failed)
