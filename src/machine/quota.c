@@ -265,9 +265,6 @@ static bool tells(const char *file)
 struct levels {
 	struct quota *quota;
 	char *local; /* the cpu.stat.local of the lowest cgroup that has one */
-	/* The cpu.stat of those with a limit, and how many these are. */
-	char *stats[QUOTA_STATS_MAX];
-	size_t n_stats;
 	size_t n_limits;
 };
 
@@ -283,8 +280,8 @@ static int add_limit(struct levels *levels, const char *directory, double cpus, 
 		levels->quota->limit = TAKE_PTR(limit);
 	}
 	levels->n_limits++;
-	if (levels->n_stats < QUOTA_STATS_MAX && tells(stat))
-		levels->stats[levels->n_stats++] = TAKE_PTR(stat);
+	if (levels->quota->n_stats < QUOTA_STATS_MAX && tells(stat))
+		levels->quota->stats[levels->quota->n_stats++] = TAKE_PTR(stat);
 	return 0;
 }
 
@@ -317,13 +314,12 @@ static void choose_stats(struct levels *levels)
 
 	if (levels->n_limits == 0 && !quota->is_hidden)
 		return;
-	if (levels->local) {
-		quota->stats[quota->n_stats++] = TAKE_PTR(levels->local);
-	} else if (levels->n_stats == levels->n_limits) {
-		memcpy(quota->stats, levels->stats, sizeof(quota->stats));
-		quota->n_stats = levels->n_stats;
-		levels->n_stats = 0;
+	if (levels->local || quota->n_stats != levels->n_limits) {
+		while (quota->n_stats > 0)
+			free(quota->stats[--quota->n_stats]);
 	}
+	if (levels->local)
+		quota->stats[quota->n_stats++] = TAKE_PTR(levels->local);
 }
 
 /* Reads all cgroups from this one up to what is mounted. */
@@ -347,8 +343,6 @@ static int read_levels(const struct quota_cgroup *cgroup, struct quota *quota)
 	if (r == 0)
 		choose_stats(&levels);
 	free(levels.local);
-	for (size_t i = 0; i < levels.n_stats; i++)
-		free(levels.stats[i]);
 	return r;
 }
 

@@ -20,7 +20,6 @@ enum kind {
 	KIND_IDLE,    /* the time in a deep state */
 	KIND_CHANGES, /* total_trans */
 	KIND_TABLE,   /* time_in_state */
-	N_KINDS,
 };
 
 /* A file, and what it said in two readings. */
@@ -28,19 +27,15 @@ struct counter {
 	enum kind kind;
 	int cpu;
 	unsigned state; /* of KIND_IDLE */
-	bool known[2];	/* in the reading before, and now */
+	bool known[2];	/* in the newest two readings */
 	uint64_t values[2];
 	struct statetime_table *tables; /* of KIND_TABLE: two */
-};
-
-enum {
-	BEFORE,
-	NOW,
 };
 
 struct statetime {
 	struct counter *counters;
 	size_t n;
+	unsigned now; /* which of the two readings is the newest */
 };
 
 static int add_counter(struct statetime *states, enum kind kind, int cpu, unsigned state)
@@ -187,40 +182,36 @@ int statetime_parse_table(const char *text, struct statetime_table *ret)
 
 void statetime_begin(struct statetime *states)
 {
-	for (size_t i = 0; i < states->n; i++) {
-		struct counter *counter = &states->counters[i];
-
-		counter->known[BEFORE] = counter->known[NOW];
-		counter->values[BEFORE] = counter->values[NOW];
-		counter->known[NOW] = false;
-		if (counter->tables)
-			counter->tables[BEFORE] = counter->tables[NOW];
-	}
+	states->now = !states->now;
+	for (size_t i = 0; i < states->n; i++)
+		states->counters[i].known[states->now] = false;
 }
 
 void statetime_add(struct statetime *states, size_t index, const char *text)
 {
 	struct counter *counter = &states->counters[index];
+	unsigned now = states->now;
 
-	counter->known[NOW] = (counter->tables ? statetime_parse_table(text, &counter->tables[NOW])
-					       : parse_attr_u64(text, &counter->values[NOW])) == 0;
+	counter->known[now] = (counter->tables ? statetime_parse_table(text, &counter->tables[now])
+					       : parse_attr_u64(text, &counter->values[now])) == 0;
 }
 
 /* By how much the counters of a kind have grown together; -1 where there are none, or one of them
  * is not known. */
 static int64_t sum_growth(const struct statetime *states, enum kind kind)
 {
+	unsigned now = states->now, before = !now;
 	int64_t sum = -1;
 
 	for (size_t i = 0; i < states->n; i++) {
 		const struct counter *c = &states->counters[i];
-		uint64_t growth = c->values[NOW] - c->values[BEFORE];
+		uint64_t growth = c->values[now] - c->values[before];
 
 		if (c->kind != kind)
 			continue;
 		/* A counter that has begun anew, as one of a policy that was removed and made
 		 * again, tells nothing. */
-		if (!c->known[BEFORE] || !c->known[NOW] || c->values[NOW] < c->values[BEFORE] ||
+		if (!c->known[before] || !c->known[now] || c->values[now] < c->values[before] ||
 			growth > (uint64_t)INT64_MAX / NSEC_PER_SEC)
 			return -1;
 		sum = MAX(sum, (int64_t)0) + (int64_t)growth;
@@ -238,11 +229,11 @@ struct ticks {
 };
 
 /* Returns false when the tables of a policy do not tell. */
-static bool add_ticks(struct ticks *ticks, const struct counter *c)
+static bool add_ticks(struct ticks *ticks, const struct counter *c, unsigned newest)
 {
-	const struct statetime_table *before = &c->tables[BEFORE], *now = &c->tables[NOW];
+	const struct statetime_table *before = &c->tables[!newest], *now = &c->tables[newest];
 
-	if (!c->known[BEFORE] || !c->known[NOW] || before->n != now->n)
+	if (!c->known[0] || !c->known[1] || before->n != now->n)
 		return false;
 	ticks->n_policies++;
 	for (size_t i = 0; i < now->n; i++) {
@@ -263,7 +254,8 @@ static int64_t find_mean(const struct statetime *states, int64_t changes)
 	struct ticks ticks = { .lowest = UINT64_MAX };
 
 	for (size_t i = 0; i < states->n; i++)
-		if (states->counters[i].tables && !add_ticks(&ticks, &states->counters[i]))
+		if (states->counters[i].tables &&
+			!add_ticks(&ticks, &states->counters[i], states->now))
 			return -1;
 	if (ticks.total <= 0 ||
 		(changes != 0 &&
@@ -278,7 +270,7 @@ void statetime_compare(const struct statetime *states, struct statetime_change *
 {
 	int64_t deep_us = sum_growth(states, KIND_IDLE);
 
-	ret->deep_idle_ns = deep_us < 0 ? -1 : deep_us * (NSEC_PER_SEC / 1000000);
+	ret->deep_idle_ns = deep_us < 0 ? -1 : deep_us * NSEC_PER_USEC;
 	ret->frequency_changes = sum_growth(states, KIND_CHANGES);
 	ret->mean_khz = find_mean(states, ret->frequency_changes);
 }

@@ -105,7 +105,7 @@ int decide_look(const struct options *options, struct commands *commands, bool *
 	return r;
 }
 
-bool decide_wants_alone(const struct commands *commands)
+static bool wants_alone(const struct commands *commands)
 {
 	for (size_t i = 0; i < commands->n; i++) {
 		const struct decision *d = &commands->items[i].measurement->decision;
@@ -115,6 +115,18 @@ bool decide_wants_alone(const struct commands *commands)
 			return true;
 	}
 	return false;
+}
+
+void decide_order(const struct commands *commands, size_t last, size_t order[])
+{
+	if (!wants_alone(commands))
+		return;
+	for (size_t i = 1; i < commands->n; i++) {
+		if (order[i] == last) {
+			order[i] = order[0];
+			order[0] = last;
+		}
+	}
 }
 
 int decide_conclude(const struct options *options, struct commands *commands)

@@ -16,9 +16,9 @@
  * is taken anew when that clock has changed. *ret_settled says whether all programs are settled.
  * -ENOMEM. */
 int decide_look(const struct options *options, struct commands *commands, bool *ret_settled);
-/* Whether it is to be seen of each program alone, in runs after one of the same program, that one
- * of them is slower. */
-bool decide_wants_alone(const struct commands *commands);
+/* Has the order of a round begin with the command `last`, which ended the round before, where it is
+ * to be seen of each program alone, in runs after one of the same program, that one is slower. */
+void decide_order(const struct commands *commands, size_t last, size_t order[]);
 /* After the last run: estimates the changes from all pairs. -ENOMEM. */
 int decide_conclude(const struct options *options, struct commands *commands);
 /* Prints a line for each program but the first. -ENOMEM, -EIO. */

@@ -78,9 +78,8 @@ struct evidence_reader {
 	double hot;   /* what evidence_hot() returns */
 	int first_cpu;
 	unsigned n_cpus;
-	/* Whether the machine has no other package, so that the temperature is that of a program on
-	 * whatever CPU; asked for when a program has left its CPUs. */
-	bool knows_packages;
+	/* The machine has no other package, so that the temperature is that of a program on
+	 * whatever CPU. */
 	bool one_package;
 
 	struct session_file *files; /* the paths are allocated here */

@@ -307,7 +307,7 @@ static int say_quota(
 	struct quota quota;
 	int r;
 
-	if (options->fifo_priority > 0)
+	if (options->fifo_priority > 0 || !facts_find(&commands->items[0].facts, "cpu_quota"))
 		return 0;
 	r = quota_read(command_find_limited(&commands->items[0], place), &quota);
 	if (r < 0)

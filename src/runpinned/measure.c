@@ -884,14 +884,10 @@ static void shuffle(struct work *work, size_t order[])
 		order[j] = order[i - 1];
 		order[i - 1] = other;
 	}
-	if (work->options->decide == 0 || !decide_wants_alone(work->commands))
-		return;
-	for (size_t i = 1; i < n; i++) {
-		if (&work->commands->items[order[i]] == work->command) {
-			order[i] = order[0];
-			order[0] = (size_t)(work->command - work->commands->items);
-		}
-	}
+	/* There are no decisions before the first round. */
+	if (work->options->decide > 0 && work->command)
+		decide_order(
+			work->commands, (size_t)(work->command - work->commands->items), order);
 }
 
 /* Runs each command once. If there is only one command, it may run several times in one request, at

@@ -73,11 +73,10 @@ static void run(struct measuring *m, const struct machine *machine, size_t which
 }
 
 /* A round in an order that is drawn, and that begins with the program that ran last where runs of
- * each alone are wanted (measure.c: shuffle()). */
+ * each alone are wanted (as in measure.c: shuffle()). */
 static void run_round(struct measuring *m, const struct machine *machine)
 {
-	size_t order[PROGRAMS_MAX], n = m->commands.n, first = m->before;
-	bool is_alone = decide_wants_alone(&m->commands);
+	size_t order[PROGRAMS_MAX], n = m->commands.n;
 
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
@@ -87,12 +86,7 @@ static void run_round(struct measuring *m, const struct machine *machine)
 		order[j] = order[i - 1];
 		order[i - 1] = other;
 	}
-	for (size_t i = 1; is_alone && i < n; i++) {
-		if (order[i] == first) {
-			order[i] = order[0];
-			order[0] = first;
-		}
-	}
+	decide_order(&m->commands, m->before, order);
 	for (size_t i = 0; i < n; i++)
 		run(m, machine, order[i]);
 }
