@@ -104,18 +104,20 @@ static int add_repeat(struct found *found, const struct repeat *repeat)
 }
 
 /*
- * Calls `each` for all sittings of a result that have dates and values above 0. The runs of a
- * benchmark with a single run are its values, which are of one sitting.
+ * Adds all sittings of a result that have dates and values above 0. The runs of a benchmark with a
+ * single run are its values, which are of one sitting.
  */
-static int each_sitting(const struct benchmark *b,
-	int (*each)(const struct repeat *repeat, void *context), void *context)
+static int add_sittings(struct found *found, const struct benchmark *b, size_t program)
 {
 	_cleanup_free_ double *units = NULL;
 	size_t n, run = 0, at = 0;
-	int r = benchmark_units(b, &units, &n);
+	int r;
 
+	if (!b->has_dates)
+		return 0;
+	r = benchmark_units(b, &units, &n);
 	for (size_t i = 0; r >= 0 && i < fleet_count_sittings(b); i++) {
-		struct repeat repeat = { .date = INT64_MAX };
+		struct repeat repeat = { .date = INT64_MAX, .program = program };
 		struct fleet_sitting sitting;
 		size_t end = fleet_describe_sitting(b, i, &sitting), first = at;
 
@@ -132,52 +134,25 @@ static int each_sitting(const struct benchmark *b,
 		if (at > first && !benchmark_units_are_runs(b))
 			at = n;
 		repeat.n = at - first;
-		if (repeat.n == 0 || repeat.date == INT64_MAX || !b->has_dates)
+		if (repeat.n == 0 || repeat.date == INT64_MAX)
 			continue;
 		stats_sort(units + first, repeat.n);
 		if (!(units[first] > 0))
 			continue;
 		repeat.level = log(stats_median(units + first, repeat.n));
-		r = each(&repeat, context);
+		r = add_repeat(found, &repeat);
 	}
 	return r == -ENODATA ? 0 : r;
 }
 
-static bool is_same(const struct repeat *a, const struct repeat *b)
+static bool is_among(const struct repeat *repeat, const struct repeat *items, size_t n)
 {
-	return a->date == b->date && a->n == b->n && a->level == b->level;
-}
-
-struct collection {
-	struct found *found;
-	const struct found *judged; /* the sittings of NEW */
-	size_t program;
-	size_t n; /* sittings of this result, without those of NEW */
-	size_t n_judged;
-};
-
-static int keep_any(const struct repeat *repeat, void *context)
-{
-	return add_repeat(context, repeat);
-}
-
-static int keep_other(const struct repeat *repeat, void *context)
-{
-	struct collection *into = context;
-	struct repeat own = *repeat;
-
-	for (size_t i = 0; i < into->judged->n; i++) {
-		if (is_same(repeat, &into->judged->items[i])) {
-			into->n_judged++;
-			return 0;
-		}
+	for (size_t i = 0; i < n; i++) {
+		if (items[i].date == repeat->date && items[i].n == repeat->n &&
+			items[i].level == repeat->level)
+			return true;
 	}
-	into->n++;
-	for (size_t i = 0; i < into->found->n; i++)
-		if (is_same(repeat, &into->found->items[i]))
-			return 0;
-	own.program = into->program;
-	return add_repeat(into->found, &own);
+	return false;
 }
 
 /* Why no sitting of a result counts; NULL in *ret where it may. */
@@ -210,7 +185,7 @@ static int explain_other(const struct comparison *c, const struct benchmark *res
 static int add_result(struct repeats *repeats, const struct comparison *c, const char *name,
 	const struct benchmark *result, const struct found *judged, struct found *found)
 {
-	struct collection into = { .found = found, .judged = judged };
+	size_t first = found->n, n = first, program, n_added, n_other = 0;
 	char *text, *why;
 	int r = explain_other(c, result, &why);
 
@@ -220,11 +195,24 @@ static int add_result(struct repeats *repeats, const struct comparison *c, const
 		return r < 0 ? r : add_remark(repeats, text);
 	}
 	if (r >= 0)
-		r = find_program(found, result, &into.program);
+		r = find_program(found, result, &program);
 	if (r >= 0)
-		r = each_sitting(result, keep_other, &into);
-	if (r < 0 || into.n_judged == 0 || into.n > 0)
+		r = add_sittings(found, result, program);
+	if (r < 0)
 		return r;
+	n_added = found->n - first;
+	for (size_t i = first; i < found->n; i++) {
+		const struct repeat repeat = found->items[i];
+
+		if (is_among(&repeat, judged->items, judged->n))
+			continue;
+		n_other++;
+		if (!is_among(&repeat, found->items, n))
+			found->items[n++] = repeat;
+	}
+	found->n = n;
+	if (n_added == 0 || n_other > 0)
+		return 0;
 	r = text_format(&text, "%s does not count: it is what is judged", name);
 	return r < 0 ? r : add_remark(repeats, text);
 }
@@ -441,7 +429,7 @@ int repeats_apply(struct repeats *repeats, struct comparison *comparison,
 		return r < 0 ? r : add_remark(repeats, text);
 	}
 	for (size_t i = 0; r >= 0 && i < n_judged; i++)
-		r = each_sitting(judged[i], keep_any, &own);
+		r = add_sittings(&own, judged[i], 0);
 	for (size_t i = 0; r >= 0 && i < repeats->n; i++) {
 		const struct benchmark *b = suite_find(repeats->suites[i], c->old->name);
 

@@ -91,6 +91,14 @@ static void results_clear(struct results *results)
 	*results = (struct results){ 0 };
 }
 
+/* Applies them to a comparison of which the new program is judged. */
+static void apply(struct results *results, struct comparison *c)
+{
+	const struct benchmark *const judged[] = { c->new };
+
+	assert_int_equal(repeats_apply(&results->repeats, c, judged, ARRAY_SIZE(judged)), 0);
+}
+
 /* A machine whose sittings vary by `sitting`, and its runs by `noise`. */
 struct machine {
 	double sitting;
@@ -122,9 +130,7 @@ static struct comparison *compare_once(
 	if (is_learnt && machine->with_old)
 		results_add(&results, old);
 	if (is_learnt) {
-		assert_int_equal(repeats_apply(&results.repeats, c,
-					 (const struct benchmark *const[]){ new }, 1),
-			0);
+		apply(&results, c);
 		assert_int_equal(c->learnt.n, machine->repeats);
 		assert_int_equal(results.repeats.n_remarks, 0);
 		assert_int_equal(comparison_settle(&c, 1), 0);
@@ -320,8 +326,7 @@ static void test_nothing_varies(void **state)
 	plan.level = 0.1;
 	new = new_sitting(&plan, &seed);
 	assert_int_equal(comparison_new(old, new, &c), 0);
-	assert_int_equal(
-		repeats_apply(&results.repeats, c, (const struct benchmark *const[]){ new }, 1), 0);
+	apply(&results, c);
 	assert_int_equal(comparison_settle(&c, 1), 0);
 	assert_float_equal(resolution_size(&c->resolution), 0, 1e-12);
 	assert_true(c->ratio.high / c->ratio.low > 1.005);
@@ -467,9 +472,7 @@ static void test_which_count(void **state)
 				set_text(b, METADATA_COMMIT, side ? "new" : "old");
 		}
 		assert_int_equal(comparison_new(old, new, &c), 0);
-		assert_int_equal(repeats_apply(&results.repeats, c,
-					 (const struct benchmark *const[]){ new }, 1),
-			0);
+		apply(&results, c);
 		if (c->learnt.n != cases[i].n)
 			fail_msg("%s: %zu", cases[i].name, c->learnt.n);
 		assert_int_equal(results.repeats.n_remarks, cases[i].remark ? 1 : 0);
@@ -534,8 +537,7 @@ static void test_minutes(void **state)
 	plan.date += 300;
 	new = new_sitting(&plan, &seed);
 	assert_int_equal(comparison_new(old, new, &c), 0);
-	assert_int_equal(
-		repeats_apply(&results.repeats, c, (const struct benchmark *const[]){ new }, 1), 0);
+	apply(&results, c);
 	assert_int_equal(c->learnt.n, 4);
 	assert_string_equal(c->learnt.why, "this machine, by 4 repeats over 30 minutes,");
 	forget(c);
@@ -561,8 +563,7 @@ static void test_steps(void **state)
 	plan.date += DAY;
 	new = new_sitting(&plan, &seed);
 	assert_int_equal(comparison_new(old, new, &c), 0);
-	assert_int_equal(
-		repeats_apply(&results.repeats, c, (const struct benchmark *const[]){ new }, 1), 0);
+	apply(&results, c);
 	assert_true(c->learnt.is_steady_known);
 	assert_non_null(c->learnt.steps);
 	assert_non_null(strstr(c->learnt.steps, "+3"));
@@ -590,16 +591,14 @@ static void test_not_learnt(void **state)
 	set_text(old, "quiesce_kernel", "6.1");
 	set_text(new, "quiesce_kernel", "6.12");
 	assert_int_equal(comparison_new(old, new, &c), 0);
-	assert_int_equal(
-		repeats_apply(&results.repeats, c, (const struct benchmark *const[]){ new }, 1), 0);
+	apply(&results, c);
 	assert_int_equal(c->learnt.n, 0);
 	assert_float_equal(c->resolution.share, RESOLUTION_SHARED, 0.01);
 	assert_int_equal(results.repeats.n_remarks, 1);
 	assert_string_equal(results.repeats.remarks[0],
 		"nothing is learnt for x: the two were measured differently");
 	c->design = COMPARED_BY_CONTROL;
-	assert_int_equal(
-		repeats_apply(&results.repeats, c, (const struct benchmark *const[]){ new }, 1), 0);
+	apply(&results, c);
 	assert_int_equal(results.repeats.n_asked, 1);
 	forget(c);
 	results_clear(&results);
