@@ -13,6 +13,7 @@
 enum {
 	READING_NS = 7, /* what it takes to read the clock, in the mean: an empty region */
 	WORK_NS = 3,
+	TRIES = 10000,
 };
 
 static uint64_t now, step = 1;
@@ -45,13 +46,14 @@ static void ignore_loops(struct qs_run *run)
 	qs_end(run->sampler, qs_begin(run->sampler));
 }
 
+static unsigned slow_calls;
+
 /* The first call alone takes about as long as a value is to take, as with caches that are cold. */
 static void begin_slowly(struct qs_run *run)
 {
-	static int calls;
 	uint64_t began = qs_begin(run->sampler);
 
-	now += calls++ == 0 ? 48500 : run->loops * 26 / 10;
+	now += slow_calls++ == 0 ? 48500 : run->loops * 26 / 10;
 	qs_end(run->sampler, began);
 }
 
@@ -103,6 +105,17 @@ static void test_step(uint64_t ns)
 	qs_close(sampler);
 }
 
+/* The kernel's clock is not the program's own: where another program had the CPU, the value counts
+ * as one that waited all the time, and the calibration goes on, as it has to.
+ */
+static int has_waited(const struct qs_values *values)
+{
+	for (size_t i = 0; i < values->n_values; i++)
+		if (values->values[i].waiting > 0)
+			return 1;
+	return 0;
+}
+
 /* The last value of the calibration is of as many loops as it found. */
 static void test_calibration(void)
 {
@@ -110,17 +123,25 @@ static void test_calibration(void)
 	const struct qs_options options = { .samples = 1 };
 	const struct qs_plan plan = { 0 };
 	struct qs_sampler *sampler;
-	struct qs_values *values;
-	int ok;
+	int is_quiet = 0, ok = 0;
 
 	step = 1;
-	if (qs_open(&options, &sampler) < 0 || qs_measure(sampler, &slow, &plan, &values) < 0) {
+	if (qs_open(&options, &sampler) < 0) {
 		report(0, "a calibration");
 		return;
 	}
-	ok = values->values[values->n_values - 1].loops == values->loops && values->loops == 20000;
-	report(ok, "the calibration ends with the loops that it found");
-	qs_values_free(values);
+	for (int i = 0; i < TRIES && !is_quiet; i++) {
+		struct qs_values *values;
+
+		slow_calls = 0;
+		if (qs_measure(sampler, &slow, &plan, &values) < 0)
+			break;
+		is_quiet = !has_waited(values);
+		ok = values->values[values->n_values - 1].loops == values->loops &&
+			values->loops == 20000;
+		qs_values_free(values);
+	}
+	report(is_quiet && ok, "the calibration ends with the loops that it found");
 	qs_close(sampler);
 }
 
