@@ -198,6 +198,21 @@ int procstat_take_softirqs(
 	return parse_softirqs(&p->table, p->mask, text, length, ret);
 }
 
+int procstat_parse_running(const char *text, unsigned *ret)
+{
+	static const char row[] = "\nprocs_running ";
+	const char *at = strstr(text, row);
+	uint64_t running;
+
+	if (!at)
+		return -EBADMSG;
+	at += strlen(row);
+	if (parse_next_u64(&at, &running) < 0 || *at != '\n' || running > UINT_MAX)
+		return -EBADMSG;
+	*ret = (unsigned)running;
+	return 0;
+}
+
 /* --- /proc/loadavg */
 
 /* "0.15 0.04 0.01 3/91 5347" (proc(5)) */

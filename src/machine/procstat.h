@@ -85,6 +85,9 @@ int procstat_next_times(const struct cpumask *mask, const char **at, const char 
 	int64_t tick_ns, int *ret_cpu, struct procstat_times *ret);
 int procstat_parse_softirqs(
 	const struct cpumask *mask, const char *text, size_t length, struct procstat_softirqs *ret);
+/* Threads of the whole machine that are runnable, the reader included, from the text of /proc/stat.
+ * It is the number that /proc/loadavg has (nr_running() in both). */
+int procstat_parse_running(const char *text, unsigned *ret);
 int procstat_parse_load(const char *text, struct procstat_load *ret);
 
 #endif

@@ -53,6 +53,8 @@ struct reading {
 	struct procstat_times times;
 	struct procstat_softirqs softirqs;
 	struct throttle_counts throttle;
+	double load1;	  /* NAN: not known */
+	int32_t runnable; /* -1: not known */
 };
 
 /* The first files of a reading. The files of throttle counts, of the times in idle states and at
@@ -129,17 +131,16 @@ static int add_file(
 
 static int add_fixed_files(struct evidence_reader *reader)
 {
-	bool total = interrupts_have_total();
 	const struct {
 		const char *path;
 		enum launch_file_kind kind;
 		/* The places for those of the quota have no path. */
 	} files[N_FIXED_FILES] = {
-		[FILE_STAT] = { PROCSTAT_STAT, total ? LAUNCH_FILE_TOTAL : LAUNCH_FILE_PLAIN },
+		[FILE_STAT] = { PROCSTAT_STAT, LAUNCH_FILE_TOTAL },
 		[FILE_INTERRUPTS] = { INTERRUPTS_PATH,
-			total ? LAUNCH_FILE_INTERRUPTS : LAUNCH_FILE_PLAIN },
-		[FILE_SOFTIRQS] = { PROCSTAT_SOFTIRQS, LAUNCH_FILE_PLAIN },
-		[FILE_LOADAVG] = { PROCSTAT_LOADAVG, LAUNCH_FILE_PLAIN },
+			interrupts_have_total() ? LAUNCH_FILE_INTERRUPTS : LAUNCH_FILE_TABLE },
+		[FILE_SOFTIRQS] = { PROCSTAT_SOFTIRQS, LAUNCH_FILE_SOFTIRQS },
+		[FILE_LOADAVG] = { PROCSTAT_LOADAVG, LAUNCH_FILE_MEAN },
 	};
 
 	for (size_t i = 0; i < N_FIXED_FILES; i++) {
@@ -213,7 +214,7 @@ int evidence_open(
 	reader->n_cpus = cpumask_weight(cpus);
 	reader->renumbered = renumbered;
 	reader->hot = HOT_DEFAULT;
-	reader->temperature = NAN;
+	reader->temperature = reader->last.load1 = NAN;
 	r = interrupts_new(cpus, &reader->interrupts);
 	if (r == 0)
 		r = procstat_new(cpus, &reader->procstat);
@@ -298,6 +299,28 @@ static void take_states(struct evidence_reader *reader, const struct runlog_read
 	}
 }
 
+static int32_t clamp(int64_t value)
+{
+	return (int32_t)MIN(value, (int64_t)INT32_MAX);
+}
+
+static void take_load(struct evidence_reader *reader, const struct runlog_reading *reading)
+{
+	const struct runlog_text *stat = &reading->texts[FILE_STAT];
+	const struct runlog_text *text = &reading->texts[FILE_LOADAVG];
+	struct procstat_load load = { .load1 = NAN };
+	unsigned running;
+
+	reader->last.runnable = -1;
+	if (stat->size > 0 && procstat_parse_running(stat->data, &running) == 0)
+		reader->last.runnable = clamp(running);
+	if (text->size == RUNLOG_UNCHANGED)
+		return;
+	if (text->size > 0)
+		(void)procstat_parse_load(text->data, &load);
+	reader->last.load1 = load.load1;
+}
+
 static void take_reading(
 	struct evidence_reader *reader, const struct runlog_reading *reading, int64_t at_ns)
 {
@@ -310,9 +333,12 @@ static void take_reading(
 	r->times_valid = !reader->renumbered && stat->size > 0 &&
 		procstat_take_times(reader->procstat, stat->data, (size_t)stat->size, &r->times) ==
 			0;
-	r->softirqs_valid = softirqs->size > 0 &&
-		procstat_take_softirqs(reader->procstat, softirqs->data, (size_t)softirqs->size,
-			&r->softirqs) == 0;
+	/* As with interrupts, the reading that was parsed last says the same. */
+	if (softirqs->size != RUNLOG_UNCHANGED)
+		r->softirqs_valid = softirqs->size > 0 &&
+			procstat_take_softirqs(reader->procstat, softirqs->data,
+				(size_t)softirqs->size, &r->softirqs) == 0;
+	take_load(reader, reading);
 	r->throttle_valid = take_throttle(reader, reading, &r->throttle);
 	r->quota_valid = take_throttled(reading, &r->throttled_ns);
 	take_states(reader, reading);
@@ -324,11 +350,6 @@ bool evidence_begin(struct evidence_reader *reader)
 	reader->temperature_before = evidence_temperature(reader);
 	return reader->last.at_ns == 0 ||
 		clock_now_ns(CLOCK_MONOTONIC_RAW) - reader->last.at_ns > REUSE_NS;
-}
-
-static int32_t clamp(int64_t value)
-{
-	return (int32_t)MIN(value, (int64_t)INT32_MAX);
 }
 
 /* Inserts the line if it is one of the busiest. */
@@ -448,17 +469,6 @@ static void fill_frequency(const struct evidence_reader *reader,
 	}
 }
 
-static void fill_load(const struct runlog_reading *reading, struct evidence *evidence)
-{
-	const struct runlog_text *text = &reading->texts[FILE_LOADAVG];
-	struct procstat_load load;
-
-	if (text->size < 0 || procstat_parse_load(text->data, &load) < 0)
-		return;
-	evidence->load1 = (float)load.load1;
-	evidence->runnable = (int32_t)load.runnable;
-}
-
 /* A share is the number of additions per cycle until judge_core_shares() knows what a whole core
  * does. */
 static void set_adds(struct evidence *evidence, enum evidence_moment moment, double adds)
@@ -573,7 +583,8 @@ bool evidence_take(struct evidence_reader *reader, struct runlog_run *run,
 
 	if (run->after) {
 		fill_frequency(reader, run->after, ret);
-		fill_load(run->after, ret);
+		ret->load1 = (float)reader->last.load1;
+		ret->runnable = reader->last.runnable;
 		thermal = fill_interrupts(reader, &before, series, ret);
 		fill_counters(&before, &reader->last, ret);
 		fill_states(reader, ret);
@@ -615,7 +626,7 @@ double evidence_ask_temperature(struct evidence_reader *reader)
 	if (!reader->thermal)
 		return NAN;
 	if (thermal_read(reader->thermal, &reader->temperature) < 0)
-		reader->temperature = NAN;
+		reader->temperature = reader->last.load1 = NAN;
 	reader->temperature_at_ns = clock_now_ns(CLOCK_MONOTONIC);
 	return reader->temperature;
 }

@@ -91,13 +91,19 @@ enum launch_flag {
 
 enum launch_file_kind {
 	LAUNCH_FILE_PLAIN,
+	/* One that the kernel writes piece by piece. */
+	LAUNCH_FILE_TABLE,
 	/* In its line "intr" the first number counts all interrupts of the machine, and the others
-	 * those of each device (/proc/stat). */
+	 * those of each device; in "softirq" the first one counts all softirqs (/proc/stat). */
 	LAUNCH_FILE_TOTAL,
-	/* The same interrupts one by one (/proc/interrupts, which takes several times as long to
-	 * read). Left out of a reading while the numbers in the file above have not changed; that
-	 * file comes earlier in the list. */
+	/* The same interrupts one by one (/proc/interrupts, a table that takes several times as
+	 * long to read). Left out of a reading while the numbers in the file above have not
+	 * changed; that file comes earlier in the list. */
 	LAUNCH_FILE_INTERRUPTS,
+	/* The softirqs one by one, left out likewise (/proc/softirqs). */
+	LAUNCH_FILE_SOFTIRQS,
+	/* A mean over a minute: left out where it was read less than a second ago. */
+	LAUNCH_FILE_MEAN,
 	/* A counter of the time in states. There are several for each CPU, so that they are left
 	 * out of the reading after a run that is too short for them. */
 	LAUNCH_FILE_STATE,

@@ -65,6 +65,8 @@ enum {
 	/* The two looks at the core together take no more than a tenth of what a run takes, unless
 	 * the shortest possible ones do. */
 	CORE_PART_OF_RUN = 20,
+	/* The look after a run is also the one before the next run, if that begins so soon. */
+	CORE_HOLDS_NS = 500 * 1000,
 	RUN_DIGITS = 10, /* of the largest uint32_t */
 	/* Two readings of a clock that are further apart than this may have something between them.
 	 */
@@ -77,6 +79,12 @@ static const char run_variable[] = LAUNCH_RUN_VARIABLE "=";
 static const char fill_variable[] = LAUNCH_RUN_FILL_VARIABLE "=";
 
 struct launcher;
+
+struct core_look {
+	struct core_reading reading;
+	int cpu; /* that it is of; -1 when the core was not looked at */
+	int64_t at_ns;
+};
 
 /* Shared with the child, which uses the parent's memory until it executes the program. */
 struct child {
@@ -94,8 +102,7 @@ struct child {
 	 * launcher had waited; -1 when unknown. */
 	struct schedstat schedstat_before;
 	int64_t launcher_delay_before_ns;
-	struct core_reading core;
-	int core_cpu; /* the CPU that `core` is of; -1 when the core was not looked at */
+	struct core_look core;
 	int error;
 	int step;
 	/* The child's schedstat, which both read: the child before execve(2), and the parent after
@@ -135,7 +142,8 @@ struct launcher {
 	struct core core;
 	/* Positive errno of core_open(); 0 when `core` can be used or is not wanted. */
 	int core_error;
-	bool skips_core;       /* LAUNCH_CORE_HALF: the core is not looked at around this run */
+	bool skips_core; /* LAUNCH_CORE_HALF: the core is not looked at around this run */
+	struct core_look core_look; /* after the previous run */
 	int64_t run_ns;	       /* how long the previous run took; INT64_MAX before the first one */
 	struct stamps *stamps; /* shared with the BPF programs; NULL without them */
 	struct attach attach;
@@ -228,16 +236,31 @@ static int64_t get_ahead(clockid_t clock)
 	return ahead;
 }
 
-/* Looks at the core of the current CPU. Returns that CPU, or -1 when the core was not looked at.
- * Also called in the child. */
-static int look_at_core(const struct launcher *l, bool is_floor, struct core_reading *ret)
+static const struct core_look no_look = { .cpu = -1 };
+
+/* Looks at the core of the current CPU. Also called in the child. */
+static struct core_look look_at_core(const struct launcher *l, bool is_floor)
 {
-	int cpu = sched_getcpu();
+	struct core_look look = { .cpu = sched_getcpu() };
 
 	if (l->plan->core_ns == 0 || l->core_error || is_floor || l->skips_core)
-		return -1;
-	core_read(&l->core, (uint64_t)MIN(l->plan->core_ns, l->run_ns / CORE_PART_OF_RUN), ret);
-	return sched_getcpu() == cpu ? cpu : -1;
+		return no_look;
+	core_read(&l->core, (uint64_t)MIN(l->plan->core_ns, l->run_ns / CORE_PART_OF_RUN),
+		&look.reading);
+	look.at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	return sched_getcpu() == look.cpu ? look : no_look;
+}
+
+/* What the core was like before a run: as the run before has left it, or as it is now. Called in
+ * the child. */
+static struct core_look look_before(const struct launcher *l, bool is_floor)
+{
+	const struct core_look *last = &l->core_look;
+
+	if (last->cpu == sched_getcpu() && !is_floor && !l->skips_core &&
+		clock_now_ns(CLOCK_MONOTONIC) - last->at_ns < CORE_HOLDS_NS)
+		return *last;
+	return look_at_core(l, is_floor);
 }
 
 __attribute__((noreturn)) static void child_fail(struct child *child, enum launch_step step)
@@ -302,7 +325,7 @@ static int child_main(void *arg)
 	/* The tracepoints recognize the child by this. It loses the name in execve(2). */
 	if (l->stamps)
 		prctl(PR_SET_NAME, plan->name);
-	child->core_cpu = look_at_core(l, child->is_floor, &child->core);
+	child->core = look_before(l, child->is_floor);
 	/* Not earlier: until now the child waited for the parent to sleep, which must not count as
 	 * the program's waiting. */
 	child->schedstat_before = reread_schedstat(child->schedstat);
@@ -385,7 +408,7 @@ static int child_start(struct launcher *l, uint32_t attachments)
 		.schedstat_before = unknown,
 		.schedstat = -EBADF,
 		.launcher_delay_before_ns = -1,
-		.core_cpu = -1,
+		.core = no_look,
 	};
 	if (l->stamps)
 		*l->stamps = (struct stamps){ 0 };
@@ -529,11 +552,10 @@ static void reset_streams(const struct launcher *l)
 
 /* Puts a look at the core into the report, unless the run was on another CPU at that moment. The
  * run's CPU is -1 when it is not known. */
-static void report_core(
-	int cpu, const struct core_reading *core, int run_cpu, struct core_reading *ret)
+static void report_core(const struct core_look *look, int run_cpu, struct core_reading *ret)
 {
-	if (cpu >= 0 && (run_cpu < 0 || run_cpu == cpu))
-		*ret = *core;
+	if (look->cpu >= 0 && (run_cpu < 0 || run_cpu == look->cpu))
+		*ret = look->reading;
 }
 
 /* The time between two readings of a sum; -1 when one of them is not known. */
@@ -603,11 +625,9 @@ static void read_affinity(const struct launcher *l, struct launch_report *report
 static void read_evidence(struct launcher *l, struct launch_report *report)
 {
 	const struct child *child = &l->child;
-	struct core_reading core;
-	int core_cpu;
 
 	/* This comes first, so that the core is as the run has left it. */
-	core_cpu = look_at_core(l, child->is_floor, &core);
+	l->core_look = look_at_core(l, child->is_floor);
 	report->start_ns = child->start_ns;
 	report->launcher_delay_ns =
 		time_since(child->launcher_delay_before_ns, report->launcher_delay_ns);
@@ -621,8 +641,8 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 	l->run_ns = report->end_ns - report->start_ns;
 	l->skips_core = l->plan->flags & LAUNCH_CORE_HALF && !l->skips_core;
 	report->core_error = l->core_error;
-	report_core(child->core_cpu, &child->core, report->window.cpu_exec, &report->core_before);
-	report_core(core_cpu, &core, report->window.cpu_exit, &report->core_after);
+	report_core(&child->core, report->window.cpu_exec, &report->core_before);
+	report_core(&l->core_look, report->window.cpu_exit, &report->core_after);
 }
 
 /*
@@ -1126,6 +1146,7 @@ int main(int argc, char *argv[])
 	}
 	/* This is done on the CPUs of the runs, because the loops are calibrated for them. */
 	launcher.run_ns = INT64_MAX;
+	launcher.core_look = no_look;
 	if (r == 0 && launcher.plan->core_ns > 0)
 		launcher.core_error = -core_open(&launcher.core);
 	report.pid = getpid();

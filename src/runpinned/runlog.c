@@ -35,6 +35,8 @@ enum {
 	 * and reading them takes a small part of such a run. So does reading the time in states. */
 	DEVICES_HOLD_NS = 5 * 1000 * 1000,
 	TOTAL_MAX_LENGTH = 24,
+	/* The kernel computes the load every five seconds (LOAD_FREQ). */
+	MEAN_HOLDS_NS = 1000 * 1000 * 1000,
 	/* So many devices that interrupt often are watched one by one. */
 	MAX_DEVICES = 8,
 	/* The size of an attribute of sysfs, at most. */
@@ -50,6 +52,14 @@ struct device {
 	uint64_t count; /* what the CPUs of the plan had taken */
 };
 
+/* The total of all interrupts, or of all softirqs, as the kernel writes it, "" when unknown: as it
+ * was last read, and when they were last read one by one; and the time of that reading. */
+struct total {
+	char now[TOTAL_MAX_LENGTH];
+	char counted[TOTAL_MAX_LENGTH];
+	int64_t counted_at_ns;
+};
+
 struct runlog_writer {
 	int fd;
 	size_t at;	  /* offset of the next byte in the run log */
@@ -59,20 +69,18 @@ struct runlog_writer {
 	/* Descriptors of the first OPEN_FILES_MAX files, or the negative errno of opening them. */
 	int *fds;
 	int32_t *sizes;
-	/* The total of all interrupts as the kernel writes it, "" when unknown, as it was last
-	 * read, and when the interrupts were last read one by one; and the time of that reading. */
-	size_t total_size; /* of the text that it stands in */
-	char total[TOTAL_MAX_LENGTH];
-	char counted[TOTAL_MAX_LENGTH];
-	int64_t counted_at_ns;
-	/* What stands behind the total: how often each numbered interrupt came on all CPUs. */
+	size_t total_size; /* of the text that the totals stand in */
+	struct total interrupts;
+	struct total softirqs;
+	/* What stands behind the first one: how often each numbered interrupt came on all CPUs. */
 	char numbers[BUFFER_SIZE];
 	/* One of them may have come on a CPU of the plan since the interrupts were read one by
 	 * one. */
 	bool any_device;
 	bool columns_are_cpus; /* in the files of the devices */
 	struct device devices[MAX_DEVICES];
-	size_t n_devices; /* that have ever been there: a new one takes the place of the oldest */
+	size_t n_devices;   /* that have ever been there: a new one takes the place of the oldest */
+	int64_t mean_at_ns; /* when LAUNCH_FILE_MEAN was last read; 0: never */
 	int64_t states_at_ns; /* when the time in states was last read; 0: never */
 	bool reads_states;    /* whether this reading does */
 	char buffer[BUFFER_SIZE];
@@ -155,7 +163,8 @@ void runlog_rewind(struct runlog_writer *w)
 
 void runlog_forget(struct runlog_writer *w)
 {
-	w->counted[0] = '\0';
+	w->interrupts.counted[0] = w->softirqs.counted[0] = '\0';
+	w->mean_at_ns = 0;
 }
 
 size_t runlog_size(const struct runlog_writer *w)
@@ -234,10 +243,11 @@ static void drop_from(struct runlog_writer *w, size_t at)
 		w->buffer_at = at;
 }
 
-/* Appends the text of a file. The kernel generates an attribute at the first read, but a table
- * piece by piece, so the end of the file is known only when a read returns 0. *ret_size is the size
- * of the text, or the negative errno when it could not be read. */
-static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
+/* Appends the text of a file. The kernel generates the texts of most files at the first read: less
+ * than there was room for is all of such a text. It generates a table piece by piece, whose end is
+ * known only when a read returns 0. *ret_size is the size of the text, or the negative errno when
+ * it could not be read. */
+static int append_text(struct runlog_writer *w, int fd, bool in_pieces, int32_t *ret_size)
 {
 	size_t begin = w->at;
 	int error = 0;
@@ -263,9 +273,9 @@ static int append_text(struct runlog_writer *w, int fd, int32_t *ret_size)
 			*ret_size = error;
 			return 0;
 		}
-		if (n == 0)
-			break;
 		w->at += (size_t)n;
+		if (n == 0 || (!in_pieces && (size_t)n < room))
+			break;
 	}
 	*ret_size = (int32_t)(w->at - begin);
 	return append(w, "", 1);
@@ -366,49 +376,66 @@ static void take_numbers(struct runlog_writer *w, const char *numbers, size_t le
 	w->numbers[length] = '\0';
 }
 
-/* Finds the numbers behind "intr" in the text that was appended last, if all of it is in the
- * buffer. */
-static void take_total(struct runlog_writer *w, int32_t size)
+/* Takes the first number of the row, and returns what stands behind it; NULL if there is none. */
+static const char *take_row(const char *text, const char *row, struct total *ret)
 {
-	static const char row[] = "\nintr ";
-	const char *at;
+	const char *at = strstr(text, row);
 	size_t length;
 
-	w->total[0] = '\0';
-	w->total_size = size < 0 ? 0 : (size_t)size;
-	/* On a machine that is so large that the text does not fit into the buffer, there are
-	 * always new interrupts, so the total is of no use. */
-	if (size < 0 || w->at - w->buffer_at <= (size_t)size)
-		return;
-	at = strstr(w->buffer + (w->at - w->buffer_at) - size - 1, row);
+	ret->now[0] = '\0';
 	if (!at)
-		return;
+		return NULL;
 	at += strlen(row);
 	length = strspn(at, "0123456789");
 	if (length == 0 || length >= TOTAL_MAX_LENGTH)
+		return NULL;
+	memcpy(ret->now, at, length);
+	ret->now[length] = '\0';
+	return at + length;
+}
+
+/* Takes the totals from the text that was appended last, if all of it is in the buffer. */
+static void take_totals(struct runlog_writer *w, int32_t size)
+{
+	const char *text, *numbers;
+
+	w->total_size = size < 0 ? 0 : (size_t)size;
+	/* On a machine that is so large that the text does not fit into the buffer, there are
+	 * always new interrupts, so the totals are of no use. */
+	if (size < 0 || w->at - w->buffer_at <= (size_t)size) {
+		w->interrupts.now[0] = w->softirqs.now[0] = '\0';
 		return;
-	memcpy(w->total, at, length);
-	w->total[length] = '\0';
-	take_numbers(w, at + length, strcspn(at + length, "\n"));
+	}
+	text = w->buffer + (w->at - w->buffer_at) - size - 1;
+	numbers = take_row(text, "\nintr ", &w->interrupts);
+	if (numbers)
+		take_numbers(w, numbers, strcspn(numbers, "\n"));
+	(void)take_row(text, "\nsoftirq ", &w->softirqs);
+}
+
+static bool stands_still(const struct total *total, int64_t now_ns)
+{
+	return total->now[0] && strcmp(total->now, total->counted) == 0 &&
+		now_ns - total->counted_at_ns < TOTAL_HOLDS_NS;
 }
 
 /* What there was since the interrupts were last read one by one: RUNLOG_UNCHANGED for no interrupt,
  * RUNLOG_NO_DEVICE for none of a device on the CPUs of the plan, or 0 when they have to be read. */
-static int find_unread(const struct runlog_writer *w)
+static int find_unread(const struct runlog_writer *w, int64_t now_ns)
 {
-	int64_t age_ns = clock_now_ns(CLOCK_MONOTONIC) - w->counted_at_ns;
+	const struct total *total = &w->interrupts;
 
-	if (!w->total[0] || !w->counted[0])
-		return 0;
-	if (strcmp(w->total, w->counted) == 0 && age_ns < TOTAL_HOLDS_NS)
+	if (stands_still(total, now_ns))
 		return RUNLOG_UNCHANGED;
-	if (!w->any_device && age_ns < DEVICES_HOLD_NS)
+	if (total->now[0] && total->counted[0] && !w->any_device &&
+		now_ns - total->counted_at_ns < DEVICES_HOLD_NS)
 		return RUNLOG_NO_DEVICE;
 	return 0;
 }
 
 static int append_file(struct runlog_writer *w, size_t index, int32_t *ret_size)
 {
+	uint32_t kind = w->files[index].kind;
 	bool is_open = index < OPEN_FILES_MAX;
 	int fd = is_open ? w->fds[index] : open_file(w, index);
 	int r;
@@ -417,7 +444,8 @@ static int append_file(struct runlog_writer *w, size_t index, int32_t *ret_size)
 		*ret_size = fd;
 		return 0;
 	}
-	r = append_text(w, fd, ret_size);
+	r = append_text(
+		w, fd, kind == LAUNCH_FILE_TABLE || kind == LAUNCH_FILE_INTERRUPTS, ret_size);
 	if (!is_open)
 		close(fd);
 	return r;
@@ -432,7 +460,21 @@ int runlog_write_report(struct runlog_writer *w, const struct launch_report *rep
 	return r < 0 ? r : append(w, report, sizeof(*report));
 }
 
-static int append_by_kind(struct runlog_writer *w, size_t index)
+/* Reads the file that lists what the total counts. */
+static int append_counted(struct runlog_writer *w, size_t index, struct total *total)
+{
+	int r;
+
+	memcpy(total->counted, total->now, sizeof(total->counted));
+	total->counted_at_ns = clock_now_ns(CLOCK_MONOTONIC);
+	r = append_file(w, index, &w->sizes[index]);
+	/* The file was not read, so it has to be read the next time. */
+	if (w->sizes[index] < 0)
+		total->counted[0] = '\0';
+	return r;
+}
+
+static int append_by_kind(struct runlog_writer *w, size_t index, int64_t now_ns)
 {
 	int32_t *size = &w->sizes[index];
 	int r;
@@ -444,20 +486,26 @@ static int append_by_kind(struct runlog_writer *w, size_t index)
 		if (r == 0)
 			r = append_file(w, index, size);
 		if (r == 0)
-			take_total(w, *size);
+			take_totals(w, *size);
 		return r;
 	case LAUNCH_FILE_INTERRUPTS:
-		*size = find_unread(w);
+		*size = find_unread(w, now_ns);
 		if (*size < 0)
 			return 0;
-		memcpy(w->counted, w->total, sizeof(w->counted));
 		w->any_device = false;
-		w->counted_at_ns = clock_now_ns(CLOCK_MONOTONIC);
-		r = append_file(w, index, size);
-		/* The file was not read, so it has to be read the next time. */
-		if (*size < 0)
-			w->counted[0] = '\0';
-		return r;
+		return append_counted(w, index, &w->interrupts);
+	case LAUNCH_FILE_SOFTIRQS:
+		if (!stands_still(&w->softirqs, now_ns))
+			return append_counted(w, index, &w->softirqs);
+		*size = RUNLOG_UNCHANGED;
+		return 0;
+	case LAUNCH_FILE_MEAN:
+		if (w->mean_at_ns > 0 && now_ns - w->mean_at_ns < MEAN_HOLDS_NS) {
+			*size = RUNLOG_UNCHANGED;
+			return 0;
+		}
+		w->mean_at_ns = now_ns;
+		return append_file(w, index, size);
 	case LAUNCH_FILE_STATE:
 		return w->reads_states ? append_file(w, index, size) : 0;
 	default:
@@ -486,7 +534,7 @@ int runlog_write_reading(struct runlog_writer *w, enum runlog_kind kind, int cpu
 		r = append(w, w->sizes, sizes_size);
 	for (size_t i = 0; r == 0 && i < w->plan->n_files; i++) {
 		if (w->files[i].cpu < 0 || w->files[i].cpu == cpu)
-			r = append_by_kind(w, i);
+			r = append_by_kind(w, i, now_ns);
 	}
 	if (r < 0)
 		return r;

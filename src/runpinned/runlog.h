@@ -55,9 +55,10 @@ int runlog_flush(struct runlog_writer *writer);
 
 /* --- Used by runpinned. --- */
 
-/* Why there is no text of a file: it was not to be read; it has not changed since the previous
- * reading of the same launcher that was not forgotten; or, of LAUNCH_FILE_INTERRUPTS, no device has
- * interrupted a CPU of the plan since that reading, while other interrupts may have come. */
+/* Why there is no text of a file: it was not to be read; it has not changed (or, of
+ * LAUNCH_FILE_MEAN, hardly) since the previous reading of the same launcher that was not forgotten;
+ * or, of LAUNCH_FILE_INTERRUPTS, no device has interrupted a CPU of the plan since that reading,
+ * while other interrupts may have come. */
 #define RUNLOG_NOT_READ (-ENODATA)
 #define RUNLOG_UNCHANGED (-EALREADY)
 #define RUNLOG_NO_DEVICE (-ENOMSG)

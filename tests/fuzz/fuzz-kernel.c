@@ -221,6 +221,7 @@ static void fuzz_stat(char *text, const char *second _unused_, size_t length _un
 	_cleanup_(cpumask) struct cpumask *mask = new_mask();
 	struct procstat_times times;
 	struct procstat_load load;
+	unsigned running;
 	time_t boot;
 
 	must(cpumask_set(mask, 0) == 0 && cpumask_set(mask, 3) == 0);
@@ -228,6 +229,7 @@ static void fuzz_stat(char *text, const char *second _unused_, size_t length _un
 		must(times.n_cpus <= strlen(text) / strlen("cpu0 1\n"));
 	if (procstat_parse_load(text, &load) == 0)
 		must(load.load1 >= 0);
+	(void)procstat_parse_running(text, &running);
 	if (identity_parse_boot_time(text, &boot))
 		must(boot >= 0);
 	topology_parse_stat(text, mask);

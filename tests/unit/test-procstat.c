@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +220,34 @@ static void test_load(_unused_ void **state)
 	}
 }
 
-/* This machine's own files: readings do not go backwards, and an own burst of work shows. */
+static void test_running(_unused_ void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		unsigned running;
+	} cases[] = {
+		{ "cpu 1\nprocs_running 3\nprocs_blocked 0\n", 0, 3 },
+		{ "cpu 1\nprocs_running 4294967295\n", 0, UINT_MAX },
+		{ "", -EBADMSG, 0 },
+		{ "cpu 1\n", -EBADMSG, 0 },
+		{ "procs_running 3\n", -EBADMSG, 0 },
+		{ "cpu 1\nprocs_running 3", -EBADMSG, 0 },
+		{ "cpu 1\nprocs_running \n", -EBADMSG, 0 },
+		{ "cpu 1\nprocs_running -3\n", -EBADMSG, 0 },
+		{ "cpu 1\nprocs_running 3 4\n", -EBADMSG, 0 },
+		{ "cpu 1\nprocs_running 4294967296\n", -EBADMSG, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		unsigned running = 77;
+
+		name_case(cases[i].text);
+		assert_int_equal(procstat_parse_running(cases[i].text, &running), cases[i].r);
+		assert_int_equal(running, cases[i].r == 0 ? cases[i].running : 77);
+	}
+}
+
 /* A reader that is given the texts. */
 static void test_texts(_unused_ void **state)
 {
@@ -283,6 +311,7 @@ static void test_schedstat(void **state)
 	}
 }
 
+/* This machine's own files: readings do not go backwards, and an own burst of work shows. */
 static void test_this_machine(_unused_ void **state)
 {
 	struct procstat_times before, after;
@@ -292,6 +321,7 @@ static void test_this_machine(_unused_ void **state)
 	struct cpumask *mask = NULL;
 	int64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
 	char *text = NULL;
+	unsigned running;
 	size_t length;
 	int r;
 
@@ -313,6 +343,10 @@ static void test_this_machine(_unused_ void **state)
 	assert_int_equal(procstat_parse_load(text, &load), 0);
 	assert_true(load.runnable >= 1);
 	free(text);
+	assert_int_equal(file_read_all(PROCSTAT_STAT, MAX_TEXT, &text, &length), 0);
+	assert_int_equal(procstat_parse_running(text, &running), 0);
+	assert_true(running >= 1);
+	free(text);
 	procstat_free(procstat);
 	cpumask_free(mask);
 	procstat_free(NULL);
@@ -325,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_softirqs),
 		cmocka_unit_test(test_load),
+		cmocka_unit_test(test_running),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_schedstat),
 		cmocka_unit_test(test_this_machine),

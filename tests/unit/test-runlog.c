@@ -338,6 +338,82 @@ static void test_time_in_states(_unused_ void **state)
 	fixture_close(&fixture);
 }
 
+/* What the second file says, "left out", or "unchanged". */
+static const char *read_second(struct fixture *fixture, const char *first, const char *second)
+{
+	static char text[64];
+	struct runlog_run run;
+
+	file_say(fixture, 0, first);
+	file_say(fixture, 1, second);
+	runlog_rewind(fixture->writer);
+	put_run(fixture, 0, 0);
+	hand_over(fixture);
+	assert_run(fixture, 0, &run);
+	assert_text(run.after, 0, first);
+	if (run.after->texts[1].size == RUNLOG_UNCHANGED)
+		return "unchanged";
+	assert_in_range(run.after->texts[1].size, 0, sizeof(text) - 1);
+	snprintf(text, sizeof(text), "%s", run.after->texts[1].data);
+	return text;
+}
+
+static void test_softirqs(_unused_ void **state)
+{
+	static const struct launch_file files[] = {
+		{ .kind = LAUNCH_FILE_TOTAL, .cpu = -1 },
+		{ .kind = LAUNCH_FILE_SOFTIRQS, .cpu = -1 },
+	};
+	struct timespec longer = { .tv_nsec = 12 * NSEC_PER_MSEC };
+	bool left_out = false;
+	struct fixture fixture;
+
+	fixture_open(&fixture, files, ARRAY_SIZE(files));
+	fixture_begin(&fixture);
+	/* On a busy machine the time between two readings can be longer than a total is
+	 * believed. */
+	for (int i = 0; i < 100 && !left_out; i++) {
+		runlog_forget(fixture.writer);
+		assert_string_equal(read_second(&fixture, "cpu 1\nsoftirq 10 3 7\n", "a"), "a");
+		left_out = strcmp(read_second(&fixture, "cpu 2\nintr 5\nsoftirq 10 3 7\n", "b"),
+				   "unchanged") == 0;
+		assert_string_equal(read_second(&fixture, "cpu 2\nsoftirq 11 4 7\n", "c"), "c");
+	}
+	assert_true(left_out);
+	/* What was not taken is read again, and so is a total that has not changed for long, and
+	 * softirqs without a total. */
+	runlog_forget(fixture.writer);
+	assert_string_equal(read_second(&fixture, "cpu 2\nsoftirq 11 4 7\n", "d"), "d");
+	nanosleep(&longer, NULL);
+	assert_string_equal(read_second(&fixture, "cpu 2\nsoftirq 11 4 7\n", "e"), "e");
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(read_second(&fixture, "cpu 2\nsoftirq\n", "f"), "f");
+	fixture_close(&fixture);
+}
+
+static void test_mean(_unused_ void **state)
+{
+	static const struct launch_file files[] = {
+		{ .cpu = -1 },
+		{ .kind = LAUNCH_FILE_MEAN, .cpu = -1 },
+	};
+	struct timespec longer = { .tv_sec = 1, .tv_nsec = 1 };
+	bool left_out = false;
+	struct fixture fixture;
+
+	fixture_open(&fixture, files, ARRAY_SIZE(files));
+	fixture_begin(&fixture);
+	for (int i = 0; i < 100 && !left_out; i++) {
+		runlog_forget(fixture.writer);
+		assert_string_equal(read_second(&fixture, "x", "1.0"), "1.0");
+		left_out = strcmp(read_second(&fixture, "x", "2.0"), "unchanged") == 0;
+	}
+	assert_true(left_out);
+	nanosleep(&longer, NULL);
+	assert_string_equal(read_second(&fixture, "x", "3.0"), "3.0");
+	fixture_close(&fixture);
+}
+
 /* --- A device that interrupts other CPUs, which its own file tells. --- */
 
 #define POSSIBLE "/sys/devices/system/cpu/possible"
@@ -590,6 +666,8 @@ int main(void)
 		cmocka_unit_test(test_total_that_stands_still),
 		cmocka_unit_test(test_devices_that_stand_still),
 		cmocka_unit_test(test_time_in_states),
+		cmocka_unit_test(test_softirqs),
+		cmocka_unit_test(test_mean),
 		cmocka_unit_test_setup(test_devices_of_other_cpus, fake_machine_setup),
 		cmocka_unit_test_setup(test_columns_that_are_no_cpus, fake_machine_setup),
 		cmocka_unit_test_setup(test_many_devices, fake_machine_setup),
