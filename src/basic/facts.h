@@ -65,4 +65,10 @@ const char *facts_find_string(const struct facts *facts, const char *name);
 double facts_find_real(const struct facts *facts, const char *name);
 void facts_clear(struct facts *facts);
 
+static inline void cleanup_facts(struct facts *facts)
+{
+	facts_clear(facts);
+}
+#define _cleanup_facts_ __attribute__((cleanup(cleanup_facts)))
+
 #endif

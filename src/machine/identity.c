@@ -653,31 +653,50 @@ static void set_power(struct facts *facts)
 		facts_set_string(facts, "quiesce_power_supply", words[source]);
 }
 
-int identity_read(const struct cpumask *mask, pid_t pid, struct facts *facts)
+/* What identity_read_settings() finds. */
+static const char *const settings[] = {
+	"aslr",
+	"cpu_count",
+	"cpu_affinity",
+	"cpu_quota",
+	"cpu_config",
+	"quiesce_clocksource",
+	"quiesce_smt",
+	"quiesce_thp",
+	"quiesce_governor",
+	"quiesce_boost",
+	"quiesce_epp",
+	"quiesce_isolated",
+	"quiesce_partitions",
+	"quiesce_nohz_full",
+	"quiesce_power_supply",
+};
+
+bool identity_is_setting(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		if (strcmp(settings[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+int identity_read_settings(const struct cpumask *mask, pid_t pid, struct facts *facts)
 {
 	_cleanup_(isolation) struct isolation *isolation = NULL;
-	struct timespec boot_time = { 0 };
 	int r;
 
 	r = isolation_read(&isolation);
 	if (r < 0)
 		return r;
-	set_system(facts);
 	set_aslr(facts);
-	if (read_boot_time(&boot_time.tv_sec))
-		facts_set_date(facts, "boot_time", &boot_time);
 	set_cpus(mask, facts);
 	r = identity_set_quota(pid, facts);
 	if (r < 0)
 		return r;
-	set_cpu_model(mask, facts);
 	set_cpufreq(mask, isolation, facts);
-
-	set_cmdline(facts);
 	set_attr(facts, "quiesce_clocksource",
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource");
-	set_virtualization(facts);
-	set_mitigations(facts);
 	set_smt(facts);
 	set_thp(facts);
 	set_list(facts, "quiesce_isolated", isolation->boot);
@@ -685,6 +704,20 @@ int identity_read(const struct cpumask *mask, pid_t pid, struct facts *facts)
 	set_list(facts, "quiesce_nohz_full", isolation->nohz_full);
 	set_power(facts);
 	return facts->failed ? -ENOMEM : 0;
+}
+
+int identity_read(const struct cpumask *mask, pid_t pid, struct facts *facts)
+{
+	struct timespec boot_time = { 0 };
+
+	set_system(facts);
+	if (read_boot_time(&boot_time.tv_sec))
+		facts_set_date(facts, "boot_time", &boot_time);
+	set_cpu_model(mask, facts);
+	set_cmdline(facts);
+	set_virtualization(facts);
+	set_mitigations(facts);
+	return identity_read_settings(mask, pid, facts);
 }
 
 /* --- Facts that change. */

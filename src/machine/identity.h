@@ -5,9 +5,9 @@
  * _collect_metadata.py), so that pyperf's tools read and compare them; our names begin with
  * "quiesce_". Facts that the machine does not tell are left out.
  *
- * The facts are split into those that do not change during a run and those that do, so that the
- * changing facts can be read before and after it. The first part can be read again too: a fact that
- * differs then (the clock source, a governor) means that somebody changed the machine meanwhile.
+ * The facts are of three kinds. Some never change while the machine is up. Settings are what
+ * somebody can change (the clock source, a governor): they are read again after the runs. Others
+ * move by themselves, and are read before and after the runs.
  */
 #ifndef QUIESCE_MACHINE_IDENTITY_H
 #define QUIESCE_MACHINE_IDENTITY_H
@@ -21,28 +21,31 @@
 #include "machine/thermal.h"
 
 /*
- * What stays, for the CPUs of mask:
+ * What stays while the machine is up:
  *
  *	platform		"Linux-6.1.0-18-amd64-x86_64-with-glibc2.36"
  *	hostname
- *	aslr			"Full randomization", "Conservative ...", "No randomization"
  *	boot_time		"2026-11-20 10:08:15", local time
- *	cpu_count		integer: CPUs online
  *	cpu_model_name		of the mask's first CPU (pyperf has it on x86 only)
  *	cpu_machine		power, s390
+ *	quiesce_kernel		release and version: "6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC ..."
+ *	quiesce_cmdline		the boot parameters that bear on timing, see below
+ *	quiesce_virtualization	"none", "kvm", "kvm, container docker", "container lxc"
+ *	quiesce_mitigations	what of cpu/vulnerabilities is not "Not affected":
+ *				"retbleed: Vulnerable | spectre_v1: usercopy/swapgs barriers ..."
+ *				("Mitigation: " left out), or "not affected"; parts of it follow
+ *				from the setting of SMT
+ *
+ * and, by identity_read_settings(), the settings, for the CPUs of mask:
+ *
+ *	aslr			"Full randomization", "Conservative ...", "No randomization"
+ *	cpu_count		integer: CPUs online
  *	cpu_affinity		"2-3": the mask, unless it is all CPUs
  *	cpu_quota		"0.2 CPUs": the smallest quota of the cgroups of process `pid`
  *				(0: the calling one) that can be seen (quota.h)
  *	cpu_config		"2-3=driver:intel_pstate, intel_pstate:turbo, governor:powersave,
  *				isolated; idle:intel_idle"
- *
- *	quiesce_kernel		release and version: "6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC ..."
- *	quiesce_cmdline		the boot parameters that bear on timing, see below
  *	quiesce_clocksource	"tsc"
- *	quiesce_virtualization	"none", "kvm", "kvm, container docker", "container lxc"
- *	quiesce_mitigations	what of cpu/vulnerabilities is not "Not affected":
- *				"retbleed: Vulnerable | spectre_v1: usercopy/swapgs barriers ..."
- *				("Mitigation: " left out), or "not affected"
  *	quiesce_smt		cpu/smt/control and active: "on, active", "notsupported, inactive"
  *	quiesce_thp		transparent_hugepage/enabled and defrag: "madvise, defrag madvise"
  *	quiesce_governor	"performance"; where the mask's CPUs differ, as cpu_config:
@@ -54,9 +57,13 @@
  *	quiesce_nohz_full	as a list
  *	quiesce_power_supply	"ac", "battery", "none"
  *
- * Returns 0 or -ENOMEM (`facts` then holds what was found until then).
+ * Both return 0 or -ENOMEM (`facts` then holds what was found until then).
  */
 int identity_read(const struct cpumask *mask, pid_t pid, struct facts *facts);
+int identity_read_settings(const struct cpumask *mask, pid_t pid, struct facts *facts);
+
+/* Whether identity_read_settings() may find a fact of this name. */
+bool identity_is_setting(const char *name);
 
 /*
  * What moves:

@@ -523,21 +523,14 @@ char *summary_render(const struct summary_input *input)
 	return text_steal(&t);
 }
 
-/* The mean of what was measured before and after the runs, by the clock of the values; NAN when
- * unknown. `what` is "floor" or "floor_shell". */
+/* By the clock of the values; NAN when unknown. `what` is "floor" or "floor_shell". */
 static double read_floor(const struct benchmark *benchmark, const char *what)
 {
 	const char *clock = benchmark->series->clock == WINDOW_KERNEL ? "kernel" : "user";
-	const char *const moments[] = { "before", "after" };
-	double floors[ARRAY_SIZE(moments)];
+	char name[64];
 
-	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
-		char name[64];
-
-		snprintf(name, sizeof(name), "quiesce_%s_%s_%s", what, clock, moments[i]);
-		floors[i] = facts_find_real(&benchmark->metadata, name);
-	}
-	return isfinite(floors[1]) ? (floors[0] + floors[1]) / 2 : floors[0];
+	snprintf(name, sizeof(name), "quiesce_%s_%s_before", what, clock);
+	return facts_find_real(&benchmark->metadata, name);
 }
 
 /* The empty program's figure of the metric. */

@@ -311,7 +311,7 @@ enum stamper commands_get_stamper(const struct commands *commands)
  * microseconds, and not more, whatever the machine did meanwhile. */
 static int64_t find_event_gap_ns(const struct measurement *m)
 {
-	double seconds = m->floor_before.least_event_seconds - m->floor_before.least_seconds;
+	double seconds = m->floor.least_event_seconds - m->floor.least_seconds;
 
 	return isfinite(seconds) ? CLAMP(llround(seconds * NSEC_PER_SEC), 0, EVENT_GAP_MAX_NS) : 0;
 }
@@ -364,6 +364,16 @@ void commands_settle_clocks(struct commands *commands, bool user)
 	}
 	for (size_t i = 0; user && i < commands->n; i++)
 		commands->items[i].measurement->series->clock = WINDOW_USER;
+}
+
+void commands_end(struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		if (commands->items[i].session)
+			session_end(commands->items[i].session);
+	}
+	if (commands->empty_shell.session)
+		session_end(commands->empty_shell.session);
 }
 
 static void command_clear(struct command *command)

@@ -80,6 +80,8 @@ enum stamper commands_get_stamper(const struct commands *commands);
  * difference between two programs: the kernel's stamps, or our own if a series cannot have the
  * kernel's or if `user` says so. */
 void commands_settle_clocks(struct commands *commands, bool user);
+/* Lets the launchers end, beside what is still to be done. */
+void commands_end(struct commands *commands);
 void commands_clear(struct commands *commands);
 
 #endif

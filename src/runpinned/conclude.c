@@ -16,18 +16,13 @@
 
 /* The time of the empty program, by the clock of the values: the mean of the measurements before
  * and after the runs. */
-static double floor_seconds(const struct measurement *m, const struct floor_time *before,
-	const struct floor_time *after)
+static double floor_seconds(const struct measurement *m, const struct floor_time *floor)
 {
-	bool kernel = m->series->clock == WINDOW_KERNEL;
-	double first = kernel ? before->kernel_seconds : before->user_seconds;
-	double second = kernel ? after->kernel_seconds : after->user_seconds;
-
-	return isfinite(second) ? (first + second) / 2 : first;
+	return m->series->clock == WINDOW_KERNEL ? floor->kernel_seconds : floor->user_seconds;
 }
 
 static int describe_one(struct command *command, const struct place *place,
-	const struct evidence_reader *evidence, bool is_first)
+	const struct evidence_reader *evidence, struct facts *now, bool is_first)
 {
 	_cleanup_free_ char *changes = NULL;
 	int r;
@@ -35,10 +30,10 @@ static int describe_one(struct command *command, const struct place *place,
 	r = judge_frequencies(command->measurement->series);
 	if (r < 0)
 		return r;
-	r = describe_outcome(command->measurement, evidence, place, &command->facts);
+	r = describe_outcome(command->measurement, evidence, now, &command->facts);
 	if (r < 0)
 		return r;
-	r = describe_changes(place, command, &changes);
+	r = describe_changes(place, now, command, &changes);
 	if (r < 0)
 		return r;
 	/* This is about the machine, so it is the same for all commands. */
@@ -62,12 +57,8 @@ static void report_runs(const struct options *options, const struct place *place
 			.facts = &command->facts,
 			.by_program = by_program,
 			.unit = options->unit,
-			.floor_seconds = by_program
-				? NAN
-				: floor_seconds(m, &m->floor_before, &m->floor_after),
-			.shell_seconds = by_program
-				? NAN
-				: floor_seconds(m, &m->shell_before, &m->shell_after),
+			.floor_seconds = by_program ? NAN : floor_seconds(m, &m->floor),
+			.shell_seconds = by_program ? NAN : floor_seconds(m, &m->shell),
 			.decided = options->decide > 0,
 			.one_of_several = by_program || options->n_commands > 1,
 			.verbose = options->verbose > 0,
@@ -178,6 +169,7 @@ int conclude(const struct options *options, const struct place *place, struct co
 	struct parts parts = { 0 };
 	_cleanup_free_ struct document_part *items = NULL;
 	_cleanup_free_ char *saved = NULL;
+	_cleanup_facts_ struct facts now = { 0 };
 	/* With --json, standard output is for the JSON text alone. */
 	FILE *stream = options->json ? stderr : stdout;
 	int r = 0;
@@ -204,10 +196,12 @@ int conclude(const struct options *options, const struct place *place, struct co
 			return r;
 		}
 	}
+	r = describe_machine_again(place, &now);
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 
-		r = describe_one(command, place, evidence, i == 0);
+		if (r == 0)
+			r = describe_one(command, place, evidence, &now, i == 0);
 		if (r < 0) {
 			say_errno(r, "cannot describe the result");
 			return r;

@@ -195,7 +195,7 @@ int describe_control(struct commands *commands)
 /* Some names are pyperf's, for numbers: a result with a text there could not be written. */
 static int check_given(const char *name, const char *value)
 {
-	struct facts written = { 0 };
+	_cleanup_facts_ struct facts written = { 0 };
 	const struct fact *fact;
 	const char *objection = NULL;
 	int r = 0;
@@ -210,7 +210,6 @@ static int check_given(const char *name, const char *value)
 		r = -EINVAL;
 	if (objection)
 		say("--metadata: '%s' is a name of pyperf's, and this value %s", name, objection);
-	facts_clear(&written);
 	return r;
 }
 
@@ -225,7 +224,7 @@ static int describe_given(const struct options *options, struct facts *facts)
 
 		if (!name)
 			return -ENOMEM;
-		if (facts_find(facts, name)) {
+		if (facts_find(facts, name) || identity_is_setting(name)) {
 			say("--metadata: '%s' is written by runpinned itself", name);
 			return -EINVAL;
 		}
@@ -240,6 +239,13 @@ static int describe_given(const struct options *options, struct facts *facts)
 int describe_machine(const struct place *place, struct facts *facts)
 {
 	int r = identity_read(place->cpus, 0, facts);
+
+	return r < 0 ? r : identity_read_moving(place->cpus, NULL, facts);
+}
+
+int describe_machine_again(const struct place *place, struct facts *facts)
+{
+	int r = identity_read_settings(place->cpus, 0, facts);
 
 	return r < 0 ? r : identity_read_moving(place->cpus, NULL, facts);
 }
@@ -278,17 +284,14 @@ int describe_setup(const struct options *options, const struct command *command,
 	return facts->failed ? -ENOMEM : r;
 }
 
-/* Reads frequencies and load once more: the difference from the values at the start shows what the
- * benchmark itself has changed. */
-static int describe_moved(const struct place *place, struct facts *facts)
+/* Frequencies and load: the difference from the values at the start shows what the benchmark itself
+ * has changed. */
+static void describe_moved(const struct facts *now, struct facts *facts)
 {
 	static const char *const names[] = { "load_avg_1min", "runnable_threads", "cpu_freq" };
-	struct facts now = { 0 };
-	int r;
 
-	r = identity_read_moving(place->cpus, NULL, &now);
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
-		const struct fact *fact = facts_find(&now, names[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct fact *fact = facts_find(now, names[i]);
 		char name[64];
 
 		if (!fact)
@@ -296,8 +299,6 @@ static int describe_moved(const struct place *place, struct facts *facts)
 		snprintf(name, sizeof(name), "quiesce_after_%s", names[i]);
 		facts_set_copy(facts, name, fact);
 	}
-	facts_clear(&now);
-	return r;
 }
 
 static int describe_inspections(const struct measurement *measurement, struct facts *facts)
@@ -319,7 +320,7 @@ static int describe_inspections(const struct measurement *measurement, struct fa
 }
 
 int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
-	const struct place *place, struct facts *facts)
+	const struct facts *now, struct facts *facts)
 {
 	int r;
 
@@ -341,24 +342,14 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 	if (r < 0)
 		return r;
 	/* facts_set_real() ignores a NAN, which stands for a figure that was not measured. */
+	facts_set_real(facts, "quiesce_floor_kernel_before", measurement->floor.kernel_seconds);
+	facts_set_real(facts, "quiesce_floor_user_before", measurement->floor.user_seconds);
+	facts_set_real(facts, "quiesce_floor_user_cpu", measurement->floor.user_cpu_seconds);
+	facts_set_real(facts, "quiesce_floor_system_cpu", measurement->floor.system_cpu_seconds);
+	facts_set_real(facts, "quiesce_floor_max_rss", measurement->floor.max_rss_bytes);
 	facts_set_real(
-		facts, "quiesce_floor_kernel_before", measurement->floor_before.kernel_seconds);
-	facts_set_real(
-		facts, "quiesce_floor_kernel_after", measurement->floor_after.kernel_seconds);
-	facts_set_real(facts, "quiesce_floor_user_before", measurement->floor_before.user_seconds);
-	facts_set_real(facts, "quiesce_floor_user_after", measurement->floor_after.user_seconds);
-	facts_set_real(facts, "quiesce_floor_user_cpu", measurement->floor_before.user_cpu_seconds);
-	facts_set_real(
-		facts, "quiesce_floor_system_cpu", measurement->floor_before.system_cpu_seconds);
-	facts_set_real(facts, "quiesce_floor_max_rss", measurement->floor_before.max_rss_bytes);
-	facts_set_real(facts, "quiesce_floor_shell_kernel_before",
-		measurement->shell_before.kernel_seconds);
-	facts_set_real(
-		facts, "quiesce_floor_shell_kernel_after", measurement->shell_after.kernel_seconds);
-	facts_set_real(
-		facts, "quiesce_floor_shell_user_before", measurement->shell_before.user_seconds);
-	facts_set_real(
-		facts, "quiesce_floor_shell_user_after", measurement->shell_after.user_seconds);
+		facts, "quiesce_floor_shell_kernel_before", measurement->shell.kernel_seconds);
+	facts_set_real(facts, "quiesce_floor_shell_user_before", measurement->shell.user_seconds);
 	if (measurement->env_pad_seeded)
 		facts_set_integer(
 			facts, "quiesce_env_pad_seed", (int64_t)measurement->env_pad_seed);
@@ -385,9 +376,7 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 			measurement->incomplete ? measurement->incomplete : "ended early");
 	if (measurement->n_refused > 0)
 		facts_set_integer(facts, "quiesce_values_refused", (int64_t)measurement->n_refused);
-	r = describe_moved(place, facts);
-	if (r < 0)
-		return r;
+	describe_moved(now, facts);
 	return facts->failed ? -ENOMEM : 0;
 }
 
@@ -401,29 +390,39 @@ int describe_quota(const struct place *place, struct commands *commands)
 	return r;
 }
 
-int describe_changes(const struct place *place, struct command *command, char **ret_text)
+static void append_change(struct text *t, const char *name, const char *was, const char *is)
+{
+	text_appendf(t, "%s%s was '%s', is '%s'", t->length > 0 ? "; " : "", name, was, is);
+}
+
+int describe_changes(
+	const struct place *place, struct facts *now, struct command *command, char **ret_text)
 {
 	struct facts *facts = &command->facts;
 	_cleanup_text_ struct text t = { 0 };
-	struct facts now = { 0 };
 	char *text;
 	int r;
 
-	r = identity_read(place->cpus, command_find_limited(command, place), &now);
-	for (size_t i = 0; r == 0 && i < now.n; i++) {
-		const struct fact *after = &now.items[i], *before = facts_find(facts, after->name);
-
-		/* `aslr` is what the program finds, which --no-aslr decides. */
-		if (after->type != FACT_STRING || strcmp(after->name, "aslr") == 0)
-			continue;
-		if (before && strcmp(before->string, after->string) == 0)
-			continue;
-		text_appendf(&t, "%s%s was '%s', is '%s'", t.length > 0 ? "; " : "", after->name,
-			before ? before->string : "", after->string);
-	}
-	facts_clear(&now);
+	/* Each launcher may be in a cgroup of its own. */
+	r = place->join ? identity_set_quota(command_find_limited(command, place), now) : 0;
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < now->n; i++) {
+		const struct fact *fact = &now->items[i];
+		const char *was = facts_find_string(facts, fact->name);
+
+		/* `aslr` is what the program finds, which --no-aslr decides. */
+		if (fact->type == FACT_STRING && identity_is_setting(fact->name) &&
+			strcmp(fact->name, "aslr") != 0 && !(was && strcmp(was, fact->string) == 0))
+			append_change(&t, fact->name, was ? was : "", fact->string);
+	}
+	for (size_t i = 0; i < facts->n; i++) {
+		const struct fact *fact = &facts->items[i];
+
+		if (fact->type == FACT_STRING && identity_is_setting(fact->name) &&
+			!facts_find(now, fact->name))
+			append_change(&t, fact->name, fact->string, "");
+	}
 	text = text_steal(&t);
 	if (!text)
 		return -ENOMEM;
@@ -454,7 +453,7 @@ static void describe_parts(const struct quiesce *quiesce, struct facts *facts)
 int describe_quiesce(
 	struct commands *commands, const struct quiesce *quiesce, const struct meanwhile *meanwhile)
 {
-	struct facts facts = { 0 };
+	_cleanup_facts_ struct facts facts = { 0 };
 	int r = 0;
 
 	if (quiesce)
@@ -466,8 +465,5 @@ int describe_quiesce(
 		if (commands->items[i].facts.failed)
 			r = -ENOMEM;
 	}
-	if (facts.failed)
-		r = -ENOMEM;
-	facts_clear(&facts);
-	return r;
+	return facts.failed ? -ENOMEM : r;
 }

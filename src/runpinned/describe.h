@@ -14,6 +14,8 @@
 
 /* The machine, and what moves there, before the first run. 0 or -ENOMEM. */
 int describe_machine(const struct place *place, struct facts *facts);
+/* After the last run: the settings of the machine, and what moves there. 0 or -ENOMEM. */
+int describe_machine_again(const struct place *place, struct facts *facts);
 /* The metadata that are known before the first run: the machine, the program, and the options. 0,
  * -ENOMEM, or -EINVAL after saying which name of --metadata is taken. */
 int describe_setup(const struct options *options, const struct command *command,
@@ -22,16 +24,19 @@ int describe_setup(const struct options *options, const struct command *command,
  * comparison can tell whether two results have the same one. Nothing without a control. -ENOMEM. */
 int describe_control(struct commands *commands);
 /* The metadata that are known after the last run: the time of the empty program, why the
- * measurement ended, and how frequency and load have changed. 0 or -ENOMEM. */
+ * measurement ended, and how frequency and load have changed, of which `now` is
+ * describe_machine_again(). 0 or -ENOMEM. */
 int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
-	const struct place *place, struct facts *facts);
+	const struct facts *now, struct facts *facts);
 /*
- * Which settings of the machine differ from those that describe_machine() found: for example,
+ * Which settings of the machine in `now` differ from those that describe_machine() found, or are
+ * there no more: for example,
  * somebody changed a governor, or the kernel stopped using a clock source. The list goes into the
  * facts of the command as quiesce_changed, and into *ret_text for a person (malloc'd, "" when
  * nothing changed).
  */
-int describe_changes(const struct place *place, struct command *command, char **ret_text);
+int describe_changes(
+	const struct place *place, struct facts *now, struct command *command, char **ret_text);
 /* Once the launchers have started: the CPU quota of their cgroup (command_find_limited()). 0 or
  * -ENOMEM. */
 int describe_quota(const struct place *place, struct commands *commands);

@@ -144,7 +144,7 @@ struct launcher {
 	int core_error;
 	bool skips_core; /* LAUNCH_CORE_HALF: the core is not looked at around this run */
 	struct core_look core_look; /* after the previous run */
-	int64_t run_ns;	       /* how long the previous run took; INT64_MAX before the first one */
+	int64_t run_ns; /* how long the last run took, of whichever program; INT64_MAX before any */
 	struct stamps *stamps; /* shared with the BPF programs; NULL without them */
 	struct attach attach;
 	struct runlog_writer *runlog;
@@ -626,6 +626,7 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 {
 	const struct child *child = &l->child;
 
+	l->run_ns = report->end_ns - child->start_ns;
 	/* This comes first, so that the core is as the run has left it. */
 	l->core_look = look_at_core(l, child->is_floor);
 	report->start_ns = child->start_ns;
@@ -638,7 +639,6 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 	if (child->is_floor)
 		return;
 	read_affinity(l, report);
-	l->run_ns = report->end_ns - report->start_ns;
 	l->skips_core = l->plan->flags & LAUNCH_CORE_HALF && !l->skips_core;
 	report->core_error = l->core_error;
 	report_core(&child->core, report->window.cpu_exec, &report->core_before);

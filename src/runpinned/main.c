@@ -358,6 +358,9 @@ static int make_runs(const struct options *options, const struct place *place,
 	if (r == 0)
 		r = measure(options, place, commands, stop, counting, evidence,
 			save_wants_user_clock(save));
+	/* The quota of a launcher that has joined the target is asked for once more. */
+	if (!place->join)
+		commands_end(commands);
 	if (r == 0)
 		r = describe_quiesce(commands, quiesce, meanwhile);
 	if (r < 0)
@@ -370,7 +373,7 @@ static int make_runs(const struct options *options, const struct place *place,
 static enum exit_status prepare_result(const struct options *options, const struct place *place,
 	struct commands *commands, struct save **ret)
 {
-	struct facts machine = { 0 };
+	_cleanup_facts_ struct facts machine = { 0 };
 	int r;
 
 	r = describe_machine(place, &machine);
@@ -380,7 +383,6 @@ static enum exit_status prepare_result(const struct options *options, const stru
 		facts_clear(&command->facts);
 		r = describe_setup(options, command, place, &machine, &command->facts);
 	}
-	facts_clear(&machine);
 	if (r == -EINVAL)
 		return EXIT_USAGE;
 	if (r < 0) {

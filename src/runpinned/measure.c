@@ -571,7 +571,7 @@ static void note_window_error(struct work *work, const struct launch_report *rep
 
 static struct window_floor get_window_floor(const struct work *work)
 {
-	const struct floor_time *floor = &work->m->floor_before;
+	const struct floor_time *floor = &work->m->floor;
 	double user_seconds = isfinite(floor->event_user_seconds) ? floor->event_user_seconds
 								  : floor->user_seconds;
 	double gap = user_seconds - floor->kernel_seconds;
@@ -1214,8 +1214,6 @@ static int prepare(const struct work *work, struct measurement **ret)
 	m->env_pad_seed = work->env_pad_seed;
 	m->order_seed = work->random_order;
 	m->sitting = work->sitting;
-	m->floor_after = no_floor;
-	m->shell_after = m->floor_after;
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	m->series->start_realtime_ns = realtime.tv_sec * NSEC_PER_SEC + realtime.tv_nsec;
 	*ret = TAKE_PTR(m);
@@ -1245,7 +1243,7 @@ static void share_end(struct work *work, int error)
 
 /* Measures the empty program with the first launcher only; the result is valid for all of them. The
  * same holds for the shell with nothing to do, if there is one. */
-static int share_floor(struct work *work, bool after)
+static int share_floor(struct work *work)
 {
 	struct session *shell = work->commands->empty_shell.session;
 	struct floor_time floor, of_shell = no_floor;
@@ -1258,8 +1256,8 @@ static int share_floor(struct work *work, bool after)
 	for (size_t i = 0; i < work->commands->n; i++) {
 		struct measurement *m = work->commands->items[i].measurement;
 
-		*(after ? &m->floor_after : &m->floor_before) = floor;
-		*(after ? &m->shell_after : &m->shell_before) = of_shell;
+		m->floor = floor;
+		m->shell = of_shell;
 		m->window_error = work->m->window_error;
 	}
 	return r;
@@ -1297,7 +1295,7 @@ int measure(const struct options *options, const struct place *place, struct com
 		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
 
 	say_hidden(&work);
-	r = share_floor(&work, false);
+	r = share_floor(&work);
 	say_window_error(work.m->window_error);
 	work.said_window = work.m->window_error;
 	if (r == 0)
@@ -1310,7 +1308,5 @@ int measure(const struct options *options, const struct place *place, struct com
 		say("note: --max-time is over after %zu of %u runs", rounds_done(&work, FOR_VALUE),
 			options->runs);
 	share_end(&work, r);
-	if (work.m->end == MEASURE_COMPLETE)
-		(void)share_floor(&work, true);
 	return 0;
 }

@@ -43,10 +43,8 @@ struct measurement {
 	struct progvalues *progvalues; /* the values that the program measured itself */
 	/* Runs that handed over something that is not valid values. */
 	size_t n_refused;
-	struct floor_time floor_before;
-	struct floor_time floor_after;
-	struct floor_time shell_before; /* of the shell of --shell with nothing to do */
-	struct floor_time shell_after;
+	struct floor_time floor;
+	struct floor_time shell; /* of the shell of --shell with nothing to do */
 	enum measure_end end;
 	/* Why the measurement ended early, as in the metadata: "run 17 failed: exit status 3". */
 	char *incomplete;

@@ -532,13 +532,19 @@ int session_read_values(struct session *session, char **ret, size_t *ret_size)
 	return values_fd_read(session->values_fd, ret, ret_size);
 }
 
+void session_end(struct session *session)
+{
+	/* The launcher ends when its socket is closed, and the keeper ends with it. */
+	if (session->socket >= 0)
+		close(session->socket);
+	session->socket = -EBADF;
+}
+
 void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	/* The launcher ends when its socket is closed, and the keeper ends with it. */
-	if (session->socket >= 0)
-		close(session->socket);
+	session_end(session);
 	if (session->keeper > 0)
 		(void)RETRY_INTERRUPTED(waitpid(session->keeper, NULL, 0));
 	if (session->stderr_fd >= 0)

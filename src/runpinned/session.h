@@ -94,6 +94,9 @@ int session_next(struct session *session, struct runlog_run *ret);
 int session_read_values(struct session *session, char **ret, size_t *ret_size);
 /* Prints the last lines that the program wrote to standard error in the last of these runs. */
 void session_print_stderr(const struct session *session);
+/* Makes no more runs: the launcher begins to end, which session_free() waits for. Its number
+ * (session_get_launcher()) is not valid any more. */
+void session_end(struct session *session);
 /* Ends the launcher and waits until it has ended. */
 void session_free(struct session *session);
 

@@ -203,6 +203,14 @@ def test_quota_that_comes():
         check('cpu_quota' in benchmark['metadata']['quiesce_changed'], 'metadata')
 
 
+def test_quota_that_goes():
+    with Machine('vm-plain') as box:
+        _, _, said = measure_limited(
+            box, {**V2, f'{LIMITED}/cpu.max': '50000 100000'},
+            f"echo 'max 100000' > {LIMITED}/cpu.max")
+        check("cpu_quota was '0.5 CPUs', is ''" in said, said)
+
+
 def test_throttled():
     expect('intel-hybrid', 'throttled', 'echo 1000 > '
            f'sys/devices/system/cpu/cpu{CPU}/thermal_throttle/core_throttle_count')
