@@ -10,6 +10,7 @@
 #include "runpinned/calibrate.h"
 #include "runpinned/hooks.h"
 #include "runpinned/measure.h"
+#include "runpinned/session.h"
 
 enum {
 	TRIAL_ROUNDS = 64, /* some 10 ms */
@@ -91,18 +92,18 @@ static int make_trial(struct command *command, const struct options *options,
 }
 
 /* The shortest of some runs in seconds; NAN when there was none. */
-static int time_command(struct command *command, const struct options *options,
-	const struct place *place, const struct counting *counting, struct stop *stop, double *ret)
+static int time_command(
+	struct command *command, const struct launch_inputs *in, struct stop *stop, double *ret)
 {
 	struct launch_report report = { 0 };
 	double shortest = NAN, sum = 0;
 	int r;
 
-	r = command_start(command, options, place, counting, NULL, NULL, stop);
+	r = session_start(command, in, stop);
 	if (r < 0)
 		return r;
 	for (int i = 0; i < TRIALS_MAX && sum < TRIALS_SECONDS; i++) {
-		r = make_trial(command, options, place, stop, &report);
+		r = make_trial(command, in->options, in->place, stop, &report);
 		if (r < 0)
 			return r;
 		if (r == 0)
@@ -115,13 +116,12 @@ static int time_command(struct command *command, const struct options *options,
 }
 
 /* The same in a new launcher, which is ended afterwards. */
-static int time_once(struct command *command, const struct options *options,
-	const struct place *place, const struct counting *counting, struct stop *stop, double *ret)
+static int time_once(
+	struct command *command, const struct launch_inputs *in, struct stop *stop, double *ret)
 {
-	int r = time_command(command, options, place, counting, stop, ret);
+	int r = time_command(command, in, stop, ret);
 
-	session_free(command->session);
-	command->session = NULL;
+	session_free(TAKE_PTR(command->session));
 	return r;
 }
 
@@ -137,10 +137,15 @@ static unsigned find_length(const struct command *control, const char *known)
 	return length;
 }
 
-int calibrate_control(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting, const char *known,
-	struct stop *stop)
+int calibrate_control(struct commands *commands, const struct launch_inputs *given,
+	const char *known, struct stop *stop)
 {
+	const struct options *options = given->options;
+	const struct launch_inputs in = {
+		.options = options,
+		.place = given->place,
+		.counting = given->counting,
+	};
 	struct command *control = &commands->items[commands->n - 1];
 	double program, trial;
 	unsigned length;
@@ -155,9 +160,9 @@ int calibrate_control(struct commands *commands, const struct options *options,
 		return 0;
 	}
 	set_length(control, TRIAL_ROUNDS);
-	r = time_once(&commands->items[0], options, place, counting, stop, &program);
+	r = time_once(&commands->items[0], &in, stop, &program);
 	if (r == 0)
-		r = time_once(control, options, place, counting, stop, &trial);
+		r = time_once(control, &in, stop, &trial);
 	if (r == 0)
 		set_length(control, calibrate_choose_length(program, TRIAL_ROUNDS, trial));
 	return r;

@@ -9,7 +9,9 @@
 #ifndef QUIESCE_RUNPINNED_CALIBRATE_H
 #define QUIESCE_RUNPINNED_CALIBRATE_H
 
+#include "basic/stop.h"
 #include "runpinned/command.h"
+#include "runpinned/launchplan.h"
 
 /* The power of 4 for a program that takes so many seconds, if `trial_rounds` rounds of the control
  * take `trial_seconds`. */
@@ -24,8 +26,7 @@ unsigned calibrate_choose_length(
  * leaves it to the measurement to say so. Says what is wrong; -ECANCELED when a signal asked to
  * stop.
  */
-int calibrate_control(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting, const char *known,
+int calibrate_control(struct commands *commands, const struct launch_inputs *in, const char *known,
 	struct stop *stop);
 
 #endif

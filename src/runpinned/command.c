@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "basic/cleanup.h"
 #include "basic/install.h"
@@ -124,51 +123,6 @@ int commands_resolve(struct commands *commands)
 	return 0;
 }
 
-static void say_start_failure(int error, const struct launch_report *report,
-	const struct counting *counting, const struct place *place)
-{
-	if (report->step == LAUNCH_STEP_JOIN)
-		return;
-	if (report->step == LAUNCH_STEP_AFFINITY)
-		say_errno(error, "cannot bind to CPU %s", place->cpus_text);
-	else if (report->step == LAUNCH_STEP_COUNTER &&
-		(size_t)report->detail >= counting->first_event)
-		say_errno(error, "cannot count %s",
-			counting->event_names[(size_t)report->detail - counting->first_event]);
-	else if (error == -ENOENT)
-		say("cannot start the launcher: runpinned-launcher and runpinned-floor are not "
-		    "installed");
-	else if (error == -EFBIG)
-		say("cannot start the launcher (runpinned-launcher): files may not be as large "
-		    "here as those in memory that it needs, of 1 MiB or more (ulimit -f)");
-	else if (error == -EPIPE)
-		say("cannot start the launcher (runpinned-launcher): it died");
-	else if (error == -EPROTO)
-		say("cannot start the launcher (runpinned-launcher): it is of another version than "
-		    "runpinned");
-	else
-		say_errno(error, "cannot start the launcher (runpinned-launcher)");
-}
-
-static uint32_t launch_flags(const struct options *options)
-{
-	uint32_t flags = 0;
-
-	if (options->no_aslr)
-		flags |= LAUNCH_NO_ASLR;
-	if (options->set_nice)
-		flags |= LAUNCH_SET_NICE;
-	if (options->fifo_priority > 0)
-		flags |= LAUNCH_SET_FIFO;
-	if (options->env_pad != ENV_PAD_NONE)
-		flags |= LAUNCH_ENV_PAD;
-	if (options->core_half)
-		flags |= LAUNCH_CORE_HALF;
-	if (!options->no_evidence)
-		flags |= LAUNCH_SCHEDSTAT;
-	return flags;
-}
-
 /* The events of runs, which are opened later, find the kernel's preparations made. */
 static void *wake_events(void *arg)
 {
@@ -186,125 +140,6 @@ void commands_attach(struct commands *commands, const struct options *options)
 	if (r < 0 || !options->no_evidence || options->events)
 		commands->is_waking =
 			pthread_create(&commands->waking, NULL, wake_events, commands) == 0;
-}
-
-/* Whether one of the variables has the name of this one. */
-static bool is_set_anew(const char *const variables[], const char *text)
-{
-	for (; *variables; variables++) {
-		if (options_is_same_variable(*variables, text))
-			return true;
-	}
-	return false;
-}
-
-/* The environment of the command, but for what differs between sessions: PATH or all that we have,
- * and the variables of --env. An array, malloc'd, of strings that are not; NULL without memory. */
-static char **make_environment(const struct command *command, const struct options *options)
-{
-	size_t n = 0, n_variables = 0;
-	char **env;
-
-	while (environ[n])
-		n++;
-	while (command->variables[n_variables])
-		n_variables++;
-	env = calloc(n + n_variables + 1, sizeof(*env));
-	if (!env)
-		return NULL;
-	n = 0;
-	for (char **one = environ; *one; one++) {
-		if ((!options->clear_env || text_starts_with(*one, "PATH=")) &&
-			!is_set_anew(command->variables, *one))
-			env[n++] = *one;
-	}
-	for (size_t i = 0; i < n_variables; i++)
-		env[n++] = (char *)command->variables[i];
-	return env;
-}
-
-int command_start(struct command *command, const struct options *options, const struct place *place,
-	const struct counting *counting, const struct evidence_reader *evidence,
-	const struct tracepoints *tracepoints, struct stop *stop)
-{
-	_cleanup_free_ char **env = make_environment(command, options);
-	struct session_plan plan = {
-		.cpus = place->cpus,
-		.housekeeping = place->housekeeping,
-		.program = command->program,
-		.argv = command->argv,
-		.env = env,
-		.flags = launch_flags(options),
-		.nice = options->nice,
-		.fifo_priority = options->fifo_priority,
-		.clockid = CLOCK_MONOTONIC_RAW,
-		.timeout_ns = options->timeout_ns,
-		.core_ns = options->core_ns,
-		.counters = counting->attrs,
-		.n_counters = counting->n,
-		.n_evidence_counters = counting->first_event,
-		.n_cpu_counters = counting->n_cpu_counters,
-		.tracepoints = tracepoints,
-		.join = place->join,
-		.show_output = options->show_output,
-		.user = options->user,
-		.input = command->streams.input,
-		.output = command->streams.output,
-		.stdout_to = options->stdout_to,
-	};
-	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
-	int r;
-
-	if (!tracepoints && (!options->stamper_given || options->stamper == STAMPER_CPU_EVENTS))
-		plan.flags |= LAUNCH_CPU_EVENTS;
-	if (evidence)
-		plan.files = evidence_files(evidence, &plan.n_files);
-	r = env ? session_start(&plan, stop, &command->session, &report) : -ENOMEM;
-	if (r < 0 && r != -ECANCELED)
-		say_start_failure(r, &report, counting, place);
-	return r;
-}
-
-int commands_start(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting,
-	const struct evidence_reader *evidence, struct stop *stop)
-{
-	struct command *shell = &commands->empty_shell;
-	int r;
-
-	r = commands->tracepoints ? tracepoints_await(commands->tracepoints) : -EPERM;
-	if (r < 0)
-		tracepoints_free(TAKE_PTR(commands->tracepoints));
-	if (r < 0 && options->stamper_given && options->stamper == STAMPER_TRACEPOINTS) {
-		say_errno(r, "cannot attach to the tracepoints (--stamps), which needs BPF");
-		return r;
-	}
-	for (size_t i = 0; i < commands->n; i++) {
-		r = command_start(&commands->items[i], options, place, counting, evidence,
-			commands->tracepoints, stop);
-		if (r < 0)
-			return r;
-	}
-	if (options->stamper_given && options->stamper == STAMPER_CPU_EVENTS &&
-		commands_get_stamper(commands) != STAMPER_CPU_EVENTS) {
-		say("cannot use events of the CPUs (--stamps): this needs root, or "
-		    "kernel.perf_event_paranoid at 0 or less");
-		return -EPERM;
-	}
-	if (shell->argv)
-		r = command_start(
-			shell, options, place, counting, NULL, commands->tracepoints, stop);
-	return r;
-}
-
-pid_t command_find_limited(const struct command *command, const struct place *place)
-{
-	return place->join ? session_get_launcher(command->session) : 0;
-}
-
-enum stamper commands_get_stamper(const struct commands *commands)
-{
-	return session_get_stamper(commands->items[0].session);
 }
 
 /* How much longer the event of the inspections makes the gap of the empty program: some
@@ -366,19 +201,8 @@ void commands_settle_clocks(struct commands *commands, bool user)
 		commands->items[i].measurement->series->clock = WINDOW_USER;
 }
 
-void commands_end(struct commands *commands)
-{
-	for (size_t i = 0; i < commands->n; i++) {
-		if (commands->items[i].session)
-			session_end(commands->items[i].session);
-	}
-	if (commands->empty_shell.session)
-		session_end(commands->empty_shell.session);
-}
-
 static void command_clear(struct command *command)
 {
-	session_free(command->session);
 	measurement_free(command->measurement);
 	facts_clear(&command->facts);
 	free(command->program);

@@ -12,14 +12,13 @@
 
 #include "basic/facts.h"
 #include "basic/stop.h"
-#include "runpinned/counting.h"
-#include "runpinned/evidence.h"
 #include "runpinned/measurement.h"
 #include "runpinned/options.h"
 #include "runpinned/place.h"
-#include "runpinned/session.h"
 #include "runpinned/streams.h"
 #include "runpinned/tracepoints.h"
+
+struct session;
 
 struct command {
 	const char *name;	   /* the name of the benchmark */
@@ -61,27 +60,12 @@ int commands_resolve(struct commands *commands);
 /* Begins what takes a moment: to attach the tracepoints if --stamps allows it (tracepoints.h), and
  * to wait for the kernel's preparations for events on tasks, unless no run needs one. */
 void commands_attach(struct commands *commands, const struct options *options);
-/* Starts the launcher of one command, which reads the files that `evidence` needs; `evidence` and
- * `tracepoints` may be NULL. Says what is wrong and returns a negative errno. */
-int command_start(struct command *command, const struct options *options, const struct place *place,
-	const struct counting *counting, const struct evidence_reader *evidence,
-	const struct tracepoints *tracepoints, struct stop *stop);
-/* Starts one launcher for each command. Says what is wrong and returns a negative errno. */
-int commands_start(struct commands *commands, const struct options *options,
-	const struct place *place, const struct counting *counting,
-	const struct evidence_reader *evidence, struct stop *stop);
-/* The process whose CPU quota holds for the runs of the command: ours (0), or the launcher where it
- * has joined the CPUs of benchmark.target, and with them another cgroup. */
-pid_t command_find_limited(const struct command *command, const struct place *place);
-/* Who stamps runs with nothing attached to them: the same for all commands. */
-enum stamper commands_get_stamper(const struct commands *commands);
 /* With STAMPER_CORRECTED, corrects all runs by the inspections so far. Then gives all series the
  * same clock, because the difference between two clocks would look like a
  * difference between two programs: the kernel's stamps, or our own if a series cannot have the
  * kernel's or if `user` says so. */
 void commands_settle_clocks(struct commands *commands, bool user);
-/* Lets the launchers end, beside what is still to be done. */
-void commands_end(struct commands *commands);
+/* After sessions_free(). */
 void commands_clear(struct commands *commands);
 
 #endif

@@ -13,6 +13,7 @@
 #include "result/metadata.h"
 #include "runpinned/describe.h"
 #include "runpinned/program.h"
+#include "runpinned/session.h"
 #include "runpinned/slurm.h"
 #include "stats/stats.h"
 
@@ -385,7 +386,7 @@ int describe_quota(const struct place *place, struct commands *commands)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < commands->n; i++)
-		r = identity_set_quota(command_find_limited(&commands->items[i], place),
+		r = identity_set_quota(session_find_limited(&commands->items[i], place),
 			&commands->items[i].facts);
 	return r;
 }
@@ -404,7 +405,7 @@ int describe_changes(
 	int r;
 
 	/* Each launcher may be in a cgroup of its own. */
-	r = place->join ? identity_set_quota(command_find_limited(command, place), now) : 0;
+	r = place->join ? identity_set_quota(session_find_limited(command, place), now) : 0;
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < now->n; i++) {

@@ -37,7 +37,7 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
  */
 int describe_changes(
 	const struct place *place, struct facts *now, struct command *command, char **ret_text);
-/* Once the launchers have started: the CPU quota of their cgroup (command_find_limited()). 0 or
+/* Once the launchers have started: the CPU quota of their cgroup (session_find_limited()). 0 or
  * -ENOMEM. */
 int describe_quota(const struct place *place, struct commands *commands);
 

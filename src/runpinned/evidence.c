@@ -64,7 +64,7 @@ enum {
 	FILE_INTERRUPTS,
 	FILE_SOFTIRQS,
 	FILE_LOADAVG,
-	FILE_QUOTA, /* the first one of so many places (session.h) */
+	FILE_QUOTA, /* the first one of so many places (evidence.h) */
 	FILE_LAST_QUOTA = FILE_QUOTA + QUOTA_STATS_MAX - 1,
 	N_FIXED_FILES,
 };
@@ -84,7 +84,7 @@ struct evidence_reader {
 	 * whatever CPU. */
 	bool one_package;
 
-	struct session_file *files; /* the paths are allocated here */
+	struct evidence_file *files; /* the paths are allocated here */
 	size_t n_files;
 	size_t first_throttle; /* index in `files` */
 	size_t first_state;
@@ -114,7 +114,7 @@ static void open_thermal(struct evidence_reader *reader)
 static int add_file(
 	struct evidence_reader *reader, const char *path, enum launch_file_kind kind, int cpu)
 {
-	struct session_file *files =
+	struct evidence_file *files =
 		reallocarray(reader->files, reader->n_files + 1, sizeof(*files));
 	char *copy = NULL;
 
@@ -125,7 +125,7 @@ static int add_file(
 		copy = strdup(path);
 	if (path && !copy)
 		return -ENOMEM;
-	files[reader->n_files++] = (struct session_file){ .path = copy, .kind = kind, .cpu = cpu };
+	files[reader->n_files++] = (struct evidence_file){ .path = copy, .kind = kind, .cpu = cpu };
 	return 0;
 }
 
@@ -234,7 +234,7 @@ int evidence_open(
 	return 0;
 }
 
-const struct session_file *evidence_files(const struct evidence_reader *reader, size_t *ret_n)
+const struct evidence_file *evidence_files(const struct evidence_reader *reader, size_t *ret_n)
 {
 	*ret_n = reader->n_files;
 	return reader->files;

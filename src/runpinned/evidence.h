@@ -13,8 +13,18 @@
 #include "machine/cpumask.h"
 #include "result/series.h"
 #include "runpinned/judge.h"
+#include "runpinned/launch.h"
 #include "runpinned/runlog.h"
-#include "runpinned/session.h"
+
+/* A file whose text is part of the evidence. */
+struct evidence_file {
+	/* NULL: a place for one of the files that tell how long the launcher's cgroup was throttled
+	 * (quota.h). Which files these are is known when the launcher has joined the CPUs; a place
+	 * that is left has a text of the size -ENOENT. */
+	const char *path;
+	enum launch_file_kind kind;
+	int cpu; /* the file is read only after runs that ended on this CPU; -1: in each reading */
+};
 
 struct evidence_reader;
 
@@ -27,7 +37,7 @@ void evidence_free(struct evidence_reader *reader);
 DEFINE_CLEANUP(evidence_reader, evidence_free);
 
 /* The files that the launcher has to read. The array lives as long as the reader. */
-const struct session_file *evidence_files(const struct evidence_reader *reader, size_t *ret_n);
+const struct evidence_file *evidence_files(const struct evidence_reader *reader, size_t *ret_n);
 /*
  * Called before a request for runs: reads the temperature, which the launcher does not read.
  * Returns whether the launcher has to take a reading before the first run of the request. It need

@@ -34,6 +34,7 @@
 #include "runpinned/place.h"
 #include "runpinned/quiesce.h"
 #include "runpinned/save.h"
+#include "runpinned/session.h"
 #include "unit/unit.h"
 
 enum {
@@ -309,7 +310,7 @@ static int say_quota(
 
 	if (options->fifo_priority > 0 || !facts_find(&commands->items[0].facts, "cpu_quota"))
 		return 0;
-	r = quota_read(command_find_limited(&commands->items[0], place), &quota);
+	r = quota_read(session_find_limited(&commands->items[0], place), &quota);
 	if (r < 0)
 		return r;
 	if (quota.cpus < n_cpus)
@@ -322,10 +323,11 @@ static int say_quota(
 }
 
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
-static int make_runs(const struct options *options, const struct place *place,
-	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
-	struct evidence_reader *evidence, const struct save *save, struct stop *stop)
+static int make_runs(const struct launch_inputs *in, const struct quiesce *quiesce,
+	struct commands *commands, const struct save *save, struct stop *stop)
 {
+	const struct options *options = in->options;
+	const struct place *place = in->place;
 	_cleanup_(meanwhile) struct meanwhile *meanwhile = NULL;
 	int r;
 
@@ -334,14 +336,14 @@ static int make_runs(const struct options *options, const struct place *place,
 		if (r < 0)
 			return r;
 	}
-	r = calibrate_control(commands, options, place, counting, save_get_control(save), stop);
+	r = calibrate_control(commands, in, save_get_control(save), stop);
 	if (r == 0)
 		r = describe_control(commands);
 	say_if_no_memory(r);
 	if (r == 0)
 		r = save_check_control(save, &commands->items[0].facts);
 	if (r == 0)
-		r = commands_start(commands, options, place, counting, evidence, stop);
+		r = sessions_start(commands, in, stop);
 	if (r < 0)
 		return r;
 	if (place->join)
@@ -354,13 +356,12 @@ static int make_runs(const struct options *options, const struct place *place,
 	/* runpinned itself leaves the benchmark's CPUs, if there are others. */
 	if (!cpumask_is_empty(place->housekeeping))
 		(void)cpumask_bind_self(place->housekeeping);
-	r = quiesce && evidence ? meanwhile_begin(place->cpus, &meanwhile) : 0;
+	r = quiesce && in->evidence ? meanwhile_begin(place->cpus, &meanwhile) : 0;
 	if (r == 0)
-		r = measure(options, place, commands, stop, counting, evidence,
-			save_wants_user_clock(save));
+		r = measure(in, commands, stop, save_wants_user_clock(save));
 	/* The quota of a launcher that has joined the target is asked for once more. */
 	if (!place->join)
-		commands_end(commands);
+		sessions_end(commands);
 	if (r == 0)
 		r = describe_quiesce(commands, quiesce, meanwhile);
 	if (r < 0)
@@ -448,7 +449,14 @@ static int measure_commands(const struct options *given, const struct place *pla
 	}
 	r = hooks_set_up(options, place, commands, stop);
 	if (r == 0)
-		r = make_runs(options, place, quiesce, commands, counting, evidence, save, stop);
+		r = make_runs(
+			&(struct launch_inputs){
+				.options = options,
+				.place = place,
+				.counting = counting,
+				.evidence = evidence,
+			},
+			quiesce, commands, save, stop);
 	cleaned = hooks_clean_up(options, place, commands, stop);
 	if (r < 0)
 		return failure_status(r, stop);
@@ -515,6 +523,7 @@ static int run_here(const struct options *options, const struct place *place,
 	if (status == HAS_WAITED)
 		return status;
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
+	sessions_free(commands);
 	commands_clear(commands);
 	return status;
 }

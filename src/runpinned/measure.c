@@ -24,6 +24,7 @@
 #include "runpinned/measure.h"
 #include "runpinned/program.h"
 #include "runpinned/progress.h"
+#include "runpinned/session.h"
 #include "stats/stats.h"
 
 enum {
@@ -247,7 +248,7 @@ static const struct floor_time no_floor = {
 /* Whether only an event on the program's main thread gives the kernel's stamps. */
 static bool needs_event(const struct work *work)
 {
-	return commands_get_stamper(work->commands) == STAMPER_LAUNCHER &&
+	return sessions_get_stamper(work->commands) == STAMPER_LAUNCHER &&
 		!(work->options->stamper_given && work->options->stamper == STAMPER_LAUNCHER);
 }
 
@@ -1082,7 +1083,7 @@ static void choose_stamper(struct work *work)
 	const struct options *o = work->options;
 
 	if (!needs_event(work))
-		work->stamper = commands_get_stamper(work->commands);
+		work->stamper = sessions_get_stamper(work->commands);
 	else if (o->stamper_given && work->m->window_error == 0)
 		work->stamper = o->stamper;
 	else
@@ -1263,24 +1264,24 @@ static int share_floor(struct work *work)
 	return r;
 }
 
-int measure(const struct options *options, const struct place *place, struct commands *commands,
-	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence,
+int measure(const struct launch_inputs *in, struct commands *commands, struct stop *stop,
 	bool user_clock)
 {
+	const struct options *options = in->options;
 	_cleanup_free_ double *events = NULL;
 	struct work work = {
 		.options = options,
-		.place = place,
+		.place = in->place,
 		.commands = commands,
 		.stop = stop,
-		.counting = counting,
-		.evidence = evidence,
+		.counting = in->counting,
+		.evidence = in->evidence,
 		.user_clock = user_clock,
 		.began_ns = clock_now_ns(CLOCK_MONOTONIC_RAW),
 	};
 	int r;
 
-	events = calloc(counting->n_events + 1, sizeof(*events));
+	events = calloc(in->counting->n_events + 1, sizeof(*events));
 	if (!events)
 		return -ENOMEM;
 	work.events = events;

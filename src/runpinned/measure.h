@@ -7,23 +7,20 @@
 
 #include "basic/stop.h"
 #include "runpinned/command.h"
-#include "runpinned/counting.h"
-#include "runpinned/evidence.h"
 #include "runpinned/launch.h"
+#include "runpinned/launchplan.h"
 #include "runpinned/options.h"
-#include "runpinned/place.h"
 
 /*
  * Measures until all runs have been made or something ends the measurement, and says what went
  * wrong with a program. Several commands are run in rounds. In each round each command runs once,
  * in an order that is drawn anew for each round. So whatever the machine does meanwhile affects all
  * commands alike, and run i of one command was made close to run i of the others. Fills the
- * measurements of the commands, with the same `end` in all of them. evidence may be NULL.
+ * measurements of the commands, with the same `end` in all of them.
  * user_clock: the values will be those of our own stamps (commands_settle_clocks()). Returns 0
  * (then `end` says how it ended), or a negative errno when there is nothing to show.
  */
-int measure(const struct options *options, const struct place *place, struct commands *commands,
-	struct stop *stop, const struct counting *counting, struct evidence_reader *evidence,
+int measure(const struct launch_inputs *in, struct commands *commands, struct stop *stop,
 	bool user_clock);
 
 /* How the program has failed in a run, "exit status 3"; NULL when it has not, or when that is not

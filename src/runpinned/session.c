@@ -18,8 +18,7 @@
 #include "basic/file.h"
 #include "basic/install.h"
 #include "basic/macro.h"
-#include "basic/text.h"
-#include "machine/quota.h"
+#include "basic/say.h"
 #include "runpinned/join.h"
 #include "runpinned/keeper.h"
 #include "runpinned/lastwords.h"
@@ -42,163 +41,16 @@ struct session {
 	enum stamper stamper;
 };
 
-static uint32_t append_string(struct text *t, const char *s)
-{
-	uint32_t offset = (uint32_t)t->length;
-
-	text_append_n(t, s, strlen(s) + 1);
-	return offset;
-}
-
-static uint32_t append_vector(struct text *t, char *const *vector, uint32_t *ret_n)
-{
-	uint32_t offset = (uint32_t)t->length, n = 0;
-
-	for (; vector[n]; n++)
-		append_string(t, vector[n]);
-	*ret_n = n;
-	return offset;
-}
-
-/* The environment of the program: that of the caller, and the variable that says where values can
- * be written. */
-static uint32_t append_environment(struct text *t, char *const *env, int values_fd, uint32_t *ret_n)
-{
-	static const char variable[] = VALUES_FD_VARIABLE "=";
-	uint32_t offset = (uint32_t)t->length, n = 0;
-
-	for (; *env; env++) {
-		/* These variables were set by another runpinned that runs this one; the launcher
-		 * sets those of the run. */
-		if (text_starts_with(*env, variable) ||
-			text_starts_with(*env, LAUNCH_RUN_VARIABLE "=") ||
-			text_starts_with(*env, LAUNCH_RUN_FILL_VARIABLE "="))
-			continue;
-		append_string(t, *env);
-		n++;
-	}
-	text_appendf(t, "%s%d", variable, values_fd);
-	text_append_n(t, "", 1);
-	*ret_n = n + 1;
-	return offset;
-}
-
-/* The launcher reads arrays in place, so they must be aligned. */
-static uint32_t append_array(struct text *t, const void *array, size_t size)
-{
-	static const char zeros[sizeof(uint64_t)];
-	uint32_t offset;
-
-	if (t->length % sizeof(zeros) != 0)
-		text_append_n(t, zeros, sizeof(zeros) - t->length % sizeof(zeros));
-	offset = (uint32_t)t->length;
-	text_append_n(t, array, size);
-	return offset;
-}
-
-/* Appends the paths of the files, then the array that refers to them. Places for the files of the
- * quota that are left have an empty path. */
-static uint32_t append_files(
-	struct text *t, const struct session_file *files, size_t n, const struct quota *quota)
-{
-	_cleanup_free_ struct launch_file *entries = calloc(n + 1, sizeof(*entries));
-	size_t n_used = 0;
-
-	if (!entries) {
-		t->failed = true;
-		return 0;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const char *path = files[i].path;
-
-		if (!path)
-			path = n_used < quota->n_stats ? quota->stats[n_used++] : "";
-		entries[i] = (struct launch_file){
-			.path = append_string(t, path),
-			.kind = files[i].kind,
-			.cpu = files[i].cpu,
-		};
-	}
-	return append_array(t, entries, n * sizeof(*entries));
-}
-
 /* What is needed to start the two processes of a session. */
 struct start {
-	const char *launcher; /* paths of the programs */
-	const char *floor;
-	const struct session_plan *plan;
+	const struct launch_inputs *in;
+	const struct command *command;
 	const struct session *session;
-	const struct stop *stop;
+	const char *launcher; /* path of the program */
+	struct launch_ends ends;
 	int plan_fd;
 	int socket;
 };
-
-/* Writes the plan, in the format that the launcher reads. */
-static int plan_write(const struct start *start, const struct quota *quota)
-{
-	const struct session_plan *plan = start->plan;
-	_cleanup_text_ struct text t = { 0 };
-	struct launch_plan p = {
-		.magic = LAUNCH_MAGIC,
-		.flags = plan->flags,
-		.nice = plan->nice,
-		.fifo_priority = plan->fifo_priority,
-		.clockid = plan->clockid,
-		.timeout_ns = plan->timeout_ns,
-		.core_ns = plan->core_ns,
-		.n_counters = (uint32_t)plan->n_counters,
-		.n_evidence_counters = (uint32_t)plan->n_evidence_counters,
-		.n_cpu_counters = (uint32_t)plan->n_cpu_counters,
-		.stamps_fd = -1,
-		.n_files = (uint32_t)plan->n_files,
-		.values_fd = start->session->values_fd,
-	};
-
-	if (plan->n_counters > LAUNCH_MAX_COUNTERS)
-		return -E2BIG;
-	if (!plan->show_output)
-		p.flags |= LAUNCH_KEEP_STDERR;
-	if (plan->input > 0)
-		p.flags |= LAUNCH_INPUT;
-	if (plan->output > 0)
-		p.flags |= LAUNCH_OUTPUT;
-	if (plan->stdout_to == OUTPUT_PIPE)
-		p.flags |= LAUNCH_PIPE;
-	if (plan->stdout_to == OUTPUT_PIPE_HERE)
-		p.flags |= LAUNCH_PIPE | LAUNCH_READER;
-	if (plan->stdout_to == OUTPUT_TERMINAL)
-		p.flags |= LAUNCH_TERMINAL;
-	if (plan->tracepoints) {
-		p.stamps_fd = tracepoints_get_fd(plan->tracepoints);
-		memcpy(p.name, tracepoints_get_name(plan->tracepoints), sizeof(p.name));
-	}
-	cpumask_export(plan->cpus, p.cpus, sizeof(p.cpus));
-	memcpy(p.counters, plan->counters, plan->n_counters * sizeof(p.counters[0]));
-	/* The kernel's signal set consists of 64 signals, and glibc's begins with these. */
-	memcpy(&p.caller_signals, &start->stop->caller, sizeof(p.caller_signals));
-
-	text_append_n(&t, (const char *)&p, sizeof(p));
-	p.program = append_string(&t, plan->program);
-	p.floor_program = append_string(&t, start->floor);
-	p.argv = append_vector(&t, plan->argv, &p.n_argv);
-	p.env = append_environment(&t, plan->env, p.values_fd, &p.n_env);
-	p.files = append_files(&t, plan->files, plan->n_files, quota);
-	if (plan->user) {
-		p.flags |= LAUNCH_SET_USER;
-		p.uid = plan->user->uid;
-		p.gid = plan->user->gid;
-		p.n_groups = (uint32_t)plan->user->n_groups;
-		p.groups = append_array(
-			&t, plan->user->groups, p.n_groups * sizeof(plan->user->groups[0]));
-	}
-	if (t.failed)
-		return -ENOMEM;
-	if (t.length > UINT32_MAX)
-		return -E2BIG;
-	p.size = (uint32_t)t.length;
-	memcpy(t.data, &p, sizeof(p));
-	return file_write_all(start->plan_fd, t.data, t.length);
-}
 
 /* Called in a forked child: sends the error in the place of the launcher's first report. */
 __attribute__((noreturn)) static void exit_with(int socket, enum launch_step step, int error)
@@ -227,14 +79,14 @@ static int open_terminal(int *ret_ours, int *ret_theirs)
 	return 0;
 }
 
-/* Opens what the keeper reads, if the plan has that. */
-static int open_output(const struct session_plan *plan, int *ret_ours, int *ret_theirs)
+/* Opens what the keeper reads, if the programs write to that. */
+static int open_output(enum output_kind kind, int *ret_ours, int *ret_theirs)
 {
 	int fds[2];
 
-	if (plan->stdout_to == OUTPUT_TERMINAL)
+	if (kind == OUTPUT_TERMINAL)
 		return open_terminal(ret_ours, ret_theirs);
-	if (plan->stdout_to != OUTPUT_PIPE)
+	if (kind != OUTPUT_PIPE)
 		return 0;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
@@ -245,17 +97,18 @@ static int open_output(const struct session_plan *plan, int *ret_ours, int *ret_
 
 /* The launcher's standard streams are those of all its children. `output` is -1 where nobody reads
  * it. */
-static int set_streams(const struct session_plan *plan, int output, int stderr_fd)
+static int set_streams(const struct start *start, int output, int stderr_fd)
 {
+	const struct streams *streams = &start->command->streams;
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	bool is_terminal = plan->stdout_to == OUTPUT_TERMINAL;
-	int input = plan->input > 0 ? plan->input : is_terminal ? output : null_fd;
+	bool is_terminal = start->in->options->stdout_to == OUTPUT_TERMINAL;
+	int input = streams->input > 0 ? streams->input : is_terminal ? output : null_fd;
 
 	if (output < 0)
-		output = plan->output > 0 ? plan->output : null_fd;
+		output = streams->output > 0 ? streams->output : null_fd;
 	if (null_fd < 0 || dup2(input, STDIN_FILENO) < 0)
 		return -errno;
-	if (!plan->show_output &&
+	if (!start->in->options->show_output &&
 		(dup2(output, STDOUT_FILENO) < 0 || dup2(stderr_fd, STDERR_FILENO) < 0))
 		return -errno;
 	return is_terminal && ioctl(STDOUT_FILENO, TIOCSCTTY, 0) < 0 ? -errno : 0;
@@ -290,7 +143,7 @@ __attribute__((noreturn)) static void become_launcher(
 		plan_text, runlog_text, keeper_text, NULL };
 	char *const env[] = { NULL };
 
-	if (set_streams(start->plan, output, session->stderr_fd) < 0)
+	if (set_streams(start, output, session->stderr_fd) < 0)
 		_exit(127);
 	fcntl(start->socket, F_SETFD, 0);
 	fcntl(start->plan_fd, F_SETFD, 0);
@@ -298,8 +151,8 @@ __attribute__((noreturn)) static void become_launcher(
 	fcntl(keeper->launcher, F_SETFD, 0);
 	/* The programs inherit this descriptor through the launcher; the plan names its number. */
 	fcntl(session->values_fd, F_SETFD, 0);
-	if (start->plan->tracepoints)
-		fcntl(tracepoints_get_fd(start->plan->tracepoints), F_SETFD, 0);
+	if (start->in->tracepoints)
+		fcntl(tracepoints_get_fd(start->in->tracepoints), F_SETFD, 0);
 	snprintf(socket_text, sizeof(socket_text), "%d", start->socket);
 	snprintf(plan_text, sizeof(plan_text), "%d", start->plan_fd);
 	snprintf(runlog_text, sizeof(runlog_text), "%d", session->runlog_fd);
@@ -311,15 +164,16 @@ __attribute__((noreturn)) static void become_launcher(
 /* Called in the forked child: becomes the keeper, which forks the launcher in turn. */
 __attribute__((noreturn)) static void become_keeper(const struct start *start, pid_t runpinned)
 {
+	const struct options *options = start->in->options;
 	pid_t self = getpid(), launcher;
 	struct keeper keeper;
 	struct quota quota = { 0 };
 	int output = -EBADF, reader = -EBADF, r;
 
 	/* The program may open it again by a name, and before what the kernel would take back. */
-	user_enter(start->plan->user);
-	r = open_output(start->plan, &reader, &output);
-	user_leave(start->plan->user);
+	user_enter(options->user);
+	r = open_output(options->stdout_to, &reader, &output);
+	user_leave(options->user);
 	if (r == 0)
 		r = keeper_prepare(runpinned, &keeper);
 	if (r < 0)
@@ -329,21 +183,22 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	if (launcher < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, -errno);
 	if (launcher > 0)
-		keeper_run(&keeper, launcher, start->plan->housekeeping);
+		keeper_run(&keeper, launcher, start->in->place->housekeeping);
 	signal(SIGCHLD, keeper.caller_chld);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(127);
-	leave_terminal(start->plan->stdout_to == OUTPUT_TERMINAL);
+	leave_terminal(options->stdout_to == OUTPUT_TERMINAL);
 	/* Before standard error is redirected, because this may print messages. */
-	r = start->plan->join ? join_target() : 0;
+	r = start->in->place->join ? join_target() : 0;
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_JOIN, r);
 	/* Only now is it in the cgroup in which the programs are run. */
-	if (start->plan->n_files > 0)
+	if (start->in->evidence)
 		r = quota_read(0, &quota);
 	if (r == 0)
-		r = plan_write(start, &quota);
+		r = launchplan_write(
+			start->plan_fd, start->in, start->command, &start->ends, &quota);
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, r);
 	become_launcher(start, &keeper, output);
@@ -383,17 +238,19 @@ static int receive_first_report(
 	return receive(session->socket, ret, sizeof(*ret));
 }
 
-int session_start(const struct session_plan *plan, struct stop *stop, struct session **ret,
-	struct launch_report *ret_report)
+/* When the launcher starts but cannot do what the plan asks for, returns its negative errno, and
+ * *ret_report says which step failed. When it cannot be started at all, the step is
+ * LAUNCH_STEP_SETUP. */
+static int start_launcher(const struct launch_inputs *in, const struct command *command,
+	struct stop *stop, struct session **ret, struct launch_report *ret_report)
 {
 	_cleanup_free_ char *launcher = NULL, *floor = NULL;
 	_cleanup_close_ int plan_fd = -EBADF, launcher_socket = -EBADF;
 	_cleanup_(session) struct session *session = NULL;
-	struct start start = { .plan = plan, .stop = stop };
 	pid_t self = getpid();
+	size_t n_files = 0;
 	int sockets[2], r;
 
-	*ret_report = (struct launch_report){ .step = LAUNCH_STEP_SETUP };
 	r = install_find("runpinned-launcher", &launcher);
 	if (r < 0)
 		return r;
@@ -414,13 +271,15 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 		return session->values_fd;
 	if (session->runlog_fd < 0)
 		return session->runlog_fd;
-	r = runlog_new(session->runlog_fd, plan->n_files, &session->runlog);
+	if (in->evidence)
+		(void)evidence_files(in->evidence, &n_files);
+	r = runlog_new(session->runlog_fd, n_files, &session->runlog);
 	if (r < 0)
 		return r;
 	plan_fd = memfd_create("runpinned-plan", MFD_CLOEXEC);
 	if (plan_fd < 0)
 		return -errno;
-	if (!plan->show_output) {
+	if (!in->options->show_output) {
 		session->stderr_fd = lastwords_open();
 		if (session->stderr_fd < 0)
 			return session->stderr_fd;
@@ -430,16 +289,23 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	session->socket = sockets[0];
 	launcher_socket = sockets[1];
 
-	start.launcher = launcher;
-	start.floor = floor;
-	start.session = session;
-	start.plan_fd = plan_fd;
-	start.socket = launcher_socket;
 	session->keeper = fork();
 	if (session->keeper < 0)
 		return -errno;
 	if (session->keeper == 0)
-		become_keeper(&start, self);
+		become_keeper(
+			&(struct start){
+				.in = in,
+				.command = command,
+				.session = session,
+				.launcher = launcher,
+				.ends = { .floor = floor,
+					.values_fd = session->values_fd,
+					.caller_signals = &stop->caller },
+				.plan_fd = plan_fd,
+				.socket = launcher_socket,
+			},
+			self);
 	/* If this descriptor stayed open here, the death of the launcher would not be noticed. */
 	close(TAKE_FD(launcher_socket));
 
@@ -454,14 +320,80 @@ int session_start(const struct session_plan *plan, struct stop *stop, struct ses
 	return 0;
 }
 
-pid_t session_get_launcher(const struct session *session)
+static void say_start_failure(int error, const struct launch_report *report,
+	const struct counting *counting, const struct place *place)
 {
-	return session->launcher;
+	if (report->step == LAUNCH_STEP_JOIN)
+		return;
+	if (report->step == LAUNCH_STEP_AFFINITY)
+		say_errno(error, "cannot bind to CPU %s", place->cpus_text);
+	else if (report->step == LAUNCH_STEP_COUNTER &&
+		(size_t)report->detail >= counting->first_event)
+		say_errno(error, "cannot count %s",
+			counting->event_names[(size_t)report->detail - counting->first_event]);
+	else if (error == -ENOENT)
+		say("cannot start the launcher: runpinned-launcher and runpinned-floor are not "
+		    "installed");
+	else if (error == -EFBIG)
+		say("cannot start the launcher (runpinned-launcher): files may not be as large "
+		    "here as those in memory that it needs, of 1 MiB or more (ulimit -f)");
+	else if (error == -EPIPE)
+		say("cannot start the launcher (runpinned-launcher): it died");
+	else if (error == -EPROTO)
+		say("cannot start the launcher (runpinned-launcher): it is of another version than "
+		    "runpinned");
+	else
+		say_errno(error, "cannot start the launcher (runpinned-launcher)");
 }
 
-enum stamper session_get_stamper(const struct session *session)
+int session_start(struct command *command, const struct launch_inputs *in, struct stop *stop)
 {
-	return session->stamper;
+	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
+	int r = start_launcher(in, command, stop, &command->session, &report);
+
+	if (r < 0 && r != -ECANCELED)
+		say_start_failure(r, &report, in->counting, in->place);
+	return r;
+}
+
+int sessions_start(struct commands *commands, const struct launch_inputs *given, struct stop *stop)
+{
+	const struct options *options = given->options;
+	struct command *shell = &commands->empty_shell;
+	struct launch_inputs in = *given;
+	int r;
+
+	r = commands->tracepoints ? tracepoints_await(commands->tracepoints) : -EPERM;
+	if (r < 0)
+		tracepoints_free(TAKE_PTR(commands->tracepoints));
+	if (r < 0 && options->stamper_given && options->stamper == STAMPER_TRACEPOINTS) {
+		say_errno(r, "cannot attach to the tracepoints (--stamps), which needs BPF");
+		return r;
+	}
+	in.tracepoints = commands->tracepoints;
+	for (size_t i = 0; i < commands->n; i++) {
+		r = session_start(&commands->items[i], &in, stop);
+		if (r < 0)
+			return r;
+	}
+	if (options->stamper_given && options->stamper == STAMPER_CPU_EVENTS &&
+		sessions_get_stamper(commands) != STAMPER_CPU_EVENTS) {
+		say("cannot use events of the CPUs (--stamps): this needs root, or "
+		    "kernel.perf_event_paranoid at 0 or less");
+		return -EPERM;
+	}
+	in.evidence = NULL;
+	return shell->argv ? session_start(shell, &in, stop) : 0;
+}
+
+pid_t session_find_limited(const struct command *command, const struct place *place)
+{
+	return place->join ? command->session->launcher : 0;
+}
+
+enum stamper sessions_get_stamper(const struct commands *commands)
+{
+	return commands->items[0].session->stamper;
 }
 
 static int receive_answer(struct session *session)
@@ -532,7 +464,7 @@ int session_read_values(struct session *session, char **ret, size_t *ret_size)
 	return values_fd_read(session->values_fd, ret, ret_size);
 }
 
-void session_end(struct session *session)
+static void end(struct session *session)
 {
 	/* The launcher ends when its socket is closed, and the keeper ends with it. */
 	if (session->socket >= 0)
@@ -540,11 +472,21 @@ void session_end(struct session *session)
 	session->socket = -EBADF;
 }
 
+void sessions_end(struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		if (commands->items[i].session)
+			end(commands->items[i].session);
+	}
+	if (commands->empty_shell.session)
+		end(commands->empty_shell.session);
+}
+
 void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	session_end(session);
+	end(session);
 	if (session->keeper > 0)
 		(void)RETRY_INTERRUPTED(waitpid(session->keeper, NULL, 0));
 	if (session->stderr_fd >= 0)
@@ -555,4 +497,11 @@ void session_free(struct session *session)
 		close(session->runlog_fd);
 	runlog_free(session->runlog);
 	free(session);
+}
+
+void sessions_free(struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++)
+		session_free(TAKE_PTR(commands->items[i].session));
+	session_free(TAKE_PTR(commands->empty_shell.session));
 }

@@ -176,7 +176,7 @@ static void test_quota(void **state)
 	};
 	struct fixture *f = *state;
 	struct runlog_reading before = { .texts = make_texts(f->n_files) };
-	const struct session_file *files = evidence_files(f->reader, &f->n_files);
+	const struct evidence_file *files = evidence_files(f->reader, &f->n_files);
 	struct evidence evidence;
 	size_t first = 0;
 
