@@ -199,6 +199,24 @@ static bool is_one_package(const struct topology *topology, const struct cpumask
 	return true;
 }
 
+/* If the machine does not tell the kinds of its CPUs, they count as CPUs of one kind. */
+static void find_kinds(const struct topology *topology, struct place *place)
+{
+	bool is_first = true;
+
+	place->kind = TOPOLOGY_KIND_UNIFORM;
+	cpumask_for_each (cpu, place->cpus) {
+		const struct topology_cpu *one = topology_get_cpu(topology, cpu);
+
+		if (!one)
+			continue;
+		if (is_first)
+			place->kind = one->kind;
+		place->mixed_kinds = place->mixed_kinds || one->kind != place->kind;
+		is_first = false;
+	}
+}
+
 int place_choose(const char *list, struct place **ret)
 {
 	_cleanup_(place) struct place *place = NULL;
@@ -217,6 +235,7 @@ int place_choose(const char *list, struct place **ret)
 		say_unknown(topology);
 		place->renumbered = topology->renumbered;
 		place->one_package = is_one_package(topology, place->cpus);
+		find_kinds(topology, place);
 	}
 	if (r < 0)
 		return r;

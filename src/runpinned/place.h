@@ -9,6 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "machine/cpumask.h"
+#include "machine/topology.h"
 
 struct place {
 	struct cpumask *cpus;
@@ -20,6 +21,9 @@ struct place {
 	bool renumbered;
 	/* The machine has no other CPU package than that of these CPUs. */
 	bool one_package;
+	/* These CPUs are of several kinds, of which `kind` is one. */
+	bool mixed_kinds;
+	enum topology_kind kind;
 	/* The CPUs for runpinned itself: not those of the benchmark, and if possible not their SMT
 	 * siblings. Empty when the benchmark has all CPUs. */
 	struct cpumask *housekeeping;

@@ -1,37 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
-
+#include "runpinned/wholecore.h"
 #include "basic/facts.h"
 #include "basic/macro.h"
-#include "machine/topology.h"
 #include "result/metadata.h"
 #include "runpinned/judge.h"
 #include "runpinned/measurement.h"
-#include "runpinned/wholecore.h"
 #include "state/userstate.h"
-
-/* The kind of all these CPUs; -EXDEV when they are of different kinds. */
-static int find_kind(const struct cpumask *cpus, enum topology_kind *ret)
-{
-	_cleanup_(topology) struct topology *topology = NULL;
-	enum topology_kind kind = TOPOLOGY_KIND_UNIFORM;
-	bool is_first = true;
-
-	/* If the machine does not tell the kinds of its CPUs, they count as CPUs of one kind. */
-	if (topology_read(false, &topology) == 0) {
-		cpumask_for_each (cpu, cpus) {
-			const struct topology_cpu *one = topology_get_cpu(topology, cpu);
-
-			if (one && !is_first && one->kind != kind)
-				return -EXDEV;
-			if (one)
-				kind = one->kind;
-			is_first = is_first && !one;
-		}
-	}
-	*ret = kind;
-	return 0;
-}
 
 /* The most additions per cycle that a core did in the runs of any command. */
 static int find_best(const struct commands *commands, double *ret)
@@ -65,17 +39,16 @@ int wholecore_settle(const struct place *place, struct commands *commands)
 	const char *model = facts_find_string(&commands->items[0].facts, "cpu_model_name");
 	double best, whole;
 	bool is_known;
-	enum topology_kind kind;
 	int r;
 
 	r = find_best(commands, &best);
 	if (r < 0 || best == 0)
 		return r;
-	if (find_kind(place->cpus, &kind) < 0) {
+	if (place->mixed_kinds) {
 		forget_cores(commands);
 		return 0;
 	}
-	whole = userstate_settle_whole_core(model, kind, best, &is_known);
+	whole = userstate_settle_whole_core(model, place->kind, best, &is_known);
 	for (size_t i = 0; i < commands->n; i++) {
 		struct facts *facts = &commands->items[i].facts;
 
