@@ -359,11 +359,12 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 	r = quiesce && in->evidence ? meanwhile_begin(place->cpus, &meanwhile) : 0;
 	if (r == 0)
 		r = measure(in, commands, stop, save_wants_user_clock(save));
+	/* While the launchers are there: what they took is not that of others. */
+	if (r == 0)
+		r = describe_quiesce(commands, quiesce, meanwhile);
 	/* The quota of a launcher that has joined the target is asked for once more. */
 	if (!place->join)
 		sessions_end(commands);
-	if (r == 0)
-		r = describe_quiesce(commands, quiesce, meanwhile);
 	if (r < 0)
 		say_errno(r, "cannot measure");
 	return r;
