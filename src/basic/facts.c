@@ -80,17 +80,25 @@ void facts_set_stringf(struct facts *facts, const char *name, const char *format
 	facts_set_string(facts, name, value);
 }
 
+const char *facts_format_date(const struct timespec *realtime, char buf[static FACTS_DATE_SIZE])
+{
+	struct tm tm;
+	size_t n = 0;
+
+	if (localtime_r(&realtime->tv_sec, &tm))
+		n = strftime(buf, FACTS_DATE_SIZE, "%Y-%m-%d %H:%M:%S", &tm);
+	if (n == 0)
+		return NULL;
+	if (realtime->tv_nsec >= 1000)
+		snprintf(buf + n, FACTS_DATE_SIZE - n, ".%06ld", realtime->tv_nsec / 1000);
+	return buf;
+}
+
 void facts_set_date(struct facts *facts, const char *name, const struct timespec *realtime)
 {
-	char text[64], fraction[32] = "";
-	struct tm tm;
+	char text[FACTS_DATE_SIZE];
 
-	if (!localtime_r(&realtime->tv_sec, &tm) ||
-		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) == 0)
-		return;
-	if (realtime->tv_nsec >= 1000)
-		snprintf(fraction, sizeof(fraction), ".%06ld", realtime->tv_nsec / 1000);
-	facts_set_stringf(facts, name, "%s%s", text, fraction);
+	facts_set_string(facts, name, facts_format_date(realtime, text));
 }
 
 static void set_whole(struct facts *facts, const char *name, enum fact_type type, int64_t value)

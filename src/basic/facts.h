@@ -46,8 +46,11 @@ void facts_set_stringf(struct facts *facts, const char *name, const char *format
 void facts_set_integer(struct facts *facts, const char *name, int64_t value);
 /* A value that is not finite sets nothing. */
 void facts_set_real(struct facts *facts, const char *name, double value);
+#define FACTS_DATE_SIZE 96
 /* The local date, "2026-11-20 10:08:15", with microseconds unless they are 0: the form of Python's
- * isoformat(' '), which pyperf reads. */
+ * isoformat(' '), which pyperf reads. Returns buf; NULL for one that is not in the calendar. */
+const char *facts_format_date(const struct timespec *realtime, char buf[static FACTS_DATE_SIZE]);
+/* Such a date; one that is not in the calendar sets nothing. */
 void facts_set_date(struct facts *facts, const char *name, const struct timespec *realtime);
 /* Copies the value of another fact under this name. */
 void facts_set_copy(struct facts *facts, const char *name, const struct fact *value);

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/macro.h"
+#include "basic/text.h"
+#include "result/metadata.h"
+#include "result/runfact.h"
+
+#define OWN(name_) .key = "quiesce_" name_, .name = name_
+#define AT(part_, type, member) .part = part_, .offset = offsetof(struct type, member)
+#define IS(value, type) __builtin_types_compatible_p(__typeof__(value), type)
+#define KIND(value)                                         \
+	(sizeof(value) == 8		      ? KIND_INT64  \
+			: IS(value, float)    ? KIND_FLOAT  \
+			: IS(value, uint32_t) ? KIND_UINT32 \
+					      : KIND_INT32)
+#define NUMBER(part_, type, member) \
+	AT(part_, type, member), .kind = KIND(((struct type *)0)->member)
+#define SAMPLE(member) NUMBER(PART_SAMPLE, sample, member)
+#define EVIDENCE(member) NUMBER(PART_EVIDENCE, evidence, member)
+#define VALUES(member) NUMBER(PART_VALUES, benchmark_run, member)
+#define ORIGIN(which) \
+	AT(PART_PROVENANCE, provenance, texts[which]), .kind = KIND_ORIGIN, .only_read = true
+
+const struct run_fact run_facts[] = {
+	/* --- Of each run, in the order in which a result has them --- */
+	{ .key = "date", AT(PART_SAMPLE, sample, start_ns), .kind = KIND_DATE },
+	{ .key = "calibrate_warmups",
+		AT(PART_SAMPLE, sample, warmup),
+		.kind = KIND_WARMUPS,
+		.only_written = true },
+	{ .key = "duration", SAMPLE(user_ns), .unit = RUN_NS, .zero = ZERO_UNKNOWN },
+	{ .key = "command_max_rss",
+		.name = "max_rss",
+		.csv = "max_rss_bytes",
+		.csv_column = 6,
+		SAMPLE(max_rss_kib),
+		.unit = RUN_KIB,
+		.zero = ZERO_UNKNOWN,
+		.is_cost = true,
+		.is_of_program = true },
+	{ .key = "mem_max_rss",
+		SAMPLE(max_rss_kib),
+		.unit = RUN_KIB,
+		.zero = ZERO_UNKNOWN,
+		.only_read = true },
+	{ OWN("start"), .csv_column = 3, SAMPLE(start_ns), .unit = RUN_NS, .only_written = true },
+	{ OWN("window_kernel"), .csv_column = 1, SAMPLE(kernel_ns), .unit = RUN_NS,
+		.zero = ZERO_UNKNOWN },
+	{ OWN("window_user"), .csv_column = 2, SAMPLE(user_ns), .unit = RUN_NS,
+		.zero = ZERO_USUAL },
+	{ OWN("flags"), .csv_column = 5, AT(PART_SAMPLE, sample, flags), .kind = KIND_FLAGS },
+	{ OWN("status"), .csv_column = 4, SAMPLE(status), .zero = ZERO_USUAL },
+	{ OWN("env_pad"), .csv_column = 7, SAMPLE(env_pad), .unit = RUN_BYTES,
+		.zero = ZERO_USUAL_OF_ALL },
+	/* --- Evidence --- */
+	{ OWN("user_cpu"), EVIDENCE(user_cpu_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("system_cpu"), EVIDENCE(system_cpu_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("task_clock"), EVIDENCE(task_clock_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("run_delay"), EVIDENCE(run_delay_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("off_cpu"), EVIDENCE(off_cpu_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("reader_cpu"), EVIDENCE(reader_cpu_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("reap"), EVIDENCE(reap_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("steal"), EVIDENCE(steal_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("quota_throttled"), EVIDENCE(quota_throttled_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("frequency_khz"), EVIDENCE(frequency_khz), .unit = RUN_KHZ },
+	{ OWN("core_khz"), EVIDENCE(core_khz), .unit = RUN_KHZ },
+	{ OWN("core_share_before"), EVIDENCE(core_shares[EVIDENCE_BEFORE]), .unit = RUN_SHARE },
+	{ OWN("core_share_after"), EVIDENCE(core_shares[EVIDENCE_AFTER]), .unit = RUN_SHARE },
+	{ OWN("core_share_during"), EVIDENCE(core_shares[EVIDENCE_DURING]), .unit = RUN_SHARE },
+	{ OWN("deep_idle"), EVIDENCE(deep_idle_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("mean_khz"), EVIDENCE(mean_khz), .unit = RUN_KHZ },
+	{ OWN("frequency_changes"), EVIDENCE(frequency_changes) },
+	{ OWN("minor_faults"), EVIDENCE(minor_faults), .is_cost = true, .is_of_program = true },
+	{ OWN("major_faults"), EVIDENCE(major_faults), .is_cost = true },
+	{ OWN("voluntary_switches"), EVIDENCE(voluntary_switches), .is_cost = true },
+	{ OWN("involuntary_switches"), EVIDENCE(involuntary_switches), .is_cost = true },
+	{ OWN("migrations"), EVIDENCE(migrations), .is_cost = true },
+	{ OWN("cpu_first"), EVIDENCE(cpu_first) },
+	{ OWN("cpu_last"), EVIDENCE(cpu_last) },
+	{ OWN("elsewhere"), EVIDENCE(elsewhere) },
+	{ OWN("throttles"), EVIDENCE(throttles), .is_cost = true },
+	{ OWN("irq_device"), EVIDENCE(irq_device), .is_cost = true },
+	{ OWN("irq_timer"), EVIDENCE(irq_timer), .is_cost = true },
+	{ OWN("irq_ipi"), EVIDENCE(irq_ipi), .is_cost = true },
+	{ OWN("irq_other"), EVIDENCE(irq_other), .is_cost = true },
+	{ OWN("evidence_cpus"), EVIDENCE(evidence_cpus), .is_cost = true },
+	{ OWN("irq_lines"), AT(PART_EVIDENCE, evidence, irq_line), .kind = KIND_IRQ_LINES },
+	{ OWN("softirqs"), AT(PART_EVIDENCE, evidence, softirqs), .kind = KIND_SOFTIRQS },
+	{ .key = "runnable_threads", .name = "runnable", EVIDENCE(runnable) },
+	{ .key = "load_avg_1min", .name = "load", .csv = "load1", EVIDENCE(load1) },
+	{ OWN("temperature_before"), EVIDENCE(temperature_before), .unit = RUN_CELSIUS },
+	{ OWN("temperature_after"), EVIDENCE(temperature_after), .unit = RUN_CELSIUS },
+	{ .key = "cpu_temp",
+		AT(PART_EVIDENCE, evidence, temperature_after),
+		.kind = KIND_TEMPERATURE,
+		.of_given_cpus = true },
+	{ .key = "cpu_freq",
+		AT(PART_EVIDENCE, evidence, frequency_khz),
+		.kind = KIND_FREQUENCY,
+		.of_given_cpus = true,
+		.only_read = true },
+	{ .key = "quiesce_event_", .part = PART_COUNTERS, .kind = KIND_EVENT },
+	/* --- Of its values --- */
+	{ .key = "loops", VALUES(loops), .zero = ZERO_UNKNOWN },
+	{ .key = "inner_loops", VALUES(inner_loops), .zero = ZERO_UNKNOWN, .only_read = true },
+	{ .key = "quiesce_turn", AT(PART_VALUES, benchmark_run, turn), .kind = KIND_TURN },
+	/* --- Of its sitting --- */
+	{ .key = METADATA_SITTING, ORIGIN(SITTING_ID) },
+	{ .key = METADATA_GIVEN_NODE, ORIGIN(SITTING_GIVEN_NODE) },
+	{ .key = METADATA_NODE, ORIGIN(SITTING_NODE) },
+	{ .key = "quiesce_hostname", ORIGIN(SITTING_OWN_HOSTNAME) },
+	{ .key = "hostname", ORIGIN(SITTING_HOSTNAME) },
+	{ .key = "quiesce_cpu_model_name", ORIGIN(SITTING_OWN_MODEL) },
+	{ .key = "cpu_model_name", ORIGIN(SITTING_MODEL) },
+	{ .key = "quiesce_order_seed",
+		AT(PART_PROVENANCE, provenance, order_seed),
+		.kind = KIND_SEED,
+		.only_read = true },
+};
+const size_t run_n_facts = ARRAY_SIZE(run_facts);
+
+struct run_place run_place_of(
+	const struct series *series, size_t index, const struct benchmark_run *values)
+{
+	return (struct run_place){
+		.series = series,
+		.index = index,
+		.parts = {
+			[PART_SAMPLE] = &series->samples[index],
+			[PART_EVIDENCE] = series->with_evidence ? &series->evidence[index] : NULL,
+			[PART_COUNTERS] = series->n_events > 0
+				? &series->counters[index * series->n_events]
+				: NULL,
+			[PART_VALUES] = (void *)values,
+		},
+	};
+}
+
+int64_t run_fact_per(const struct run_fact *fact)
+{
+	if (fact->unit == RUN_NS)
+		return NSEC_PER_SEC;
+	return fact->unit == RUN_SHARE ? EVIDENCE_SHARE_PER : 1;
+}
+
+static const void *find_at(const struct run_fact *fact, const struct run_place *place)
+{
+	const char *part = place->parts[fact->part];
+
+	return part ? part + fact->offset : NULL;
+}
+
+bool run_fact_number(const struct run_fact *fact, const struct run_place *place, int64_t *ret)
+{
+	const void *at = find_at(fact, place);
+	int64_t number = -1;
+
+	if (!at)
+		return false;
+	if (fact->kind == KIND_INT64)
+		number = *(const int64_t *)at;
+	else if (fact->kind == KIND_INT32)
+		number = *(const int32_t *)at;
+	else if (fact->kind == KIND_UINT32)
+		number = *(const uint32_t *)at;
+	else if (fact->kind == KIND_WARMUPS && *(const bool *)at)
+		number = (int64_t)place->series->n_warmups;
+	else if (fact->kind == KIND_TURN &&
+		((const struct benchmark_run *)place->parts[PART_VALUES])->has_turn)
+		number = *(const uint32_t *)at;
+	if (number < 0 || (number == 0 && fact->zero == ZERO_UNKNOWN))
+		return false;
+	*ret = fact->unit == RUN_KIB ? number * 1024 : number;
+	return true;
+}
+
+double run_fact_real(const struct run_fact *fact, const struct run_place *place)
+{
+	const float *at = find_at(fact, place);
+	int64_t number;
+
+	if (fact->kind == KIND_FLOAT)
+		return at && isfinite(*at) ? (double)*at : NAN;
+	if (!run_fact_number(fact, place, &number))
+		return NAN;
+	return (double)number / (double)run_fact_per(fact);
+}
+
+/* Malloc'd, empty where it is not known; NULL when memory is short. */
+static char *get_text(const struct run_fact *fact, const struct run_place *place)
+{
+	const struct sample *sample = place->parts[PART_SAMPLE];
+	const struct evidence *evidence = place->parts[PART_EVIDENCE];
+	int64_t begin_ns = place->series->start_realtime_ns, date_ns = begin_ns + sample->start_ns;
+	struct timespec date = { date_ns / NSEC_PER_SEC, date_ns % NSEC_PER_SEC };
+	char text[FACTS_DATE_SIZE] = "";
+
+	switch (fact->kind) {
+	case KIND_FLAGS:
+		return sample_flags_text(sample->flags);
+	case KIND_IRQ_LINES:
+		return series_irq_text(place->series, place->index);
+	case KIND_SOFTIRQS:
+		return series_softirq_text(place->series, place->index);
+	case KIND_DATE:
+		if (begin_ns > 0 && sample->start_ns >= 0 && !facts_format_date(&date, text))
+			text[0] = '\0';
+		break;
+	default: /* KIND_TEMPERATURE */
+		if (isfinite(evidence->temperature_after))
+			snprintf(text, sizeof(text), "package=%.0f C",
+				(double)evidence->temperature_after);
+		break;
+	}
+	return strdup(text);
+}
+
+int run_fact_get(const struct run_fact *fact, const struct run_place *place, struct fact *ret)
+{
+	struct fact value = { .type = FACT_INTEGER };
+
+	if (!place->parts[fact->part])
+		return 0;
+	if (run_fact_is_text(fact)) {
+		value = (struct fact){ .type = FACT_STRING, .string = get_text(fact, place) };
+		if (!value.string)
+			return -ENOMEM;
+		if (!*value.string) {
+			free(value.string);
+			return 0;
+		}
+	} else if (fact->kind == KIND_FLOAT || run_fact_per(fact) > 1) {
+		value = (struct fact){ .type = FACT_REAL, .real = run_fact_real(fact, place) };
+		if (!isfinite(value.real))
+			return 0;
+		/* The kernel shows two decimals, which a float holds; more would be noise of it. */
+		if (fact->kind == KIND_FLOAT)
+			value.real = round(value.real * 100) / 100;
+	} else if (!run_fact_number(fact, place, &value.integer) ||
+		(value.integer == 0 && fact->zero >= ZERO_USUAL)) {
+		return 0;
+	}
+	*ret = value;
+	return 1;
+}
+
+void run_fact_clear(struct fact *value)
+{
+	if (value->type == FACT_STRING)
+		free(value->string);
+}
