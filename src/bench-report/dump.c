@@ -10,6 +10,7 @@
 #include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "result/runfact.h"
 #include "result/weight.h"
 
 struct dump {
@@ -225,19 +226,58 @@ static int add_row(const struct table_context *context, const struct row *row)
 	return table_add(context->table, texts);
 }
 
+/* The numbers, or the texts, of the run's evidence. */
+static int emit_facts_of(struct emit *emit, const struct run_place *place, bool texts)
+{
+	for (size_t i = 0; i < run_n_facts; i++) {
+		const struct run_fact *fact = &run_facts[i];
+		struct fact value;
+		int r;
+
+		if (fact->part != PART_EVIDENCE || !fact->name || run_fact_is_text(fact) != texts)
+			continue;
+		r = run_fact_get(fact, place, &value);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		if (value.type == FACT_STRING)
+			emit_string(emit, fact->name, value.string);
+		else if (value.type == FACT_REAL)
+			emit_real(emit, fact->name, value.real);
+		else
+			emit_integer(emit, fact->name, value.integer);
+		run_fact_clear(&value);
+	}
+	return 0;
+}
+
+static int emit_evidence(struct emit *emit, const struct series *series, size_t run)
+{
+	struct run_place place = run_place_of(series, run, NULL);
+	int r;
+
+	emit_object(emit, "evidence");
+	r = emit_facts_of(emit, &place, false);
+	if (r >= 0)
+		r = emit_facts_of(emit, &place, true);
+	for (size_t i = 0; i < series->n_events; i++) {
+		double count = series->counters[run * series->n_events + i];
+
+		if (isfinite(count))
+			emit_real(emit, series->event_names[i], count);
+	}
+	emit_close(emit, '}');
+	return r;
+}
+
 /* Written once for each run: what all its values have in common. */
 static int emit_run(struct emit *emit, const struct benchmark *b,
 	const struct disturbances *disturbances, size_t run, size_t number)
 {
-	const struct series *series = b->series;
-	const struct sample *sample = &series->samples[run];
-	const struct evidence *evidence = &series->evidence[run];
-	_cleanup_free_ char *lines = series_irq_text(series, run);
-	_cleanup_free_ char *softirqs = series_softirq_text(series, run);
+	const struct sample *sample = &b->series->samples[run];
 	struct weights weights;
 
-	if (!lines || !softirqs)
-		return -ENOMEM;
 	if (number > 0)
 		emit_integer(emit, "run", (int64_t)number);
 	else
@@ -252,7 +292,7 @@ static int emit_run(struct emit *emit, const struct benchmark *b,
 		if (sample->flags & 1u << bit)
 			emit_string(emit, NULL, sample_flag_name((enum sample_flag)(1 << bit)));
 	emit_close(emit, ']');
-	disturbances_weigh(disturbances, series, run, &weights);
+	disturbances_weigh(disturbances, b->series, run, &weights);
 	emit_bool(emit, "disturbed", disturbances->causes[run] != 0);
 	emit_object(emit, "weights");
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
@@ -260,40 +300,7 @@ static int emit_run(struct emit *emit, const struct benchmark *b,
 			emit_real(emit, sample_flag_name((enum sample_flag)(1 << bit)),
 				weights.of[bit]);
 	emit_close(emit, '}');
-	emit_object(emit, "evidence");
-	for (size_t i = 0; i < evidence_n_fields; i++) {
-		const struct evidence_field *field = &evidence_fields[i];
-		int64_t value;
-
-		if (!evidence_get(evidence, field, &value))
-			continue;
-		if (field->per > 0)
-			emit_real(emit, field->name, (double)value / (double)field->per);
-		else
-			emit_integer(emit, field->name, value);
-	}
-	if (evidence->runnable >= 0)
-		emit_integer(emit, "runnable", evidence->runnable);
-	if (isfinite(evidence->load1))
-		emit_real(emit, "load", round((double)evidence->load1 * 100) / 100);
-	if (isfinite(evidence->temperature_before))
-		emit_real(emit, "temperature_before",
-			round((double)evidence->temperature_before * 100) / 100);
-	if (isfinite(evidence->temperature_after))
-		emit_real(emit, "temperature_after",
-			round((double)evidence->temperature_after * 100) / 100);
-	if (*lines)
-		emit_string(emit, "irq_lines", lines);
-	if (*softirqs)
-		emit_string(emit, "softirqs", softirqs);
-	for (size_t i = 0; i < series->n_events; i++) {
-		double count = series->counters[run * series->n_events + i];
-
-		if (isfinite(count))
-			emit_real(emit, series->event_names[i], count);
-	}
-	emit_close(emit, '}');
-	return 0;
+	return emit_evidence(emit, b->series, run);
 }
 
 /* Calls `each` for the warm-ups and then for the values of one run. */

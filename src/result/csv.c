@@ -8,6 +8,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/csv.h"
+#include "result/runfact.h"
 #include "result/weight.h"
 
 void csv_put_field(FILE *stream, const char *s)
@@ -48,16 +49,11 @@ static void put_quotient(FILE *stream, int64_t value, int64_t per, bool known)
 {
 	int decimals = 0;
 
-	putc(',', stream);
+	put_integer(stream, value / per, known);
 	for (int64_t rest = per; rest > 1; rest /= 10)
 		decimals++;
-	if (known)
-		fprintf(stream, "%" PRId64 ".%0*" PRId64, value / per, decimals, value % per);
-}
-
-static void put_seconds(FILE *stream, int64_t ns, bool known)
-{
-	put_quotient(stream, ns, NSEC_PER_SEC, known);
+	if (known && per > 1)
+		fprintf(stream, ".%0*" PRId64, decimals, value % per);
 }
 
 /* Two decimals, with '.' in any locale. */
@@ -83,46 +79,64 @@ static void put_part(FILE *stream, double value, bool known)
 			millionths / 1000000, millionths % 1000000);
 }
 
+/* The facts in the order of their columns. */
+struct columns {
+	const struct run_fact *facts[RUN_FACTS_MAX];
+	size_t n;
+};
+
+static void find_columns(const struct series *series, struct columns *ret)
+{
+	ret->n = 0;
+	for (size_t i = 0; i < run_n_facts; i++)
+		if (run_facts[i].csv_column > 0) {
+			ret->facts[run_facts[i].csv_column - 1] = &run_facts[i];
+			ret->n++;
+		}
+	for (size_t i = 0; series->with_evidence && i < run_n_facts; i++)
+		if (run_facts[i].name && run_facts[i].csv_column == 0)
+			ret->facts[ret->n++] = &run_facts[i];
+}
+
 static void write_header(FILE *stream, const struct series *series, bool with_inside)
 {
-	fputs(with_inside ? "run,warmup,index,counted,loops,inner_loops," : "run,warmup,", stream);
-	fputs("value,window_kernel,window_user,start,status,flags,disturbed,lost,max_rss_bytes,env_pad",
+	struct columns columns;
+
+	fputs(with_inside ? "run,warmup,index,counted,loops,inner_loops,value" : "run,warmup,value",
 		stream);
-	if (series->with_evidence) {
-		for (size_t i = 0; i < evidence_n_fields; i++)
-			put_text(stream, evidence_fields[i].name);
-		fputs(",irq_lines,softirqs,runnable,load1,temperature_before,temperature_after",
-			stream);
+	find_columns(series, &columns);
+	for (size_t i = 0; i < columns.n; i++) {
+		const struct run_fact *fact = columns.facts[i];
+
+		put_text(stream, fact->csv ? fact->csv : fact->name);
+		if (fact->kind == KIND_FLAGS)
+			fputs(",disturbed,lost", stream);
 	}
 	for (size_t i = 0; i < series->n_events; i++)
 		put_text(stream, series->event_names[i]);
 	fputs("\r\n", stream);
 }
 
-static int write_evidence(FILE *stream, const struct series *series, size_t index)
+static int put_fact(FILE *stream, const struct run_fact *fact, const struct run_place *place)
 {
-	const struct evidence *evidence = &series->evidence[index];
-	_cleanup_free_ char *lines = series_irq_text(series, index);
-	_cleanup_free_ char *softirqs = series_softirq_text(series, index);
+	struct fact value = { 0 };
+	int64_t number = 0;
+	bool known;
+	int r = 0;
 
-	if (!lines || !softirqs)
-		return -ENOMEM;
-	for (size_t i = 0; i < evidence_n_fields; i++) {
-		int64_t value = 0;
-		bool known = evidence_get(evidence, &evidence_fields[i], &value);
-
-		if (evidence_fields[i].per > 0)
-			put_quotient(stream, value, evidence_fields[i].per, known);
-		else
-			put_integer(stream, value, known);
+	if (run_fact_is_text(fact)) {
+		r = run_fact_get(fact, place, &value);
+		if (r >= 0)
+			put_text(stream, r > 0 ? value.string : "");
+		if (r > 0)
+			run_fact_clear(&value);
+	} else if (fact->kind == KIND_FLOAT) {
+		put_hundredths(stream, run_fact_real(fact, place));
+	} else {
+		known = run_fact_number(fact, place, &number);
+		put_quotient(stream, number, run_fact_per(fact), known);
 	}
-	put_text(stream, lines);
-	put_text(stream, softirqs);
-	put_integer(stream, evidence->runnable, evidence->runnable >= 0);
-	put_hundredths(stream, (double)evidence->load1);
-	put_hundredths(stream, (double)evidence->temperature_before);
-	put_hundredths(stream, (double)evidence->temperature_after);
-	return 0;
+	return r;
 }
 
 /* A value that was measured inside of a run. */
@@ -139,6 +153,7 @@ struct rows {
 	FILE *stream;
 	const char *name; /* NULL where there is no column for it */
 	bool with_inside; /* whether there are columns for values measured inside */
+	struct columns columns;
 	struct disturbances disturbances;
 };
 
@@ -149,7 +164,7 @@ static void put_window_value(const struct rows *rows, const struct series *serie
 
 	if (rows->with_inside)
 		fprintf(rows->stream, ",,%d,,", !sample->warmup);
-	put_seconds(rows->stream, by_kernel ? sample->kernel_ns : sample->user_ns,
+	put_quotient(rows->stream, by_kernel ? sample->kernel_ns : sample->user_ns, NSEC_PER_SEC,
 		!by_kernel || sample->kernel_ns > 0);
 }
 
@@ -165,37 +180,29 @@ static void put_inside_value(const struct rows *rows, const struct inside_value 
 static int write_row(const struct rows *rows, const struct series *series, size_t index,
 	size_t number, const struct inside_value *inside)
 {
-	const struct sample *sample = &series->samples[index];
-	_cleanup_free_ char *flags = sample_flags_text(sample->flags);
+	struct run_place place = run_place_of(series, index, NULL);
 	FILE *stream = rows->stream;
 	struct weights weights;
 
-	if (!flags)
-		return -ENOMEM;
 	if (rows->name) {
 		csv_put_field(stream, rows->name);
 		putc(',', stream);
 	}
-	fprintf(stream, "%zu,%d", number, sample->warmup);
+	fprintf(stream, "%zu,%d", number, series->samples[index].warmup);
 	if (inside)
 		put_inside_value(rows, inside);
 	else
 		put_window_value(rows, series, index);
-	put_seconds(stream, sample->kernel_ns, sample->kernel_ns > 0);
-	put_seconds(stream, sample->user_ns, true);
-	put_seconds(stream, sample->start_ns, true);
-	put_integer(stream, sample->status, true);
-	put_text(stream, flags);
-	disturbances_weigh(&rows->disturbances, series, index, &weights);
-	put_integer(stream, rows->disturbances.causes[index] != 0, true);
-	put_part(stream, weights.lost, weights.known);
-	put_integer(stream, (int64_t)sample->max_rss_kib * 1024, sample->max_rss_kib > 0);
-	put_integer(stream, sample->env_pad, true);
-	if (series->with_evidence) {
-		int r = write_evidence(stream, series, index);
+	for (size_t i = 0; i < rows->columns.n; i++) {
+		int r = put_fact(stream, rows->columns.facts[i], &place);
 
 		if (r < 0)
 			return r;
+		if (rows->columns.facts[i]->kind != KIND_FLAGS)
+			continue;
+		disturbances_weigh(&rows->disturbances, series, index, &weights);
+		put_integer(stream, rows->disturbances.causes[index] != 0, true);
+		put_part(stream, weights.lost, weights.known);
 	}
 	for (size_t i = 0; i < series->n_events; i++) {
 		double value = series->counters[index * series->n_events + i];
@@ -238,6 +245,7 @@ static int write_rows(
 	size_t numbers[2] = { 0 };
 	int r;
 
+	find_columns(series, &rows->columns);
 	r = disturbances_find(series, &rows->disturbances);
 	/* Stop at the first error: the disk may be full, and there may be millions of rows. */
 	for (size_t i = 0; r == 0 && i < series->n_samples && !ferror(rows->stream); i++) {

@@ -7,54 +7,44 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/metric.h"
+#include "result/runfact.h"
 
 struct metric {
-	/* "max_rss"; else the name of the evidence ("user_cpu") or of the event, borrowed. */
-	const char *name;
+	const char *name; /* of the fact, or of the event; borrowed */
 	enum unit unit;
-	size_t index;
+	const struct run_fact *fact; /* NULL: it is an event */
+	size_t event;
 };
 
-static const char max_rss[] = "max_rss";
-
-/* Whether the evidence is about where and how fast a run was made, and not a cost of the run. */
-static bool is_circumstance(const struct evidence_field *field)
+/* The metrics that the runs of a series may have. *index is 0 at first; false behind the last. */
+static bool metric_next(const struct series *series, size_t *index, struct metric *ret)
 {
-	static const char *const names[] = { "frequency_khz", "core_khz", "core_share_before",
-		"core_share_after", "core_share_during", "mean_khz", "frequency_changes",
-		"cpu_first", "cpu_last", "elsewhere" };
+	while (*index < run_n_facts && !run_facts[*index].is_cost)
+		++*index;
+	if (*index < run_n_facts) {
+		const struct run_fact *fact = &run_facts[*index];
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(field->name, names[i]) == 0)
-			return true;
-	return false;
-}
+		*ret = (struct metric){ .name = fact->name, .unit = UNIT_INTEGER, .fact = fact };
+		if (fact->unit == RUN_NS)
+			ret->unit = UNIT_SECOND;
+		else if (fact->unit == RUN_KIB)
+			ret->unit = UNIT_BYTE;
+	} else if (*index - run_n_facts < series->n_events) {
+		size_t event = *index - run_n_facts;
 
-/* The metrics that the runs of a series may have, from index 0 on; false beyond the last one. */
-static bool metric_get(const struct series *series, size_t index, struct metric *ret)
-{
-	size_t event = index - 1 - evidence_n_fields;
-
-	if (index == 0) {
-		*ret = (struct metric){ max_rss, UNIT_BYTE, index };
-		return true;
-	}
-	if (index <= evidence_n_fields) {
-		const struct evidence_field *field = &evidence_fields[index - 1];
-
-		*ret = (struct metric){ field->name, field->per > 0 ? UNIT_SECOND : UNIT_INTEGER,
-			index };
-		return true;
-	}
-	if (event >= series->n_events)
+		*ret = (struct metric){
+			.name = series->event_names[event], .unit = UNIT_INTEGER, .event = event
+		};
+	} else {
 		return false;
-	*ret = (struct metric){ series->event_names[event], UNIT_INTEGER, index };
+	}
+	++*index;
 	return true;
 }
 
 static bool metric_find(const struct series *series, const char *name, struct metric *ret)
 {
-	for (size_t i = 0; metric_get(series, i, ret); i++)
+	for (size_t i = 0; metric_next(series, &i, ret);)
 		if (strcmp(ret->name, name) == 0)
 			return true;
 	return false;
@@ -63,20 +53,10 @@ static bool metric_find(const struct series *series, const char *name, struct me
 /* NAN when it is not known. */
 static double find_value(const struct series *series, const struct metric *metric, size_t run)
 {
-	uint32_t rss = series->samples[run].max_rss_kib;
-	const struct evidence_field *field;
-	int64_t value;
+	struct run_place place = run_place_of(series, run, NULL);
 
-	if (metric->index == 0)
-		return rss > 0 ? (double)rss * 1024 : NAN;
-	if (metric->index > evidence_n_fields)
-		return series
-			->counters[run * series->n_events + metric->index - 1 - evidence_n_fields];
-	field = &evidence_fields[metric->index - 1];
-	if (is_circumstance(field) || !series->with_evidence ||
-		!evidence_get(&series->evidence[run], field, &value))
-		return NAN;
-	return (double)value / (double)MAX(field->per, (int64_t)1);
+	return metric->fact ? run_fact_real(metric->fact, &place)
+			    : series->counters[run * series->n_events + metric->event];
 }
 
 size_t series_metric(const struct series *series, const char *name, double *ret)
@@ -117,7 +97,7 @@ void benchmark_list_metrics(const struct benchmark *benchmark,
 	for (size_t i = 0; i < benchmark->n_figures; i++)
 		if (figure_is_known(benchmark, &benchmark->figures[i]))
 			name(context, benchmark->figures[i].name);
-	for (size_t i = 0; metric_get(benchmark->series, i, &metric); i++)
+	for (size_t i = 0; metric_next(benchmark->series, &i, &metric);)
 		if (count_known(benchmark->series, &metric) > 0)
 			name(context, metric.name);
 }
@@ -199,16 +179,14 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 
 bool metric_is_of_program(const char *name)
 {
-	static const char *const names[] = { max_rss, "minor_faults", "instructions" };
+	static const char instructions[] = "instructions";
+	size_t n = strlen(instructions);
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		size_t n = strlen(names[i]);
-
-		/* An event may have modifiers, "instructions:u". */
-		if (strncmp(name, names[i], n) == 0 && (name[n] == '\0' || name[n] == ':'))
+	for (size_t i = 0; i < run_n_facts; i++)
+		if (run_facts[i].is_of_program && strcmp(run_facts[i].name, name) == 0)
 			return true;
-	}
-	return false;
+	/* An event may have modifiers, "instructions:u". */
+	return strncmp(name, instructions, n) == 0 && (name[n] == '\0' || name[n] == ':');
 }
 
 bool metric_is_rate(const char *name)

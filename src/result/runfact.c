@@ -123,6 +123,7 @@ const struct run_fact run_facts[] = {
 		.only_read = true },
 };
 const size_t run_n_facts = ARRAY_SIZE(run_facts);
+_Static_assert(ARRAY_SIZE(run_facts) <= RUN_FACTS_MAX, "RUN_FACTS_MAX");
 
 struct run_place run_place_of(
 	const struct series *series, size_t index, const struct benchmark_run *values)
@@ -185,7 +186,8 @@ double run_fact_real(const struct run_fact *fact, const struct run_place *place)
 	int64_t number;
 
 	if (fact->kind == KIND_FLOAT)
-		return at && isfinite(*at) ? (double)*at : NAN;
+		return at && isfinite(*at) && (*at >= 0 || fact->unit == RUN_CELSIUS) ? (double)*at
+										      : NAN;
 	if (!run_fact_number(fact, place, &number))
 		return NAN;
 	return (double)number / (double)run_fact_per(fact);
@@ -220,32 +222,40 @@ static char *get_text(const struct run_fact *fact, const struct run_place *place
 	return strdup(text);
 }
 
-int run_fact_get(const struct run_fact *fact, const struct run_place *place, struct fact *ret)
+static int get_text_fact(
+	const struct run_fact *fact, const struct run_place *place, struct fact *ret)
 {
-	struct fact value = { .type = FACT_INTEGER };
+	char *text = get_text(fact, place);
 
-	if (!place->parts[fact->part])
-		return 0;
-	if (run_fact_is_text(fact)) {
-		value = (struct fact){ .type = FACT_STRING, .string = get_text(fact, place) };
-		if (!value.string)
-			return -ENOMEM;
-		if (!*value.string) {
-			free(value.string);
-			return 0;
-		}
-	} else if (fact->kind == KIND_FLOAT || run_fact_per(fact) > 1) {
-		value = (struct fact){ .type = FACT_REAL, .real = run_fact_real(fact, place) };
-		if (!isfinite(value.real))
-			return 0;
-		/* The kernel shows two decimals, which a float holds; more would be noise of it. */
-		if (fact->kind == KIND_FLOAT)
-			value.real = round(value.real * 100) / 100;
-	} else if (!run_fact_number(fact, place, &value.integer) ||
-		(value.integer == 0 && fact->zero >= ZERO_USUAL)) {
+	if (!text)
+		return -ENOMEM;
+	if (!*text) {
+		free(text);
 		return 0;
 	}
-	*ret = value;
+	*ret = (struct fact){ .type = FACT_STRING, .string = text };
+	return 1;
+}
+
+int run_fact_get(const struct run_fact *fact, const struct run_place *place, struct fact *ret)
+{
+	double real = run_fact_real(fact, place);
+	int64_t number = 0;
+
+	if (run_fact_is_text(fact))
+		return place->parts[fact->part] ? get_text_fact(fact, place, ret) : 0;
+	if (isnan(real))
+		return 0;
+	/* The kernel shows two decimals, which a float holds; more would be noise of the float. */
+	if (fact->kind == KIND_FLOAT)
+		real = round(real * 100) / 100;
+	else if (!run_fact_number(fact, place, &number) ||
+		(number == 0 && fact->zero >= ZERO_USUAL))
+		return 0;
+	if (fact->kind == KIND_FLOAT || run_fact_per(fact) > 1)
+		*ret = (struct fact){ .type = FACT_REAL, .real = real };
+	else
+		*ret = (struct fact){ .type = FACT_INTEGER, .integer = number };
 	return 1;
 }
 

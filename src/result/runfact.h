@@ -102,6 +102,7 @@ struct run_fact {
 
 extern const struct run_fact run_facts[];
 extern const size_t run_n_facts;
+#define RUN_FACTS_MAX 128 /* there are not more of them */
 
 /* The number as it stands there. False where it is not known, and for other facts. */
 bool run_fact_number(const struct run_fact *fact, const struct run_place *place, int64_t *ret);

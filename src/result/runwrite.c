@@ -9,111 +9,57 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/metadata.h"
+#include "result/runfact.h"
 #include "result/runwrite.h"
 
 /* --- Metadata --- */
 
-static void set_seconds(struct facts *facts, const char *name, int64_t ns)
+static void set_events(struct facts *facts, const char *prefix, const struct run_place *place)
 {
-	facts_set_real(facts, name, (double)ns / (double)NSEC_PER_SEC);
-}
+	const struct series *series = place->series;
+	const double *counters = place->parts[PART_COUNTERS];
 
-static void set_date(struct facts *facts, int64_t realtime_ns)
-{
-	struct timespec realtime = { realtime_ns / NSEC_PER_SEC, realtime_ns % NSEC_PER_SEC };
-
-	facts_set_date(facts, "date", &realtime);
-}
-
-/* The kernel shows two decimals, which a float holds; more digits would be noise of the float. */
-static void set_rounded(struct facts *facts, const char *name, float value)
-{
-	if (isfinite(value))
-		facts_set_real(facts, name, round((double)value * 100) / 100);
-}
-
-static void set_evidence(struct facts *facts, const struct series *series, size_t index)
-{
-	const struct evidence *evidence = &series->evidence[index];
-	_cleanup_free_ char *lines = series_irq_text(series, index);
-	_cleanup_free_ char *softirqs = series_softirq_text(series, index);
-
-	if (!lines || !softirqs) {
-		facts->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < evidence_n_fields; i++) {
-		const struct evidence_field *field = &evidence_fields[i];
-		char name[64];
-		int64_t value;
-
-		if (!evidence_get(evidence, field, &value))
-			continue;
-		snprintf(name, sizeof(name), "quiesce_%s", field->name);
-		if (field->per > 0)
-			facts_set_real(facts, name, (double)value / (double)field->per);
-		else
-			facts_set_integer(facts, name, value);
-	}
-	metadata_set_string(facts, "quiesce_irq_lines", lines);
-	metadata_set_string(facts, "quiesce_softirqs", softirqs);
-	if (evidence->runnable >= 0)
-		facts_set_integer(facts, "runnable_threads", evidence->runnable);
-	if (evidence->load1 >= 0)
-		set_rounded(facts, "load_avg_1min", evidence->load1);
-	set_rounded(facts, "quiesce_temperature_before", evidence->temperature_before);
-	set_rounded(facts, "quiesce_temperature_after", evidence->temperature_after);
-	if (isfinite(evidence->temperature_after))
-		facts_set_stringf(
-			facts, "cpu_temp", "package=%.0f C", (double)evidence->temperature_after);
-}
-
-static void set_counters(struct facts *facts, const struct series *series, size_t index)
-{
 	for (size_t i = 0; i < series->n_events; i++) {
-		double value = series->counters[index * series->n_events + i];
 		_cleanup_free_ char *name = NULL;
 
 		/* Scaled counts are estimates: a fraction of an event says nothing. */
-		if (!isfinite(value) || fabs(value) >= 9e18)
+		if (!isfinite(counters[i]) || fabs(counters[i]) >= 9e18)
 			continue;
-		if (text_format(&name, "quiesce_event_%s", series->event_names[i]) < 0) {
+		if (text_format(&name, "%s%s", prefix, series->event_names[i]) < 0) {
 			facts->failed = true;
 			return;
 		}
-		facts_set_integer(facts, name, llround(value));
+		facts_set_integer(facts, name, llround(counters[i]));
 	}
 }
 
-static void set_sample(
-	struct facts *facts, const struct series *series, size_t index, bool with_env_pad)
+static void set_fact(struct facts *facts, const struct run_fact *fact,
+	const struct run_place *place, bool with_zero)
 {
-	const struct sample *sample = &series->samples[index];
-	_cleanup_free_ char *flags = sample_flags_text(sample->flags);
+	struct fact value;
+	int r = run_fact_get(fact, place, &value);
 
-	if (!flags) {
+	if (r < 0)
 		facts->failed = true;
-		return;
+	else if (r > 0 && value.type == FACT_STRING)
+		metadata_set_string(facts, fact->key, value.string);
+	else if (r > 0)
+		facts_set_copy(facts, fact->key, &value);
+	else if (with_zero && fact->zero == ZERO_USUAL_OF_ALL)
+		facts_set_integer(facts, fact->key, 0);
+	if (r > 0)
+		run_fact_clear(&value);
+}
+
+/* with_env_pad: some run of the series has a padding. */
+static void set_facts(struct facts *facts, const struct run_place *place, bool with_env_pad)
+{
+	for (size_t i = 0; i < run_n_facts; i++) {
+		if (run_facts[i].kind == KIND_EVENT)
+			set_events(facts, run_facts[i].key, place);
+		else if (!run_facts[i].only_read)
+			set_fact(facts, &run_facts[i], place, with_env_pad);
 	}
-	if (series->start_realtime_ns > 0 && sample->start_ns >= 0)
-		set_date(facts, series->start_realtime_ns + sample->start_ns);
-	if (sample->warmup)
-		facts_set_integer(facts, "calibrate_warmups", (int64_t)series->n_warmups);
-	if (sample->user_ns > 0)
-		set_seconds(facts, "duration", sample->user_ns);
-	if (sample->max_rss_kib > 0)
-		facts_set_integer(facts, "command_max_rss", (int64_t)sample->max_rss_kib * 1024);
-	if (sample->start_ns >= 0)
-		set_seconds(facts, "quiesce_start", sample->start_ns);
-	if (sample->kernel_ns > 0)
-		set_seconds(facts, "quiesce_window_kernel", sample->kernel_ns);
-	if (sample->user_ns > 0)
-		set_seconds(facts, "quiesce_window_user", sample->user_ns);
-	metadata_set_string(facts, "quiesce_flags", flags);
-	if (sample->status != 0)
-		facts_set_integer(facts, "quiesce_status", sample->status);
-	if (with_env_pad)
-		facts_set_integer(facts, "quiesce_env_pad", sample->env_pad);
 }
 
 /* --- Values --- */
@@ -202,17 +148,14 @@ static void write_run(struct emit *emit, const struct series *series, size_t ind
 	const struct benchmark *inside, const struct facts *carried, bool with_env_pad,
 	int64_t turn)
 {
+	struct benchmark_run values = { .has_turn = turn >= 0, .turn = (uint32_t)turn };
+	struct run_place place = run_place_of(series, index, inside ? &values : NULL);
 	struct facts facts = { 0 };
 
-	facts_copy(&facts, carried);
-	set_sample(&facts, series, index, with_env_pad);
-	if (series->with_evidence)
-		set_evidence(&facts, series, index);
-	set_counters(&facts, series, index);
 	if (inside)
-		facts_set_integer(&facts, "loops", (int64_t)inside->runs[index].loops);
-	if (turn >= 0)
-		facts_set_integer(&facts, "quiesce_turn", turn);
+		values.loops = inside->runs[index].loops;
+	facts_copy(&facts, carried);
+	set_facts(&facts, &place, with_env_pad);
 
 	emit_object(emit, NULL);
 	if (inside)
