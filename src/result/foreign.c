@@ -939,7 +939,7 @@ static int add_repetition(
 	if (r < 0)
 		return r;
 	if (google->pending->benchmark->n_values == 0)
-		google->data.loops = (uint64_t)MAX(entry->iterations, (int64_t)1);
+		google->data.values.loops = (uint64_t)MAX(entry->iterations, (int64_t)1);
 	return add_time(reader, google->pending, entry);
 }
 

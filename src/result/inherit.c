@@ -74,52 +74,17 @@ static const struct fact *first_fact(
 	return fact ? fact : facts_find(&reader->suite_metadata, key);
 }
 
-/* A run's duration and its window by our own stamps are the same span: a run that has one of them
- * gets the other one. */
-static void join_durations(struct run_data *data)
-{
-	if (data->duration_ns >= 0)
-		data->sample.user_ns = data->duration_ns;
-	data->duration_ns = data->sample.user_ns > 0 ? data->sample.user_ns : -1;
-}
-
-/* The record that a run was read into, made again from what was stored of it; and back. */
-static void load_run(const struct benchmark *b, size_t at, struct run_data *ret)
-{
-	const struct series *series = b->series;
-
-	run_data_clear(ret);
-	ret->sample = series->samples[at];
-	ret->loops = b->runs[at].loops;
-	ret->inner_loops = b->runs[at].inner_loops;
-	ret->has_date = ret->sample.start_ns >= 0;
-	ret->date_ns = ret->sample.start_ns;
-	join_durations(ret);
-	if (series->with_evidence)
-		ret->evidence = series->evidence[at];
-	for (size_t i = 0; i < series->n_events; i++)
-		ret->counters[i] = series->counters[at * series->n_events + i];
-}
-
-static void store_run(struct benchmark *b, size_t at, const struct run_data *data)
-{
-	struct series *series = b->series;
-
-	series->samples[at] = data->sample;
-	series->samples[at].start_ns = data->has_date ? data->date_ns : -1;
-	b->runs[at].loops = data->loops;
-	b->runs[at].inner_loops = data->inner_loops;
-	if (series->with_evidence)
-		series->evidence[at] = data->evidence;
-	for (size_t i = 0; i < series->n_events; i++)
-		series->counters[at * series->n_events + i] = data->counters[i];
-}
-
 /* Metadata of the suite or the benchmark, which hold for each run that has no other value. */
 struct common {
 	struct run_field field;
 	const struct fact *fact; /* borrowed */
 };
+
+/* Provenances are not kept for each run: see spread_provenance(). A turn is of one run. */
+static bool is_of_runs(const struct run_fact *fact)
+{
+	return fact && fact->part != PART_PROVENANCE && fact->kind != KIND_TURN;
+}
 
 /* Finds the common metadata that a run has a field for. `ret` has room for all metadata. */
 static int find_common(
@@ -139,9 +104,7 @@ static int find_common(
 			if (r < 0)
 				return r;
 			ret[n].fact = fact;
-			/* Provenances are not kept for each run: see spread_provenance(). */
-			if (ret[n].field.kind != RUN_OTHER &&
-				!run_field_is_provenance(&ret[n].field))
+			if (is_of_runs(ret[n].field.fact))
 				n++;
 		}
 	}
@@ -151,19 +114,20 @@ static int find_common(
 
 /* Copies those of the common metadata into a run that it has no other value of: those that are of
  * the CPUs, or all others. */
-static int spread_over_run(struct run_data *data, struct series *series,
-	const struct common *common, size_t n, bool of_cpus)
+static int spread_over_run(struct run_place *place, struct series *series,
+	const struct common *common, size_t n, bool of_given_cpus)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct run_field *field = &common[i].field;
 		int r;
 
-		if (run_field_is_of_cpus(field) != of_cpus || run_data_has(data, field))
+		if (field->fact->of_given_cpus != of_given_cpus || run_field_is_known(field, place))
 			continue;
-		r = run_data_set(data, series, field, common[i].fact);
+		r = run_field_read(field, place, series, common[i].fact);
 		if (r < 0)
 			return r;
-		join_durations(data);
+		/* A duration of 0 is none here. */
+		place->has_duration = false;
 	}
 	return 0;
 }
@@ -178,7 +142,6 @@ static int spread_common(const struct reader *reader, struct pending *pending)
 	size_t n = pending->metadata.n + reader->suite_metadata.n;
 	_cleanup_free_ struct common *common = calloc(n + 1, sizeof(*common));
 	struct benchmark *b = pending->benchmark;
-	struct run_data data;
 	int r;
 
 	if (!common)
@@ -187,17 +150,20 @@ static int spread_common(const struct reader *reader, struct pending *pending)
 	if (r < 0 || (n == 0 && !find_name(pending, "quiesce_elsewhere")))
 		return r;
 	for (size_t k = 0; k < b->series->n_samples; k++) {
-		load_run(b, k, &data);
-		r = spread_over_run(&data, b->series, common, n, false);
-		if (r >= 0 && data.evidence.elsewhere <= 0)
-			r = spread_over_run(&data, b->series, common, n, true);
+		struct run_place place = run_place_of(b->series, k, &b->runs[k]);
+		struct evidence *evidence = place.parts[PART_EVIDENCE];
+		bool elsewhere;
+
+		r = spread_over_run(&place, b->series, common, n, false);
+		elsewhere = evidence && evidence->elsewhere > 0;
+		if (r >= 0 && !elsewhere)
+			r = spread_over_run(&place, b->series, common, n, true);
 		if (r < 0)
 			return r;
-		if (data.evidence.elsewhere > 0 && !has_temperature)
-			data.evidence.temperature_after = NAN;
-		if (data.evidence.elsewhere > 0 && !has_frequency)
-			data.evidence.frequency_khz = -1;
-		store_run(b, k, &data);
+		if (elsewhere && !has_temperature)
+			evidence->temperature_after = NAN;
+		if (elsewhere && !has_frequency)
+			evidence->frequency_khz = -1;
 	}
 	return 0;
 }
@@ -208,22 +174,22 @@ static int spread_provenance(const struct reader *reader, struct pending *pendin
 {
 	const struct facts *layers[] = { &pending->metadata, &reader->suite_metadata };
 	struct series *series = pending->benchmark->series;
-	struct run_data data;
 
-	run_data_clear(&data);
 	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
 		for (size_t i = 0; i < layers[layer]->n; i++) {
 			const struct fact *fact = &layers[layer]->items[i];
 			struct run_field field;
 			int r = run_field_find(series, fact->name, &field);
 
-			for (size_t k = 0;
-				r >= 0 && run_field_is_provenance(&field) && k < series->n_sittings;
-				k++) {
-				data.provenance = series->sittings[k].provenance;
-				if (!run_data_has(&data, &field))
-					r = run_data_set(&data, series, &field, fact);
-				series->sittings[k].provenance = data.provenance;
+			if (r >= 0 && (!field.fact || field.fact->part != PART_PROVENANCE))
+				continue;
+			for (size_t k = 0; r >= 0 && k < series->n_sittings; k++) {
+				struct run_place place = {
+					.parts[PART_PROVENANCE] = &series->sittings[k].provenance,
+				};
+
+				if (!run_field_is_known(&field, &place))
+					r = run_field_read(&field, &place, series, fact);
 			}
 			if (r < 0)
 				return r;

@@ -151,21 +151,12 @@ int reader_add_run(
 	if (at == RUNS_MAX)
 		return reader_refuse(reader, "more than 50 million runs");
 	data->sample.warmup = end == values_before;
-	data->sample.start_ns = data->has_date ? data->date_ns : -1;
-	/* Stored here until the metadata of the suite are known. */
-	if (data->duration_ns >= 0)
-		data->sample.user_ns = data->duration_ns;
 	r = array_grow(&b->runs, sizeof(*b->runs), at, &pending->runs_capacity);
 	if (r < 0)
 		return r;
-	b->runs[at] = (struct benchmark_run){
-		.end = end,
-		.warmup_end = b->n_warmups,
-		.loops = data->loops,
-		.inner_loops = data->inner_loops,
-		.has_turn = data->turn >= 0,
-		.turn = data->turn >= 0 ? (uint32_t)data->turn : 0,
-	};
+	b->runs[at] = data->values;
+	b->runs[at].end = end;
+	b->runs[at].warmup_end = b->n_warmups;
 	r = series_append(b->series, &data->sample, &data->evidence, data->counters);
 	return r < 0 ? r : series_set_provenance(b->series, &data->provenance);
 }

@@ -227,7 +227,8 @@ int reader_read_run_metadata(struct reader *reader, struct pending *pending, str
 			name->varies = !metadata_equal_facts(&name->first.items[0], &fact);
 		}
 		if (r >= 0)
-			r = run_data_set(data, pending->benchmark->series, &name->field, &fact);
+			r = run_field_read(
+				&name->field, &data->place, pending->benchmark->series, &fact);
 	}
 	ret_span->end = json_offset(reader->json);
 	return r;

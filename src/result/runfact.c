@@ -33,7 +33,11 @@ const struct run_fact run_facts[] = {
 		AT(PART_SAMPLE, sample, warmup),
 		.kind = KIND_WARMUPS,
 		.only_written = true },
-	{ .key = "duration", SAMPLE(user_ns), .unit = RUN_NS, .zero = ZERO_UNKNOWN },
+	{ .key = "duration",
+		AT(PART_SAMPLE, sample, user_ns),
+		.kind = KIND_DURATION,
+		.unit = RUN_NS,
+		.zero = ZERO_UNKNOWN },
 	{ .key = "command_max_rss",
 		.name = "max_rss",
 		.csv = "max_rss_bytes",
@@ -163,7 +167,7 @@ bool run_fact_number(const struct run_fact *fact, const struct run_place *place,
 
 	if (!at)
 		return false;
-	if (fact->kind == KIND_INT64)
+	if (fact->kind <= KIND_INT64)
 		number = *(const int64_t *)at;
 	else if (fact->kind == KIND_INT32)
 		number = *(const int32_t *)at;
@@ -239,21 +243,25 @@ static int get_text_fact(
 
 int run_fact_get(const struct run_fact *fact, const struct run_place *place, struct fact *ret)
 {
-	double real = run_fact_real(fact, place);
-	int64_t number = 0;
+	int64_t number, per = run_fact_per(fact);
+	double real;
 
+	if (!place->parts[fact->part])
+		return 0;
 	if (run_fact_is_text(fact))
-		return place->parts[fact->part] ? get_text_fact(fact, place, ret) : 0;
-	if (isnan(real))
+		return get_text_fact(fact, place, ret);
+	if (fact->kind == KIND_FLOAT) {
+		real = run_fact_real(fact, place);
+		if (isnan(real))
+			return 0;
+		/* The kernel shows two decimals, which a float holds; more would be noise of it. */
+		*ret = (struct fact){ .type = FACT_REAL, .real = round(real * 100) / 100 };
+		return 1;
+	}
+	if (!run_fact_number(fact, place, &number) || (number == 0 && fact->zero >= ZERO_USUAL))
 		return 0;
-	/* The kernel shows two decimals, which a float holds; more would be noise of the float. */
-	if (fact->kind == KIND_FLOAT)
-		real = round(real * 100) / 100;
-	else if (!run_fact_number(fact, place, &number) ||
-		(number == 0 && fact->zero >= ZERO_USUAL))
-		return 0;
-	if (fact->kind == KIND_FLOAT || run_fact_per(fact) > 1)
-		*ret = (struct fact){ .type = FACT_REAL, .real = real };
+	if (per > 1)
+		*ret = (struct fact){ .type = FACT_REAL, .real = (double)number / (double)per };
 	else
 		*ret = (struct fact){ .type = FACT_INTEGER, .integer = number };
 	return 1;

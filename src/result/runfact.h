@@ -41,6 +41,7 @@ struct run_place run_place_of(
 /* How a fact stands there, and what it is in a file. */
 enum run_kind {
 	/* A number; negative where it is unknown. */
+	KIND_DURATION, /* KIND_INT64; read, it counts more than another fact that stands there */
 	KIND_INT64,
 	KIND_INT32,
 	KIND_UINT32,

@@ -38,44 +38,6 @@ static const char *const clock_names[] = {
 	[WINDOW_USER] = "user",
 };
 
-#define AT(member) offsetof(struct evidence, member)
-#define SECONDS NSEC_PER_SEC
-
-const struct evidence_field evidence_fields[] = {
-	{ "user_cpu", SECONDS, true, AT(user_cpu_ns) },
-	{ "system_cpu", SECONDS, true, AT(system_cpu_ns) },
-	{ "task_clock", SECONDS, true, AT(task_clock_ns) },
-	{ "run_delay", SECONDS, true, AT(run_delay_ns) },
-	{ "off_cpu", SECONDS, true, AT(off_cpu_ns) },
-	{ "reader_cpu", SECONDS, true, AT(reader_cpu_ns) },
-	{ "reap", SECONDS, true, AT(reap_ns) },
-	{ "steal", SECONDS, true, AT(steal_ns) },
-	{ "quota_throttled", SECONDS, true, AT(quota_throttled_ns) },
-	{ "frequency_khz", 0, true, AT(frequency_khz) },
-	{ "core_khz", 0, true, AT(core_khz) },
-	{ "core_share_before", EVIDENCE_SHARE_PER, false, AT(core_shares[EVIDENCE_BEFORE]) },
-	{ "core_share_after", EVIDENCE_SHARE_PER, false, AT(core_shares[EVIDENCE_AFTER]) },
-	{ "core_share_during", EVIDENCE_SHARE_PER, false, AT(core_shares[EVIDENCE_DURING]) },
-	{ "deep_idle", SECONDS, true, AT(deep_idle_ns) },
-	{ "mean_khz", 0, true, AT(mean_khz) },
-	{ "frequency_changes", 0, false, AT(frequency_changes) },
-	{ "minor_faults", 0, false, AT(minor_faults) },
-	{ "major_faults", 0, false, AT(major_faults) },
-	{ "voluntary_switches", 0, false, AT(voluntary_switches) },
-	{ "involuntary_switches", 0, false, AT(involuntary_switches) },
-	{ "migrations", 0, false, AT(migrations) },
-	{ "cpu_first", 0, false, AT(cpu_first) },
-	{ "cpu_last", 0, false, AT(cpu_last) },
-	{ "elsewhere", 0, false, AT(elsewhere) },
-	{ "throttles", 0, false, AT(throttles) },
-	{ "irq_device", 0, false, AT(irq_device) },
-	{ "irq_timer", 0, false, AT(irq_timer) },
-	{ "irq_ipi", 0, false, AT(irq_ipi) },
-	{ "irq_other", 0, false, AT(irq_other) },
-	{ "evidence_cpus", 0, false, AT(evidence_cpus) },
-};
-const size_t evidence_n_fields = ARRAY_SIZE(evidence_fields);
-
 const char *window_clock_name(enum window_clock clock)
 {
 	return clock_names[clock];
@@ -229,54 +191,9 @@ void series_free(struct series *series)
 
 void evidence_clear(struct evidence *evidence)
 {
-	*evidence = (struct evidence){
-		.user_cpu_ns = -1,
-		.system_cpu_ns = -1,
-		.task_clock_ns = -1,
-		.run_delay_ns = -1,
-		.off_cpu_ns = -1,
-		.reader_cpu_ns = -1,
-		.reap_ns = -1,
-		.steal_ns = -1,
-		.quota_throttled_ns = -1,
-		.frequency_khz = -1,
-		.core_khz = -1,
-		.core_shares = { -1, -1, -1 },
-		.deep_idle_ns = -1,
-		.mean_khz = -1,
-		.frequency_changes = -1,
-		.minor_faults = -1,
-		.major_faults = -1,
-		.voluntary_switches = -1,
-		.involuntary_switches = -1,
-		.migrations = -1,
-		.cpu_first = -1,
-		.cpu_last = -1,
-		.elsewhere = -1,
-		.throttles = -1,
-		.irq_device = -1,
-		.irq_timer = -1,
-		.irq_ipi = -1,
-		.irq_other = -1,
-		.evidence_cpus = -1,
-		.runnable = -1,
-		.load1 = NAN,
-		.temperature_before = NAN,
-		.temperature_after = NAN,
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(evidence->softirqs); i++)
-		evidence->softirqs[i] = -1;
-}
-
-bool evidence_get(const struct evidence *evidence, const struct evidence_field *field, int64_t *ret)
-{
-	const char *at = (const char *)evidence + field->offset;
-	int64_t value = field->wide ? *(const int64_t *)at : *(const int32_t *)at;
-
-	if (value < 0)
-		return false;
-	*ret = value;
-	return true;
+	/* All bits set are -1 in an integer, and no number in a float. */
+	memset(evidence, 0xff, sizeof(*evidence));
+	evidence->n_irq_lines = 0;
 }
 
 double evidence_core_share(const struct evidence *evidence)

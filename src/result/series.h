@@ -203,21 +203,6 @@ DEFINE_CLEANUP(series, series_free);
 /* Makes every value absent. */
 void evidence_clear(struct evidence *evidence);
 
-/* The single numbers of struct evidence by name, for code that writes them. */
-struct evidence_field {
-	const char *name; /* "user_cpu" */
-	/* The number is written divided by this power of ten: 1e9 for nanoseconds, which are
-	 * written as seconds. 0: the integer is written unchanged. */
-	int64_t per;
-	bool wide; /* int64_t, else int32_t */
-	size_t offset;
-};
-extern const struct evidence_field evidence_fields[];
-extern const size_t evidence_n_fields;
-/* False when it is absent. */
-bool evidence_get(
-	const struct evidence *evidence, const struct evidence_field *field, int64_t *ret);
-
 /* The mean of the run's known shares of the core, 0 to 1; NAN when none is known. */
 double evidence_core_share(const struct evidence *evidence);
 /* Whether this share is so small that another hardware thread must have been at work on the core:

@@ -221,34 +221,6 @@ static void test_too_many_interrupt_names(void **state)
 	series_free(series);
 }
 
-static void test_fields(void **state)
-{
-	struct evidence evidence;
-	int64_t value = 77;
-
-	(void)state;
-	evidence_clear(&evidence);
-	for (size_t i = 0; i < evidence_n_fields; i++)
-		assert_false(evidence_get(&evidence, &evidence_fields[i], &value));
-	assert_int_equal(value, 77);
-	/* Every field has a place of its own, of its own size. */
-	for (size_t i = 0; i < evidence_n_fields; i++) {
-		char *at = (char *)&evidence + evidence_fields[i].offset;
-
-		if (evidence_fields[i].wide)
-			*(int64_t *)at = (int64_t)i << 33;
-		else
-			*(int32_t *)at = (int32_t)i;
-	}
-	for (size_t i = 0; i < evidence_n_fields; i++) {
-		assert_true(evidence_get(&evidence, &evidence_fields[i], &value));
-		assert_int_equal(value, evidence_fields[i].wide ? (int64_t)i << 33 : (int64_t)i);
-		for (size_t k = 0; k < i; k++)
-			assert_string_not_equal(evidence_fields[i].name, evidence_fields[k].name);
-	}
-	assert_int_equal(evidence.evidence_cpus, evidence_n_fields - 1);
-}
-
 static void test_flags(void **state)
 {
 	char *text;
@@ -367,7 +339,6 @@ int main(void)
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_interrupt_names),
 		cmocka_unit_test(test_too_many_interrupt_names),
-		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_flags),
 #ifdef TESTS_OF_MEMORY
 		cmocka_unit_test(test_out_of_memory),
