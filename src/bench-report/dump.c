@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,42 +20,25 @@ struct dump {
 	bool first;
 };
 
-/* The columns. A column of evidence is shown only when something is known for it. */
+/* The columns that are not a fact of the run. */
 enum column {
+	COLUMN_FACT,
 	COLUMN_RUN,
 	COLUMN_KIND,
 	COLUMN_VALUE,
 	COLUMN_LOOPS,
-	COLUMN_TEMPERATURE,
-	COLUMN_FREQUENCY,
-	COLUMN_LOAD,
-	COLUMN_CORE,
-	COLUMN_WAITED,
-	COLUMN_STEAL,
-	COLUMN_QUOTA,
-	COLUMN_SWITCHES,
-	COLUMN_MIGRATIONS,
-	COLUMN_IRQS,
 	COLUMN_FLAGS,
-	N_COLUMNS,
 };
 
-static const struct table_column all_columns[N_COLUMNS] = {
-	[COLUMN_RUN] = { "RUN", TABLE_RIGHT },
-	[COLUMN_KIND] = { "KIND", 0 },
-	[COLUMN_VALUE] = { "VALUE", TABLE_RIGHT },
-	[COLUMN_LOOPS] = { "LOOPS", TABLE_RIGHT },
-	[COLUMN_TEMPERATURE] = { "TEMP", TABLE_RIGHT },
-	[COLUMN_FREQUENCY] = { "MHZ", TABLE_RIGHT },
-	[COLUMN_LOAD] = { "LOAD", TABLE_RIGHT },
-	[COLUMN_CORE] = { "CORE", TABLE_RIGHT },
-	[COLUMN_WAITED] = { "WAITED", TABLE_RIGHT },
-	[COLUMN_STEAL] = { "STEAL", TABLE_RIGHT },
-	[COLUMN_QUOTA] = { "QUOTA", TABLE_RIGHT },
-	[COLUMN_SWITCHES] = { "SWITCHES", TABLE_RIGHT },
-	[COLUMN_MIGRATIONS] = { "MIGRATIONS", TABLE_RIGHT },
-	[COLUMN_IRQS] = { "IRQS", TABLE_RIGHT },
-	[COLUMN_FLAGS] = { "FLAGS", TABLE_WRAP },
+struct dump_column {
+	struct table_column head;
+	enum column column;
+	const struct run_fact *fact; /* of COLUMN_FACT */
+};
+
+struct columns {
+	struct dump_column items[RUN_FACTS_MAX];
+	size_t n;
 };
 
 #define CELL_SIZE 96
@@ -62,105 +46,90 @@ static const struct table_column all_columns[N_COLUMNS] = {
 /* A column has one unit: that of its largest value. */
 static struct scale choose_wait_scale(const struct series *series)
 {
-	int64_t largest = 0;
+	double largest = 0;
 
-	for (size_t i = 0; i < series->n_samples; i++)
-		largest = MAX(MAX(largest, series->evidence[i].quota_throttled_ns),
-			MAX(series->evidence[i].run_delay_ns, series->evidence[i].steal_ns));
-	return scale_choose((double)largest / (double)NSEC_PER_SEC);
+	for (size_t k = 0; k < run_n_facts; k++) {
+		if (run_facts[k].dump_column == 0 || run_facts[k].unit != RUN_NS)
+			continue;
+		for (size_t i = 0; i < series->n_samples; i++) {
+			struct run_place place = run_place_of(series, i, NULL);
+
+			largest = fmax(largest, run_fact_real(&run_facts[k], &place));
+		}
+	}
+	return scale_choose(largest);
 }
 
-static void format_ns(int64_t ns, struct scale scale, char cell[static CELL_SIZE])
-{
-	char text[UNITS_TEXT_SIZE];
-
-	if (ns >= 0)
-		snprintf(cell, CELL_SIZE, "%s",
-			scale_format(scale, (double)ns / (double)NSEC_PER_SEC, text));
-}
-
-static void format_count(int64_t count, char cell[static CELL_SIZE])
-{
-	if (count >= 0)
-		snprintf(cell, CELL_SIZE, "%" PRId64, count);
-}
-
-/* Formats one figure of a run; the cell is empty when it is unknown. */
-static void format_evidence(const struct series *series, size_t run, enum column column,
+/* Formats a fact of a run as its unit asks for; the cell is empty when it is unknown. */
+static void format_fact(const struct run_fact *fact, const struct series *series, size_t run,
 	struct scale wait_scale, char cell[static CELL_SIZE])
 {
-	const struct evidence *evidence = &series->evidence[run];
-	float celsius = isnan(evidence->temperature_before) ? evidence->temperature_after
-							    : evidence->temperature_before;
+	struct run_place place = run_place_of(series, run, NULL);
+	double value = run_fact_real(fact, &place);
+	char text[UNITS_TEXT_SIZE];
 
-	cell[0] = '\0';
-	switch (column) {
-	case COLUMN_TEMPERATURE:
-		if (isfinite(celsius))
-			snprintf(cell, CELL_SIZE, "%.0f C", (double)celsius);
-		break;
-	case COLUMN_FREQUENCY:
-		if (evidence->frequency_khz >= 0)
-			snprintf(cell, CELL_SIZE, "%.0f", (double)evidence->frequency_khz / 1000);
-		break;
-	case COLUMN_LOAD:
-		if (isfinite(evidence->load1))
-			snprintf(cell, CELL_SIZE, "%.2f", (double)evidence->load1);
-		break;
-	case COLUMN_CORE:
-		if (isfinite(evidence_core_share(evidence)))
-			snprintf(cell, CELL_SIZE, "%.0f %%", evidence_core_share(evidence) * 100);
-		break;
-	case COLUMN_WAITED:
-		format_ns(evidence->run_delay_ns, wait_scale, cell);
-		break;
-	case COLUMN_STEAL:
-		format_ns(evidence->steal_ns, wait_scale, cell);
-		break;
-	case COLUMN_QUOTA:
-		format_ns(evidence->quota_throttled_ns, wait_scale, cell);
-		break;
-	case COLUMN_SWITCHES:
-		format_count(evidence->involuntary_switches, cell);
-		break;
-	case COLUMN_MIGRATIONS:
-		format_count(evidence->migrations, cell);
-		break;
-	case COLUMN_IRQS:
-		format_count(evidence->irq_device, cell);
-		break;
-	default:
-		break;
-	}
+	if (!isfinite(value))
+		cell[0] = '\0';
+	else if (fact->unit == RUN_NS)
+		snprintf(cell, CELL_SIZE, "%s", scale_format(wait_scale, value, text));
+	else if (fact->unit == RUN_CELSIUS)
+		snprintf(cell, CELL_SIZE, "%.0f C", value);
+	else if (fact->unit == RUN_KHZ)
+		snprintf(cell, CELL_SIZE, "%.0f", value / 1000);
+	else if (fact->unit == RUN_SHARE)
+		snprintf(cell, CELL_SIZE, "%.0f %%", value * 100);
+	else
+		snprintf(cell, CELL_SIZE, "%.*f", fact->kind == KIND_FLOAT ? 2 : 0, value);
 }
 
-static bool is_evidence(enum column column)
+static bool has_fact(const struct series *series, const struct run_fact *fact)
 {
-	return column >= COLUMN_TEMPERATURE && column <= COLUMN_IRQS;
-}
+	for (size_t i = 0; i < series->n_samples; i++) {
+		struct run_place place = run_place_of(series, i, NULL);
 
-/* Whether the column has anything to show. */
-static bool is_filled(const struct benchmark *b, enum column column)
-{
-	char cell[CELL_SIZE];
-
-	if (column == COLUMN_LOOPS) {
-		for (size_t i = 0; i < b->series->n_samples; i++)
-			if (b->runs[i].loops != 1)
-				return true;
-		for (size_t i = 0; i < b->n_warmups; i++)
-			if (b->warmups[i].loops != 1)
-				return true;
-		return false;
-	}
-	if (!is_evidence(column))
-		return true;
-	for (size_t i = 0; i < b->series->n_samples; i++) {
-		format_evidence(b->series, i, column, (struct scale){ "s", 1, 0 }, cell);
-		if (*cell)
+		if (isfinite(run_fact_real(fact, &place)))
 			return true;
 	}
 	return false;
+}
+
+static bool has_loops(const struct benchmark *b)
+{
+	for (size_t i = 0; i < b->series->n_samples; i++)
+		if (b->runs[i].loops != 1)
+			return true;
+	for (size_t i = 0; i < b->n_warmups; i++)
+		if (b->warmups[i].loops != 1)
+			return true;
+	return false;
+}
+
+static void add_column(
+	struct columns *columns, enum column column, const char *name, unsigned flags)
+{
+	columns->items[columns->n++] =
+		(struct dump_column){ .head = { name, flags }, .column = column };
+}
+
+/* A column is there only where it has anything to show. */
+static void find_columns(const struct benchmark *b, struct columns *ret)
+{
+	const struct run_fact *facts[RUN_FACTS_MAX];
+	size_t n = run_facts_list(offsetof(struct run_fact, dump_column), facts);
+
+	ret->n = 0;
+	add_column(ret, COLUMN_RUN, "RUN", TABLE_RIGHT);
+	add_column(ret, COLUMN_KIND, "KIND", 0);
+	add_column(ret, COLUMN_VALUE, "VALUE", TABLE_RIGHT);
+	if (has_loops(b))
+		add_column(ret, COLUMN_LOOPS, "LOOPS", TABLE_RIGHT);
+	for (size_t i = 0; i < n; i++) {
+		if (!has_fact(b->series, facts[i]))
+			continue;
+		add_column(ret, COLUMN_FACT, facts[i]->title, TABLE_RIGHT);
+		ret->items[ret->n - 1].fact = facts[i];
+	}
+	add_column(ret, COLUMN_FLAGS, "FLAGS", TABLE_WRAP);
 }
 
 /* The values in a row. */
@@ -183,45 +152,57 @@ struct table_context {
 	struct table *table;
 	const struct benchmark *benchmark;
 	struct disturbances disturbances;
-	bool shown[N_COLUMNS];
+	struct columns columns;
 	struct scale scale;
 	struct scale wait_scale;
 };
 
+static void format_cell(const struct table_context *context, const struct dump_column *column,
+	const struct row *row, const char *flags, char cell[static CELL_SIZE])
+{
+	char value[UNITS_TEXT_SIZE];
+
+	cell[0] = '\0';
+	switch (column->column) {
+	case COLUMN_FACT:
+		format_fact(column->fact, context->benchmark->series, row->run, context->wait_scale,
+			cell);
+		break;
+	case COLUMN_RUN:
+		if (row->number > 0)
+			snprintf(cell, CELL_SIZE, "%zu", row->number);
+		break;
+	case COLUMN_KIND:
+		snprintf(cell, CELL_SIZE, "%s", row->warmup ? "warm-up" : "value");
+		break;
+	case COLUMN_VALUE:
+		snprintf(cell, CELL_SIZE, "%s", scale_format(context->scale, row->value, value));
+		break;
+	case COLUMN_LOOPS:
+		snprintf(cell, CELL_SIZE, "%" PRIu64, row->loops);
+		break;
+	case COLUMN_FLAGS:
+		snprintf(cell, CELL_SIZE, "%s", flags);
+		break;
+	}
+}
+
 static int add_row(const struct table_context *context, const struct row *row)
 {
 	const struct benchmark *b = context->benchmark;
+	const struct columns *columns = &context->columns;
 	_cleanup_free_ char *flags = NULL;
 	struct weights weights;
-	char cells[N_COLUMNS][CELL_SIZE], value[UNITS_TEXT_SIZE];
-	const char *texts[N_COLUMNS];
-	size_t n = 0;
+	char cells[RUN_FACTS_MAX][CELL_SIZE];
+	const char *texts[RUN_FACTS_MAX];
 
 	disturbances_weigh(&context->disturbances, b->series, row->run, &weights);
 	flags = weights_text(&b->series->samples[row->run], &weights);
 	if (!flags)
 		return -ENOMEM;
-	for (int c = 0; c < N_COLUMNS; c++) {
-		char *cell = cells[c];
-
-		if (!context->shown[c])
-			continue;
-		cell[0] = '\0';
-		if (c == COLUMN_RUN && row->number > 0)
-			snprintf(cell, CELL_SIZE, "%zu", row->number);
-		else if (c == COLUMN_KIND)
-			snprintf(cell, CELL_SIZE, "%s", row->warmup ? "warm-up" : "value");
-		else if (c == COLUMN_VALUE)
-			snprintf(cell, CELL_SIZE, "%s",
-				scale_format(context->scale, row->value, value));
-		else if (c == COLUMN_LOOPS)
-			snprintf(cell, CELL_SIZE, "%" PRIu64, row->loops);
-		else if (c == COLUMN_FLAGS)
-			snprintf(cell, CELL_SIZE, "%s", flags);
-		else
-			format_evidence(
-				b->series, row->run, (enum column)c, context->wait_scale, cell);
-		texts[n++] = cell;
+	for (size_t i = 0; i < columns->n; i++) {
+		format_cell(context, &columns->items[i], row, flags, cells[i]);
+		texts[i] = cells[i];
 	}
 	return table_add(context->table, texts);
 }
@@ -329,24 +310,22 @@ static int each_table_row(const struct row *row, void *context)
 static int print_benchmark(const struct benchmark *b, struct scale scale)
 {
 	_cleanup_(table) struct table *table = NULL;
-	struct table_column columns[N_COLUMNS];
+	struct table_column heads[RUN_FACTS_MAX];
 	struct table_context context = {
 		.benchmark = b,
 		.scale = scale,
 		.wait_scale = choose_wait_scale(b->series),
 	};
-	size_t n = 0, n_numbered = 0;
+	size_t n_numbered = 0;
 	int r;
 
-	for (int c = 0; c < N_COLUMNS; c++) {
-		context.shown[c] = is_filled(b, (enum column)c);
-		if (context.shown[c])
-			columns[n++] = all_columns[c];
-	}
+	find_columns(b, &context.columns);
+	for (size_t i = 0; i < context.columns.n; i++)
+		heads[i] = context.columns.items[i].head;
 	r = disturbances_find(b->series, &context.disturbances);
 	if (r < 0)
 		return r;
-	r = table_new("values", columns, n, false, stdout, &table);
+	r = table_new("values", heads, context.columns.n, false, stdout, &table);
 	context.table = table;
 	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++)
 		r = each_row(b, run, number_run(b, run, &n_numbered), each_table_row, &context);

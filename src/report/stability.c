@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "report/fleet.h"
 #include "report/stability.h"
 #include "result/metadata.h"
+#include "result/runfact.h"
 
 enum {
 	/* How many levels a text lists; a series without a fixed level has dozens. */
@@ -50,20 +52,6 @@ static const char *const code_names[] = {
 	[FINDING_STEAL] = "STEAL",
 	[FINDING_NOHZ_FULL] = "NOHZ_FULL",
 	[FINDING_ATTACHED] = "ATTACHED",
-};
-
-/* What may have caused a change of level, the most likely causes first. */
-enum cause {
-	CAUSE_TEMPERATURE,
-	CAUSE_FREQUENCY,
-	CAUSE_CORE_CLOCK,
-	CAUSE_SHARED,
-	CAUSE_LOAD,
-	CAUSE_INTERRUPTS,
-	CAUSE_STEAL,
-	CAUSE_QUOTA,
-	CAUSE_ENV_PAD,
-	CAUSE_N,
 };
 
 /* Takes ownership of the text, which may be NULL when memory was short. */
@@ -209,39 +197,15 @@ static int check_as_pyperf(
 	return 0;
 }
 
-/* The value of one possible cause in one run; NAN when unknown. */
-static double get_cause(const struct series *series, size_t index, enum cause what)
+/* The value of one possible cause in one run, as it stands there; NAN when unknown. */
+static double get_cause(const struct series *series, size_t index, const struct run_fact *what)
 {
-	const struct evidence *evidence = series->with_evidence ? &series->evidence[index] : NULL;
+	struct run_place place = run_place_of(series, index, NULL);
+	int64_t number;
 
-	if (what == CAUSE_ENV_PAD)
-		return (double)series->samples[index].env_pad;
-	if (!evidence)
-		return NAN;
-	switch (what) {
-	case CAUSE_TEMPERATURE:
-		return (double)(isnan(evidence->temperature_before) ? evidence->temperature_after
-								    : evidence->temperature_before);
-	case CAUSE_FREQUENCY:
-		return evidence->frequency_khz > 0 ? (double)evidence->frequency_khz : NAN;
-	case CAUSE_CORE_CLOCK:
-		return evidence->core_khz > 0 ? (double)evidence->core_khz : NAN;
-	case CAUSE_SHARED:
-		if (isnan(evidence_core_share(evidence)))
-			return NAN;
-		return evidence_is_shared(evidence) ? 100 : 0;
-	case CAUSE_LOAD:
-		return (double)evidence->load1;
-	case CAUSE_INTERRUPTS:
-		return evidence->irq_device >= 0 ? evidence->irq_device : NAN;
-	case CAUSE_STEAL:
-		return evidence->steal_ns >= 0 ? (double)evidence->steal_ns : NAN;
-	case CAUSE_QUOTA:
-		return evidence->quota_throttled_ns >= 0 ? (double)evidence->quota_throttled_ns
-							 : NAN;
-	default:
-		return NAN;
-	}
+	if (!run_fact_number(what, &place, &number))
+		return run_fact_real(what, &place);
+	return number > 0 || what->unit != RUN_KHZ ? (double)number : NAN;
 }
 
 /* The median duration of the runs that count. The values do not tell it: they may be times of one
@@ -268,70 +232,31 @@ static int find_typical_run(const struct series *series, double *ret_ns)
 
 /* The smallest difference of medians that can matter, in the unit of the cause. `run_ns` is what a
  * run takes; where it is NAN, no difference of stolen or throttled time is too small. */
-static double least_difference(enum cause what, double a, double b, double run_ns)
+static double least_difference(const struct run_cause *cause, double a, double b, double run_ns)
 {
-	switch (what) {
-	case CAUSE_TEMPERATURE:
-		return 2;
-	case CAUSE_FREQUENCY:
-	case CAUSE_CORE_CLOCK:
-		return 0.01 * MIN(a, b);
-	case CAUSE_SHARED:
-		return 25;
-	case CAUSE_LOAD:
-		return 0.5;
-	case CAUSE_INTERRUPTS:
-		return MAX(1, 0.5 * MIN(a, b));
-	case CAUSE_STEAL:
-	case CAUSE_QUOTA:
-		return 0.005 * run_ns;
-	default:
-		return 1;
-	}
+	if (cause->part_of_run > 0)
+		return cause->part_of_run * run_ns;
+	return MAX(cause->least, cause->least_part * MIN(a, b));
 }
 
-static void describe_cause(struct text *t, enum cause what, double a, double b)
+static void describe_cause(struct text *t, const struct run_cause *cause, double a, double b)
 {
 	char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE];
 	struct scale scale = scale_choose(MAX(a, b) / (double)NSEC_PER_SEC);
 
-	switch (what) {
-	case CAUSE_TEMPERATURE:
-		text_appendf(t, "temperature %.0f -> %.0f C", a, b);
-		break;
-	case CAUSE_FREQUENCY:
-		text_appendf(t, "frequency %.0f -> %.0f MHz", a / 1000, b / 1000);
-		break;
-	case CAUSE_CORE_CLOCK:
-		text_appendf(t, "core clock %.2f -> %.2f GHz", a / 1e6, b / 1e6);
-		break;
-	case CAUSE_SHARED:
-		text_appendf(t, "core shared in %.0f -> %.0f %% of the runs", a, b);
-		break;
-	case CAUSE_LOAD:
-		text_appendf(t, "load %.2f -> %.2f", a, b);
-		break;
-	case CAUSE_INTERRUPTS:
-		text_appendf(t, "device interrupts %.0f -> %.0f a run", a, b);
-		break;
-	case CAUSE_STEAL:
-	case CAUSE_QUOTA:
-		text_appendf(t,
-			what == CAUSE_STEAL ? "steal %s -> %s a run on average"
-					    : "stopped by the CPU quota for %s -> %s a run",
+	if (cause->part_of_run > 0)
+		text_appendf(t, "%s %s -> %s%s", cause->words,
 			scale_format_bare(scale, a / (double)NSEC_PER_SEC, from),
-			scale_format(scale, b / (double)NSEC_PER_SEC, to));
-		break;
-	default:
-		text_appendf(t, "padding of the environment %.0f -> %.0f bytes", a, b);
-		break;
-	}
+			scale_format(scale, b / (double)NSEC_PER_SEC, to), cause->after);
+	else
+		text_appendf(t, "%s %.*f -> %.*f%s", cause->words, cause->decimals, a / cause->per,
+			cause->decimals, b / cause->per, cause->after);
 }
 
 /* Collects the known values in the runs [first, first + n), which are numbered without the
  * warm-ups, and sorts them. Returns how many there are. */
-static size_t collect_cause(
-	const struct series *series, size_t first, size_t n, enum cause what, double *ret)
+static size_t collect_cause(const struct series *series, size_t first, size_t n,
+	const struct run_fact *what, double *ret)
 {
 	size_t k = 0, run = 0;
 
@@ -360,7 +285,7 @@ static bool differs_in_steal(const double means[2], const size_t n[2])
 
 /* Whether the value is known and not the same in all runs. If it is the same, it cannot be a cause;
  * this is found out without allocating memory. */
-static bool varies(const struct series *series, enum cause what)
+static bool varies(const struct series *series, const struct run_fact *what)
 {
 	double known = NAN;
 
@@ -373,6 +298,15 @@ static bool varies(const struct series *series, enum cause what)
 			return true;
 		known = value;
 	}
+	return false;
+}
+
+/* Whether a possible cause is compared with what a run takes. */
+static bool needs_typical_run(const struct series *series)
+{
+	for (size_t i = 0; i < run_n_facts; i++)
+		if (run_facts[i].cause.part_of_run > 0 && varies(series, &run_facts[i]))
+			return true;
 	return false;
 }
 
@@ -405,21 +339,23 @@ static bool are_separated(double *const figures[2], const size_t n[2], const dou
 /*
  * Appends what changed between two ranges of runs, as "temperature 69 -> 58 C, load ...". A
  * difference of medians is mentioned when it is large enough to matter, and when it separates the
- * two ranges. So values that only vary are not mentioned as a cause. For CAUSE_SHARED, which a run
- * has or does not have, the shares of the runs are compared; for stolen time, which most runs do
- * not have, the means.
+ * two ranges. So values that only vary are not mentioned as a cause. Of what a run has or does not
+ * have, the parts of the runs are compared; of stolen time, which most runs do not have, the means.
  */
 static int append_causes(struct text *t, const struct series *series, const struct level *before,
 	const struct level *after, double run_ns)
 {
+	const struct run_fact *facts[RUN_FACTS_MAX];
+	size_t n_facts = run_facts_list(offsetof(struct run_fact, cause.rank), facts);
 	_cleanup_free_ double *memory = NULL;
 	size_t start = t->length;
 
-	for (int what = 0; what < CAUSE_N; what++) {
+	for (size_t i = 0; i < n_facts; i++) {
+		const struct run_cause *cause = &facts[i]->cause;
 		double *figures[2], typical[2];
 		size_t n[2];
 
-		if (!varies(series, (enum cause)what))
+		if (!varies(series, facts[i]))
 			continue;
 		if (!memory)
 			memory = reallocarray(NULL, before->n + after->n, sizeof(*memory));
@@ -428,25 +364,23 @@ static int append_causes(struct text *t, const struct series *series, const stru
 		figures[0] = memory;
 		figures[1] = memory + before->n;
 
-		n[0] = collect_cause(
-			series, before->first, before->n, (enum cause)what, figures[0]);
-		n[1] = collect_cause(series, after->first, after->n, (enum cause)what, figures[1]);
+		n[0] = collect_cause(series, before->first, before->n, facts[i], figures[0]);
+		n[1] = collect_cause(series, after->first, after->n, facts[i], figures[1]);
 		if (n[0] == 0 || n[1] == 0)
 			continue;
 		for (int side = 0; side < 2; side++)
-			typical[side] = what == CAUSE_SHARED || what == CAUSE_STEAL
+			typical[side] = cause->by != RUN_BY_MEDIAN
 				? mean(figures[side], n[side])
 				: stats_median(figures[side], n[side]);
 		if (fabs(typical[1] - typical[0]) <
-			least_difference((enum cause)what, typical[0], typical[1], run_ns))
+			least_difference(cause, typical[0], typical[1], run_ns))
 			continue;
-		if (what == CAUSE_STEAL
-				? !differs_in_steal(typical, n)
-				: what != CAUSE_SHARED && !are_separated(figures, n, typical))
+		if ((cause->by == RUN_BY_TICKS && !differs_in_steal(typical, n)) ||
+			(cause->by == RUN_BY_MEDIAN && !are_separated(figures, n, typical)))
 			continue;
 		if (t->length > start)
 			text_append(t, ", ");
-		describe_cause(t, (enum cause)what, typical[0], typical[1]);
+		describe_cause(t, cause, typical[0], typical[1]);
 	}
 	return t->failed ? -ENOMEM : 0;
 }
@@ -663,8 +597,7 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 		return -EINVAL;
 
 	r = check_as_pyperf(stability, benchmark, stats);
-	if (r >= 0 && (levels->n > 1 || levels->drift != 0) &&
-		(varies(benchmark->series, CAUSE_STEAL) || varies(benchmark->series, CAUSE_QUOTA)))
+	if (r >= 0 && (levels->n > 1 || levels->drift != 0) && needs_typical_run(benchmark->series))
 		r = find_typical_run(benchmark->series, &run_ns);
 	if (r >= 0 && levels->n > 1)
 		r = check_levels(stability, benchmark, levels, run_ns);

@@ -87,12 +87,7 @@ struct columns {
 
 static void find_columns(const struct series *series, struct columns *ret)
 {
-	ret->n = 0;
-	for (size_t i = 0; i < run_n_facts; i++)
-		if (run_facts[i].csv_column > 0) {
-			ret->facts[run_facts[i].csv_column - 1] = &run_facts[i];
-			ret->n++;
-		}
+	ret->n = run_facts_list(offsetof(struct run_fact, csv_column), ret->facts);
 	for (size_t i = 0; series->with_evidence && i < run_n_facts; i++)
 		if (run_facts[i].name && run_facts[i].csv_column == 0)
 			ret->facts[ret->n++] = &run_facts[i];

@@ -56,6 +56,8 @@ int run_field_find(struct series *series, const char *name, struct run_field *re
 		const struct run_fact *fact = &run_facts[i];
 		bool is_event = fact->kind == KIND_EVENT;
 
+		if (!fact->key)
+			continue;
 		if (is_event ? !text_starts_with(name, fact->key) : strcmp(name, fact->key) != 0)
 			continue;
 		if (fact->only_written ||

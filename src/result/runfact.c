@@ -23,8 +23,22 @@
 #define SAMPLE(member) NUMBER(PART_SAMPLE, sample, member)
 #define EVIDENCE(member) NUMBER(PART_EVIDENCE, evidence, member)
 #define VALUES(member) NUMBER(PART_VALUES, benchmark_run, member)
+#define DERIVED(function) .part = PART_EVIDENCE, .kind = KIND_DERIVED, .derive = function
 #define ORIGIN(which) \
 	AT(PART_PROVENANCE, provenance, texts[which]), .kind = KIND_ORIGIN, .only_read = true
+
+static double derive_temperature(const struct evidence *evidence)
+{
+	return (double)(isnan(evidence->temperature_before) ? evidence->temperature_after
+							    : evidence->temperature_before);
+}
+
+static double derive_shared(const struct evidence *evidence)
+{
+	if (isnan(evidence_core_share(evidence)))
+		return NAN;
+	return evidence_is_shared(evidence) ? 100 : 0;
+}
 
 const struct run_fact run_facts[] = {
 	/* --- Of each run, in the order in which a result has them --- */
@@ -60,19 +74,36 @@ const struct run_fact run_facts[] = {
 	{ OWN("flags"), .csv_column = 5, AT(PART_SAMPLE, sample, flags), .kind = KIND_FLAGS },
 	{ OWN("status"), .csv_column = 4, SAMPLE(status), .zero = ZERO_USUAL },
 	{ OWN("env_pad"), .csv_column = 7, SAMPLE(env_pad), .unit = RUN_BYTES,
-		.zero = ZERO_USUAL_OF_ALL },
+		.zero = ZERO_USUAL_OF_ALL,
+		.cause = { 9, .words = "padding of the environment", .after = " bytes", .per = 1,
+			.least = 1 } },
 	/* --- Evidence --- */
 	{ OWN("user_cpu"), EVIDENCE(user_cpu_ns), .unit = RUN_NS, .is_cost = true },
 	{ OWN("system_cpu"), EVIDENCE(system_cpu_ns), .unit = RUN_NS, .is_cost = true },
 	{ OWN("task_clock"), EVIDENCE(task_clock_ns), .unit = RUN_NS, .is_cost = true },
-	{ OWN("run_delay"), EVIDENCE(run_delay_ns), .unit = RUN_NS, .is_cost = true },
+	{ OWN("run_delay"), EVIDENCE(run_delay_ns), .unit = RUN_NS, .is_cost = true,
+		.dump_column = 5, .title = "WAITED" },
 	{ OWN("off_cpu"), EVIDENCE(off_cpu_ns), .unit = RUN_NS, .is_cost = true },
 	{ OWN("reader_cpu"), EVIDENCE(reader_cpu_ns), .unit = RUN_NS, .is_cost = true },
 	{ OWN("reap"), EVIDENCE(reap_ns), .unit = RUN_NS, .is_cost = true },
-	{ OWN("steal"), EVIDENCE(steal_ns), .unit = RUN_NS, .is_cost = true },
-	{ OWN("quota_throttled"), EVIDENCE(quota_throttled_ns), .unit = RUN_NS, .is_cost = true },
-	{ OWN("frequency_khz"), EVIDENCE(frequency_khz), .unit = RUN_KHZ },
-	{ OWN("core_khz"), EVIDENCE(core_khz), .unit = RUN_KHZ },
+	{ OWN("steal"), EVIDENCE(steal_ns), .unit = RUN_NS, .is_cost = true, .dump_column = 6,
+		.title = "STEAL",
+		.cause = { .rank = 7,
+			.by = RUN_BY_TICKS,
+			.words = "steal",
+			.after = " a run on average",
+			.part_of_run = 0.005 } },
+	{ OWN("quota_throttled"), EVIDENCE(quota_throttled_ns), .unit = RUN_NS, .is_cost = true,
+		.dump_column = 7, .title = "QUOTA",
+		.cause = { 8, .words = "stopped by the CPU quota for", .after = " a run",
+			.part_of_run = 0.005 } },
+	{ OWN("frequency_khz"), EVIDENCE(frequency_khz), .unit = RUN_KHZ, .dump_column = 2,
+		.title = "MHZ",
+		.cause = { 2, .words = "frequency", .after = " MHz", .per = 1e3,
+			.least_part = 0.01 } },
+	{ OWN("core_khz"), EVIDENCE(core_khz), .unit = RUN_KHZ,
+		.cause = { 3, .words = "core clock", .after = " GHz", .per = 1e6, .decimals = 2,
+			.least_part = 0.01 } },
 	{ OWN("core_share_before"), EVIDENCE(core_shares[EVIDENCE_BEFORE]), .unit = RUN_SHARE },
 	{ OWN("core_share_after"), EVIDENCE(core_shares[EVIDENCE_AFTER]), .unit = RUN_SHARE },
 	{ OWN("core_share_during"), EVIDENCE(core_shares[EVIDENCE_DURING]), .unit = RUN_SHARE },
@@ -82,13 +113,18 @@ const struct run_fact run_facts[] = {
 	{ OWN("minor_faults"), EVIDENCE(minor_faults), .is_cost = true, .is_of_program = true },
 	{ OWN("major_faults"), EVIDENCE(major_faults), .is_cost = true },
 	{ OWN("voluntary_switches"), EVIDENCE(voluntary_switches), .is_cost = true },
-	{ OWN("involuntary_switches"), EVIDENCE(involuntary_switches), .is_cost = true },
-	{ OWN("migrations"), EVIDENCE(migrations), .is_cost = true },
+	{ OWN("involuntary_switches"), EVIDENCE(involuntary_switches), .is_cost = true,
+		.dump_column = 8, .title = "SWITCHES" },
+	{ OWN("migrations"), EVIDENCE(migrations), .is_cost = true, .dump_column = 9,
+		.title = "MIGRATIONS" },
 	{ OWN("cpu_first"), EVIDENCE(cpu_first) },
 	{ OWN("cpu_last"), EVIDENCE(cpu_last) },
 	{ OWN("elsewhere"), EVIDENCE(elsewhere) },
 	{ OWN("throttles"), EVIDENCE(throttles), .is_cost = true },
-	{ OWN("irq_device"), EVIDENCE(irq_device), .is_cost = true },
+	{ OWN("irq_device"), EVIDENCE(irq_device), .is_cost = true, .dump_column = 10,
+		.title = "IRQS",
+		.cause = { 6, .words = "device interrupts", .after = " a run", .per = 1, .least = 1,
+			.least_part = 0.5 } },
 	{ OWN("irq_timer"), EVIDENCE(irq_timer), .is_cost = true },
 	{ OWN("irq_ipi"), EVIDENCE(irq_ipi), .is_cost = true },
 	{ OWN("irq_other"), EVIDENCE(irq_other), .is_cost = true },
@@ -96,7 +132,14 @@ const struct run_fact run_facts[] = {
 	{ OWN("irq_lines"), AT(PART_EVIDENCE, evidence, irq_line), .kind = KIND_IRQ_LINES },
 	{ OWN("softirqs"), AT(PART_EVIDENCE, evidence, softirqs), .kind = KIND_SOFTIRQS },
 	{ .key = "runnable_threads", .name = "runnable", EVIDENCE(runnable) },
-	{ .key = "load_avg_1min", .name = "load", .csv = "load1", EVIDENCE(load1) },
+	{ .key = "load_avg_1min",
+		.name = "load",
+		.csv = "load1",
+		EVIDENCE(load1),
+		.dump_column = 3,
+		.title = "LOAD",
+		.cause = { 5, .words = "load", .after = "", .per = 1, .decimals = 2,
+			.least = 0.5 } },
 	{ OWN("temperature_before"), EVIDENCE(temperature_before), .unit = RUN_CELSIUS },
 	{ OWN("temperature_after"), EVIDENCE(temperature_after), .unit = RUN_CELSIUS },
 	{ .key = "cpu_temp",
@@ -109,6 +152,13 @@ const struct run_fact run_facts[] = {
 		.of_given_cpus = true,
 		.only_read = true },
 	{ .key = "quiesce_event_", .part = PART_COUNTERS, .kind = KIND_EVENT },
+	/* --- Derived from the evidence --- */
+	{ DERIVED(derive_temperature), .unit = RUN_CELSIUS, .dump_column = 1, .title = "TEMP",
+		.cause = { 1, .words = "temperature", .after = " C", .per = 1, .least = 2 } },
+	{ DERIVED(evidence_core_share), .unit = RUN_SHARE, .dump_column = 4, .title = "CORE" },
+	{ DERIVED(derive_shared),
+		.cause = { 4, .by = RUN_BY_PART, .words = "core shared in",
+			.after = " % of the runs", .per = 1, .least = 25 } },
 	/* --- Of its values --- */
 	{ .key = "loops", VALUES(loops), .zero = ZERO_UNKNOWN },
 	{ .key = "inner_loops", VALUES(inner_loops), .zero = ZERO_UNKNOWN, .only_read = true },
@@ -128,6 +178,21 @@ const struct run_fact run_facts[] = {
 };
 const size_t run_n_facts = ARRAY_SIZE(run_facts);
 _Static_assert(ARRAY_SIZE(run_facts) <= RUN_FACTS_MAX, "RUN_FACTS_MAX");
+
+size_t run_facts_list(size_t offset, const struct run_fact **ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run_n_facts; i++) {
+		unsigned rank = *(const unsigned *)((const char *)&run_facts[i] + offset);
+
+		if (rank > 0) {
+			ret[rank - 1] = &run_facts[i];
+			n++;
+		}
+	}
+	return n;
+}
 
 struct run_place run_place_of(
 	const struct series *series, size_t index, const struct benchmark_run *values)
@@ -189,6 +254,8 @@ double run_fact_real(const struct run_fact *fact, const struct run_place *place)
 	const float *at = find_at(fact, place);
 	int64_t number;
 
+	if (fact->kind == KIND_DERIVED)
+		return at ? fact->derive(place->parts[PART_EVIDENCE]) : NAN;
 	if (fact->kind == KIND_FLOAT)
 		return at && isfinite(*at) && (*at >= 0 || fact->unit == RUN_CELSIUS) ? (double)*at
 										      : NAN;

@@ -45,7 +45,8 @@ enum run_kind {
 	KIND_INT64,
 	KIND_INT32,
 	KIND_UINT32,
-	KIND_FLOAT, /* NAN where it is unknown; written with two decimals */
+	KIND_DERIVED, /* by `derive` */
+	KIND_FLOAT,   /* NAN where it is unknown; written with two decimals */
 	/* A text: */
 	KIND_DATE,	  /* sample.start_ns: nanoseconds since the start of the series; since 1970
 			   * while a file is read, which takes a date without a zone for UTC */
@@ -82,16 +83,40 @@ enum run_zero {
 	ZERO_USUAL_OF_ALL, /* a result leaves it out where all runs of the series have it */
 };
 
+/* How a fact that may have caused a change of the values is compared before and after it. */
+enum run_change {
+	RUN_BY_MEDIAN,
+	RUN_BY_PART,  /* by the part of the runs that have it: the fact is 0 or 100 */
+	RUN_BY_TICKS, /* by the mean of a time that is counted in ticks, which most runs lack */
+};
+
+/* A possible cause of a change, and how large a difference must be to be mentioned. */
+struct run_cause {
+	unsigned rank; /* from 1, the most likely cause first; 0: it is none */
+	enum run_change by;
+	const char *words; /* "core clock" of "core clock 3.40 -> 2.10 GHz" */
+	const char *after; /* " GHz" */
+	double per;	   /* 1e6: so many of its unit are one there */
+	int decimals;
+	double least;	    /* in the unit of the fact as it stands in the run, */
+	double least_part;  /* as a part of the smaller one, */
+	double part_of_run; /* and as a part of what a run takes: then times are what is shown */
+};
+
 struct run_fact {
-	const char *key;  /* in the metadata of a result */
+	const char *key;  /* in the metadata of a result; NULL: it is derived from others */
 	const char *name; /* in dump --json, as a metric and in CSV; NULL: it is in none of these */
 	const char *csv;  /* where CSV calls it otherwise */
 	/* Which column of CSV it is among those of all series, from 1. 0: it is one of the
 	 * evidence, which follow in the order of the table. */
 	unsigned csv_column;
+	unsigned dump_column; /* which column it is of the table of dump; 0: it is none */
+	const char *title;    /* of that column */
+	struct run_cause cause;
 	enum run_kind kind;
 	enum run_part part;
 	size_t offset;
+	double (*derive)(const struct evidence *evidence); /* NAN where it is not known */
 	enum run_unit unit;
 	enum run_zero zero;
 	bool only_read;	    /* it is not written, or not here */
@@ -104,6 +129,10 @@ struct run_fact {
 extern const struct run_fact run_facts[];
 extern const size_t run_n_facts;
 #define RUN_FACTS_MAX 128 /* there are not more of them */
+
+/* The facts that have a number at this offset of struct run_fact (csv_column, dump_column or
+ * cause.rank), by it. Returns how many; `ret` has room for RUN_FACTS_MAX. */
+size_t run_facts_list(size_t offset, const struct run_fact **ret);
 
 /* The number as it stands there. False where it is not known, and for other facts. */
 bool run_fact_number(const struct run_fact *fact, const struct run_place *place, int64_t *ret);

@@ -57,7 +57,7 @@ static void set_facts(struct facts *facts, const struct run_place *place, bool w
 	for (size_t i = 0; i < run_n_facts; i++) {
 		if (run_facts[i].kind == KIND_EVENT)
 			set_events(facts, run_facts[i].key, place);
-		else if (!run_facts[i].only_read)
+		else if (run_facts[i].key && !run_facts[i].only_read)
 			set_fact(facts, &run_facts[i], place, with_env_pad);
 	}
 }
