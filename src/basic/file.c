@@ -359,10 +359,19 @@ struct file_replace {
 	int dirfd;
 	char *name;	 /* the file's name inside dirfd; NULL when written directly */
 	char *temporary; /* the temporary file's name inside dirfd; NULL while it is unnamed */
+	struct file_replace *next;
 };
+
+/* All that were begun, and neither committed nor aborted. */
+static struct file_replace *begun;
 
 static void replace_free(struct file_replace *replace)
 {
+	struct file_replace **at = &begun;
+
+	while (*at != replace)
+		at = &(*at)->next;
+	*at = replace->next;
 	if (replace->stream)
 		fclose(replace->stream);
 	if (replace->dirfd >= 0)
@@ -557,6 +566,8 @@ int file_replace_begin(const char *path, struct file_replace **ret)
 	if (!replace)
 		return -ENOMEM;
 	replace->dirfd = -EBADF;
+	replace->next = begun;
+	begun = replace;
 
 	if (exists && !S_ISREG(st.st_mode)) {
 		r = replace_open_direct(replace, resolved, S_ISFIFO(st.st_mode));
@@ -662,6 +673,13 @@ int file_replace_commit(struct file_replace *replace)
 		(void)fsync(replace->dirfd);
 	replace_free(replace);
 	return 0;
+}
+
+void file_replace_drop_all(void)
+{
+	for (const struct file_replace *replace = begun; replace; replace = replace->next)
+		if (replace->temporary)
+			(void)unlinkat(replace->dirfd, replace->temporary, 0);
 }
 
 void file_replace_abort(struct file_replace *replace)

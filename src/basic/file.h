@@ -105,6 +105,9 @@ int file_replace_lock(struct file_replace *replace);
 /* Flushes, syncs, renames and frees. On failure the old file is unchanged and the temporary file is
  * removed. */
 int file_replace_commit(struct file_replace *replace);
+/* For a program that ends at once: removes the temporary files of all that were begun, where they
+ * have a name. Allocates nothing. */
+void file_replace_drop_all(void);
 /* Removes the temporary file; the old file is unchanged. NULL is allowed. */
 void file_replace_abort(struct file_replace *replace);
 
