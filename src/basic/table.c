@@ -371,8 +371,9 @@ int table_print(struct table *table)
 		if (r < 0)
 			return r;
 	}
-	if (scols_print_table(table->scols) < 0)
-		return -EIO;
+	r = scols_print_table(table->scols);
+	if (r < 0)
+		return r == -ENOMEM ? r : -EIO;
 	errno = 0;
 	if (fflush(table->stream) == 0)
 		return 0;

@@ -37,7 +37,7 @@ int table_add(struct table *table, const char *const *cells);
 /* Colors a cell of the row that was added last. `color` is a name of terminal-colors.d(5): "red".
  * The caller decides whether the terminal and the user want colors. */
 int table_color(struct table *table, size_t column, const char *color);
-/* Prints and flushes. Returns the error of the stream, or -EIO, when writing fails. */
+/* Prints and flushes. Returns the error of the stream, or -EIO, when writing fails; -ENOMEM. */
 int table_print(struct table *table);
 void table_free(struct table *table);
 

@@ -27,8 +27,8 @@ enum {
 	PROC_CGROUP_MAX = 256 * 1024,
 };
 
-/* The mount point of cgroup v2; only its root has this file, on hybrid systems too. */
-static const char *find_v2_mount(void)
+/* Only the root has this file, on hybrid systems too. */
+const char *isolation_find_v2_mount(void)
 {
 	if (access(CGROUP_DIR "/cgroup.controllers", F_OK) == 0)
 		return CGROUP_DIR;
@@ -189,7 +189,7 @@ static int note_balancing(struct isolation_partitions *found, size_t first)
 int isolation_read_partitions(struct isolation_partitions *ret)
 {
 	struct partition_walk walk = { .dirs_left = PARTITION_DIRS_MAX };
-	const char *mount = find_v2_mount();
+	const char *mount = isolation_find_v2_mount();
 	size_t n_v2;
 
 	if (cpumask_new(&walk.scratch) < 0)
@@ -227,7 +227,7 @@ static int read_isolated_partitions(struct cpumask *ret, int *ret_error)
 {
 	struct isolation_partitions partitions = { 0 };
 	_cleanup_free_ char *root = NULL;
-	const char *mount = find_v2_mount();
+	const char *mount = isolation_find_v2_mount();
 	int r;
 
 	if (!mount)
@@ -262,7 +262,8 @@ int isolation_read(struct isolation **ret)
 	isolation->boot_error = cpumask_read_list(AT_FDCWD, CPU_DIR "/isolated", isolation->boot);
 	isolation->nohz_full_error =
 		cpumask_read_list(AT_FDCWD, CPU_DIR "/nohz_full", isolation->nohz_full);
-	if (read_isolated_partitions(isolation->partitions, &isolation->partitions_error) < 0)
+	if (isolation->boot_error == -ENOMEM || isolation->nohz_full_error == -ENOMEM ||
+		read_isolated_partitions(isolation->partitions, &isolation->partitions_error) < 0)
 		return -ENOMEM;
 	cpumask_or(isolation->isolated, isolation->boot, isolation->partitions);
 	isolation->isolated_error =
@@ -418,7 +419,7 @@ int isolation_read_cpuset_of(const char *cgroup, struct cpumask *ret, char **ret
 		if (asprintf(&mount, CGROUP_DIR "/%s", cpuset.controllers) < 0)
 			mount = NULL;
 	} else {
-		const char *v2 = find_v2_mount();
+		const char *v2 = isolation_find_v2_mount();
 
 		if (!v2) {
 			r = -ENODATA;

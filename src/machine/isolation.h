@@ -61,6 +61,10 @@ struct isolation_partitions {
 int isolation_read_partitions(struct isolation_partitions *ret);
 void isolation_partitions_clear(struct isolation_partitions *partitions);
 
+/* Where cgroup v2 is usually mounted, also on hybrid systems: "/sys/fs/cgroup"; NULL where it is
+ * not. */
+const char *isolation_find_v2_mount(void);
+
 /* The cpuset of a process. */
 struct isolation_cpuset {
 	bool v1;

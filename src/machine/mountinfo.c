@@ -33,16 +33,3 @@ bool mountinfo_parse_cgroup(char *line, const char *controller, struct mountinfo
 	*ret = (struct mountinfo_cgroup){ .point = fields[POINT], .root = fields[ROOT] };
 	return true;
 }
-
-bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret)
-{
-	struct mountinfo_cgroup mount;
-
-	if (!mountinfo_parse_cgroup(line, "cpuset", &mount))
-		return false;
-	*ret = (struct mountinfo_cpuset){
-		.point = mount.point,
-		.is_root = strcmp(mount.root, "/") == 0,
-	};
-	return true;
-}

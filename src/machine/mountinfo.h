@@ -5,6 +5,11 @@
 
 #include <stdbool.h>
 
+enum {
+	/* What is read of the file at most. */
+	MOUNTINFO_MAX = 16 * 1024 * 1024,
+};
+
 /* A mount of a hierarchy of cgroups. Both texts are parts of the line. */
 struct mountinfo_cgroup {
 	char *point;
@@ -14,14 +19,5 @@ struct mountinfo_cgroup {
 /* Parses a line of mountinfo, which is modified; false when it is no mount of the hierarchy of
  * cgroup v1 that has this controller, or, for NULL, of cgroup v2. */
 bool mountinfo_parse_cgroup(char *line, const char *controller, struct mountinfo_cgroup *ret);
-
-/* A mount of a cpuset hierarchy of cgroup v1. */
-struct mountinfo_cpuset {
-	char *point;  /* points into the line */
-	bool is_root; /* the mount shows the root of the hierarchy, whose files nobody can write */
-};
-
-/* Parses a line of mountinfo, which is modified; false when it is not such a mount. */
-bool mountinfo_parse_cpuset(char *line, struct mountinfo_cpuset *ret);
 
 #endif

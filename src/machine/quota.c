@@ -18,10 +18,6 @@
 
 #define CGROUP_DIR "/sys/fs/cgroup"
 
-enum {
-	MOUNTINFO_MAX = 16 * 1024 * 1024,
-};
-
 /* --- The cgroup. --- */
 
 /* What is below the cgroup `root`, which is mounted somewhere; NULL when `path` is not. */
@@ -82,21 +78,13 @@ static int try_mounts(const struct isolation_cpuset *home, struct quota_cgroup *
 /* Where it usually is: a recorded machine has its files there, and the mounts of this one. */
 static int try_usual(const struct isolation_cpuset *home, struct quota_cgroup *cgroup)
 {
-	static const char *const usual[] = { CGROUP_DIR, CGROUP_DIR "/unified" };
-	_cleanup_free_ char *mount = NULL;
+	_cleanup_free_ char *v1 = NULL;
+	const char *mount;
 
-	if (home->v1)
-		return text_format(&mount, CGROUP_DIR "/%s", home->controllers) < 0
-			? -ENOMEM
-			: try_mount(mount, home->path, cgroup);
-	for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
-		char file[64];
-
-		snprintf(file, sizeof(file), "%s/cgroup.controllers", usual[i]);
-		if (access(file, F_OK) == 0)
-			return try_mount(usual[i], home->path, cgroup);
-	}
-	return 0;
+	if (home->v1 && text_format(&v1, CGROUP_DIR "/%s", home->controllers) < 0)
+		return -ENOMEM;
+	mount = v1 ? v1 : isolation_find_v2_mount();
+	return mount ? try_mount(mount, home->path, cgroup) : 0;
 }
 
 /* Only the root of a hierarchy lacks (v2) or has (v1) these files (kernel/cgroup/cgroup.c,

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "basic/clock.h"
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "machine/cpuidle.h"

@@ -18,7 +18,6 @@
 #define MOUNTS "/proc/self/mountinfo"
 
 enum {
-	MOUNTS_MAX = 16 * 1024 * 1024,
 	CPUSET_DEPTH_MAX = 64,
 };
 
@@ -234,18 +233,19 @@ int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group)
 	char *cursor, *line;
 	int r;
 
-	r = file_read_all(MOUNTS, MOUNTS_MAX, &text, NULL);
+	r = file_read_all(MOUNTS, MOUNTINFO_MAX, &text, NULL);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	cursor = text;
 	while ((line = strsep(&cursor, "\n"))) {
-		struct mountinfo_cpuset mount;
+		struct mountinfo_cgroup mount;
 		const char *file = NULL;
 
-		if (!mountinfo_parse_cpuset(line, &mount))
+		if (!mountinfo_parse_cgroup(line, "cpuset", &mount))
 			continue;
 		r = find_cpuset_file(mount.point, &file);
-		if (r == 0 && !mount.is_root)
+		/* Nobody can write the files of the root. */
+		if (r == 0 && strcmp(mount.root, "/") != 0)
 			r = add_cpuset(plan, group, mount.point, file);
 		/* There is only one hierarchy of cpusets: all its mounts show the same cgroups. */
 		return r < 0 ? r : add_cpusets_below(plan, group, mount.point, file, 0);
