@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/xalloc.h"
 #include "isol-check/check.h"
 
 const char *finding_verdict_name(enum verdict verdict)
@@ -29,16 +30,12 @@ static void append(struct text *text, const char *between, const char *format, v
 	_cleanup_free_ char *part = NULL, *safe = NULL;
 
 	if (vasprintf(&part, format, ap) < 0)
-		part = NULL;
+		xalloc_fail();
 	/* Texts of files may hold control characters, and are shown on terminals and in JSON. */
-	safe = part ? text_escape_control(part) : NULL;
-	if (!safe) {
-		text->failed = true;
-		return;
-	}
-	if (text->length > 0)
-		text_append(text, between);
-	text_append(text, safe);
+	safe = xptr(text_escape_control(part));
+	text_appendf(text, "%s%s", text->length > 0 ? between : "", safe);
+	if (text->failed)
+		xalloc_fail();
 }
 
 void finding_add(struct finding *finding, enum verdict verdict, const char *format, ...)
@@ -72,15 +69,14 @@ void finding_add_fix(struct finding *finding, const char *format, ...)
 void finding_set_cpus(struct finding *finding, const struct cpumask *cpus)
 {
 	free(finding->cpus);
-	finding->cpus = cpumask_format_list(cpus);
-	finding->failed = finding->failed || !finding->cpus;
+	finding->cpus = xptr(cpumask_format_list(cpus));
 }
 
 void finding_set_worst_cpu(struct finding *finding, struct host *host, int cpu)
 {
-	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask();
 
-	if (!mask || cpumask_weight(host_cpus(host)) == 1)
+	if (cpumask_weight(host_cpus(host)) == 1)
 		return;
 	(void)cpumask_set(mask, cpu);
 	finding_set_cpus(finding, mask);
@@ -99,37 +95,29 @@ void finding_add_few_tasks(struct finding *finding)
 		"others may be hidden: no thread of the kernel can be seen");
 }
 
-void finding_add_unseen(
-	struct finding *finding, struct host *host, const struct cpumask *unseen, const char *what)
+void finding_add_unseen(struct finding *finding, const struct cpumask *unseen, const char *what)
 {
-	_cleanup_free_ char *list = NULL;
+	_cleanup_free_ char *list = xptr(cpumask_format_list(unseen));
 
-	if (cpumask_is_empty(unseen))
-		return;
-	list = host_format(host, unseen);
-	finding_add(
-		finding, VERDICT_UNKNOWN, "%s of CPU %s cannot be read", what, list ? list : "?");
+	if (!cpumask_is_empty(unseen))
+		finding_add(finding, VERDICT_UNKNOWN, "%s of CPU %s cannot be read", what, list);
 }
 
 int finding_add_mask(struct finding *finding, struct host *host, const char *path, char **ret_list)
 {
-	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask();
 	char text[FILE_ATTR_SIZE];
-	char *list;
 	int r;
 
 	finding_add_path(finding, "%s", path);
-	r = mask ? host_read(path, text) : -ENOMEM;
+	r = host_read(path, text);
 	if (r >= 0)
-		r = cpumask_parse_hex(text, mask);
+		r = xcheck(cpumask_parse_hex(text, mask));
 	if (r < 0)
 		return r;
 	if (!cpumask_intersects(mask, host_cpus(host)))
 		return 0;
-	list = host_format(host, mask);
-	if (!list)
-		return -ENOMEM;
-	*ret_list = list;
+	*ret_list = xptr(cpumask_format_list(mask));
 	return 1;
 }
 
@@ -171,18 +159,10 @@ static void add_why_unknown(struct finding *finding)
 		finding_add(finding, VERDICT_UNKNOWN, "what that file says is not understood");
 }
 
-int check_run(const struct check *check, struct host *host, struct finding *ret)
+void check_run(const struct check *check, struct host *host, struct finding *ret)
 {
-	struct finding finding = { 0 };
-
-	check->look(host, &finding);
-	if (finding.seen.length == 0 && !finding.seen.failed)
-		add_why_unknown(&finding);
-	if (finding.failed || finding.seen.failed || finding.path.failed || finding.fix.failed ||
-		host_has_failed(host)) {
-		finding_clear(&finding);
-		return -ENOMEM;
-	}
-	*ret = finding;
-	return 0;
+	*ret = (struct finding){ 0 };
+	check->look(host, ret);
+	if (ret->seen.length == 0)
+		add_why_unknown(ret);
 }

@@ -43,7 +43,6 @@ struct finding {
 	struct text fix;  /* what to do: a command or a boot parameter; empty for nothing */
 	/* The CPUs of the finding, "3,11"; NULL: all CPUs of the check, or no particular ones. */
 	char *cpus;
-	bool failed; /* no memory */
 };
 
 /* Appends to `seen`, separated by "; ", and raises the verdict to the given one if that is worse.
@@ -61,8 +60,7 @@ void finding_add_no_tasks(struct finding *finding, const struct host *host);
 /* Adds that there may be more tasks than those of host_tasks() (see host_sees_all_tasks()). */
 void finding_add_few_tasks(struct finding *finding);
 /* Adds the CPUs for which `what` could not be read, if there are any. */
-void finding_add_unseen(
-	struct finding *finding, struct host *host, const struct cpumask *unseen, const char *what);
+void finding_add_unseen(struct finding *finding, const struct cpumask *unseen, const char *what);
 /* Adds the path of a hexadecimal mask, and reads it: 1 with its CPUs as a list (malloc'd) when it
  * has any of the checked ones, 0 when it has none, a negative errno when that is not known. */
 int finding_add_mask(struct finding *finding, struct host *host, const char *path, char **ret_list);
@@ -84,8 +82,7 @@ struct subject {
 	const struct check *checks; /* ended by one without an id */
 };
 
-/* Runs a check. If it adds nothing to `seen`, the verdict is VERDICT_UNKNOWN with a reason.
- * -ENOMEM. */
-int check_run(const struct check *check, struct host *host, struct finding *ret);
+/* Runs a check. If it adds nothing to `seen`, the verdict is VERDICT_UNKNOWN with a reason. */
+void check_run(const struct check *check, struct host *host, struct finding *ret);
 
 #endif

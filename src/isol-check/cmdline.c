@@ -6,6 +6,7 @@
 
 #include "basic/say.h"
 #include "basic/text.h"
+#include "basic/xalloc.h"
 #include "isol-check/cmdline.h"
 #include "machine/bootline.h"
 
@@ -30,12 +31,8 @@ struct builder {
 static void add(
 	struct builder *m, const char *parameter, const struct cpumask *cpus, const char *reason)
 {
-	_cleanup_free_ char *list = cpumask_format_list(cpus);
+	_cleanup_free_ char *list = xptr(cpumask_format_list(cpus));
 
-	if (!list) {
-		m->line.failed = true;
-		return;
-	}
 	text_appendf(&m->line, "%s%s%s", m->line.length > 0 ? " " : "", parameter, list);
 	text_appendf(&m->reason, "%s%s%s: %s", m->reason.length > 0 ? "\n" : "", parameter, list,
 		reason);
@@ -114,20 +111,14 @@ static void make_irqaffinity(
 		add(m, "irqaffinity=", m->scratch, "interrupts are set up on the other CPUs");
 }
 
-static int make_all(
+static void make_all(
 	struct builder *m, struct host *host, const struct bootline *b, struct cpumask *spared)
 {
-	_cleanup_(cpumask) struct cpumask *quiet = NULL, *scratch = NULL, *tickless = NULL;
+	_cleanup_(cpumask) struct cpumask *quiet = host_new_mask(), *scratch = host_new_mask(),
+					  *tickless = host_new_mask();
 	const struct topology *topology = host_topology(host);
-	int r;
 
-	r = cpumask_copy(host_cpus(host), &quiet);
-	if (r == 0)
-		r = cpumask_new(&scratch);
-	if (r == 0)
-		r = cpumask_new(&tickless);
-	if (r < 0)
-		return r;
+	cpumask_assign(quiet, host_cpus(host));
 	cpumask_for_each (cpu, host_cpus(host)) {
 		topology_get_siblings(topology, cpu, scratch);
 		cpumask_or(quiet, quiet, scratch);
@@ -137,7 +128,7 @@ static int make_all(
 		topology_get_siblings(topology, 0, spared);
 	cpumask_andnot(quiet, quiet, spared);
 	if (cpumask_is_empty(quiet))
-		return 0;
+		return;
 	m->quiet = quiet;
 	m->spared = spared;
 	m->scratch = scratch;
@@ -147,47 +138,34 @@ static int make_all(
 	make_tickless(m, b, tickless);
 	cpumask_clear_all(scratch);
 	make_irqaffinity(m, b, topology);
-	return 0;
 }
 
 /*
  * *ret: the parameters that have to be added to the boot line, or changed there, separated by
  * blanks, malloc'd; "" for none. *ret_reason: the reason for each, one in each line, malloc'd.
  * *ret_spared: CPUs that are left out so that some are left, a list, malloc'd; "" for none.
- * -ENODATA where the boot line cannot be read, -ENOMEM.
+ * False where the boot line cannot be read.
  */
-static int make_parameters(struct host *host, char **ret, char **ret_reason, char **ret_spared)
+static bool make_parameters(struct host *host, char **ret, char **ret_reason, char **ret_spared)
 {
-	_cleanup_(cpumask) struct cpumask *spared = host_new_mask(host);
-	_cleanup_free_ char *line = NULL, *reason = NULL, *list = NULL;
+	_cleanup_(cpumask) struct cpumask *spared = host_new_mask();
 	const struct bootline *b = host_bootline(host);
 	struct builder m = { 0 };
-	int r;
 
 	if (!b)
-		return -ENODATA;
-	if (!spared)
-		return -ENOMEM;
-	r = make_all(&m, host, b, spared);
-	line = text_steal(&m.line);
-	reason = text_steal(&m.reason);
-	list = cpumask_format_list(spared);
-	if (r < 0 || !line || !reason || !list)
-		return r < 0 ? r : -ENOMEM;
-	*ret = TAKE_PTR(line);
-	*ret_reason = TAKE_PTR(reason);
-	*ret_spared = TAKE_PTR(list);
-	return 0;
+		return false;
+	make_all(&m, host, b, spared);
+	*ret = xptr(text_steal(&m.line));
+	*ret_reason = xptr(text_steal(&m.reason));
+	*ret_spared = xptr(cpumask_format_list(spared));
+	return true;
 }
 
 void cmdline_advise(struct host *host, struct finding *finding)
 {
 	_cleanup_free_ char *line = NULL, *reason = NULL, *spared = NULL;
-	int r = make_parameters(host, &line, &reason, &spared);
 
-	if (r == -ENOMEM)
-		host_fail(host);
-	if (r == 0 && *line)
+	if (make_parameters(host, &line, &reason, &spared) && *line)
 		finding_add_fix(finding, "boot with %s", line);
 }
 
@@ -195,19 +173,17 @@ int cmdline_run(struct host *host, bool verbose)
 {
 	_cleanup_free_ char *line = NULL, *reason = NULL, *spared = NULL;
 	char *save = NULL;
-	int r;
 
-	r = make_parameters(host, &line, &reason, &spared);
-	if (r == -ENODATA)
+	if (!make_parameters(host, &line, &reason, &spared)) {
 		say("/proc/cmdline cannot be read: what the machine was started with is unknown");
-	if (r < 0)
-		return r;
+		return -ENODATA;
+	}
 	if (*spared)
 		say("without CPU %s, the core of CPU 0: some CPU has to do everything else",
 			spared);
 	for (const char *why = strtok_r(reason, "\n", &save); verbose && why;
 		why = strtok_r(NULL, "\n", &save))
 		say("%s", why);
-	print(stdout, "%s\n", line);
+	xprint(stdout, "%s\n", line);
 	return print_finish(stdout);
 }

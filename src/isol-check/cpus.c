@@ -3,12 +3,10 @@
 
 static void look_at_cpus(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *offline = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *offline = host_new_mask();
 	_cleanup_free_ char *list = NULL;
 	unsigned n;
 
-	if (!offline)
-		return;
 	finding_set_cpus(f, host_cpus(host));
 	finding_add(f, VERDICT_INFO, "%s (%s)", host_cpus_text(host), host_cpus_reason(host));
 	if (cpumask_isset(host_cpus(host), 0)) {
@@ -22,8 +20,8 @@ static void look_at_cpus(struct host *host, struct finding *f)
 	cpumask_andnot(offline, host_cpus(host), host_topology(host)->online);
 	if (cpumask_is_empty(offline))
 		return;
-	list = cpumask_format_list(offline);
-	finding_add(f, VERDICT_RISK, "offline: %s", list ? list : "?");
+	list = xptr(cpumask_format_list(offline));
+	finding_add(f, VERDICT_RISK, "offline: %s", list);
 	finding_add_path(f, "/sys/devices/system/cpu/online");
 }
 

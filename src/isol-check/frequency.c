@@ -21,13 +21,12 @@ enum {
 	NEAR_PERCENT = 5,
 };
 
-/* The values of all CPUs as a text, malloc'd; NULL without memory. `show` leaves its buffer "" for
- * a CPU whose value cannot be read; that CPU is added to `unseen`. */
+/* The values of all CPUs as a text, malloc'd. `show` leaves its buffer "" for a CPU whose value
+ * cannot be read; that CPU is added to `unseen`. */
 static char *show_all(struct host *host,
 	void (*show)(struct host *host, int cpu, char *buf, size_t size), struct cpumask *unseen)
 {
 	_cleanup_spread_ struct spread spread = { 0 };
-	char *text;
 
 	cpumask_for_each (cpu, host_cpus(host)) {
 		char buf[FILE_ATTR_SIZE] = "";
@@ -38,10 +37,7 @@ static char *show_all(struct host *host,
 		else
 			(void)cpumask_set(unseen, cpu);
 	}
-	text = spread_format(&spread);
-	if (!text)
-		host_fail(host);
-	return text;
+	return spread_format(&spread);
 }
 
 static bool is_pinned(const struct cpufreq_policy_info *policy)
@@ -67,7 +63,7 @@ static bool has_policy(struct host *host, struct finding *f)
 	cpumask_for_each (cpu, host_cpus(host))
 		if (host_policy(host, cpu))
 			return true;
-	if (cpufreq_read_policy(cpumask_first(host_cpus(host)), &info) == -EOPNOTSUPP)
+	if (xcheck(cpufreq_read_policy(cpumask_first(host_cpus(host)), &info)) == -EOPNOTSUPP)
 		finding_add(f, VERDICT_UNKNOWN, "built without libcpupower, which reads cpufreq");
 	else if (host_hypervisor(host))
 		finding_add(f, VERDICT_UNKNOWN, "no cpufreq: the hypervisor decides");
@@ -87,17 +83,17 @@ static void look_at_driver(struct host *host, struct finding *f)
 {
 	static const char *const files[] = { CPU_DIR "/intel_pstate/status",
 		CPU_DIR "/amd_pstate/status" };
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	_cleanup_free_ char *driver = NULL;
 
-	if (!unseen || !has_policy(host, f))
+	if (!has_policy(host, f))
 		return;
 	add_policy_path(host, f, "scaling_driver");
 	driver = show_all(host, show_driver, unseen);
-	if (!driver || !*driver)
+	if (!*driver)
 		return;
 	finding_add(f, VERDICT_INFO, "%s", driver);
-	finding_add_unseen(f, host, unseen, "the driver");
+	finding_add_unseen(f, unseen, "the driver");
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		char mode[FILE_ATTR_SIZE];
 
@@ -115,7 +111,7 @@ static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
 
 	if (policy->base_khz > 0)
 		return policy->base_khz;
-	if (cpufreq_read_range(cpu, &range) < 0)
+	if (xcheck(cpufreq_read_range(cpu, &range)) < 0)
 		return 0;
 	return range.n_boost > 0 && range.n_boost < range.n_table ? range.table_khz[range.n_boost]
 								  : range.nominal_khz;
@@ -131,7 +127,7 @@ static bool allows_boost(int cpu, const struct cpufreq_policy_info *policy)
 	 * AMD it is the nominal frequency, on Intel a marker 1 MHz above that
 	 * (drivers/cpufreq/acpi-cpufreq.c). */
 	if (strcmp(policy->driver, "acpi-cpufreq") == 0)
-		return cpufreq_read_range(cpu, &range) < 0 || range.n_table == 0 ||
+		return xcheck(cpufreq_read_range(cpu, &range)) < 0 || range.n_table == 0 ||
 			policy->max_khz >= range.table_khz[0];
 	sustained = sustained_khz(cpu, policy);
 	return sustained == 0 || policy->max_khz > sustained;
@@ -156,12 +152,12 @@ static const char *find_boost_switch(int cpu, char *buf, size_t size)
 
 static void look_at_boost(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	bool on = false, off = false, free_to_boost = false, high = false, limit_unknown = false;
 	const char *path;
 	char buf[96];
 
-	if (!unseen || !has_policy(host, f))
+	if (!has_policy(host, f))
 		return;
 	path = find_boost_switch(cpumask_first(host_cpus(host)), buf, sizeof(buf));
 	cpumask_for_each (cpu, host_cpus(host)) {
@@ -186,7 +182,7 @@ static void look_at_boost(struct host *host, struct finding *f)
 			finding_add(f, VERDICT_INFO, "no switch for it");
 		return;
 	}
-	finding_add_unseen(f, host, unseen, "the switch");
+	finding_add_unseen(f, unseen, "the switch");
 	if (!on) {
 		finding_add(f, VERDICT_OK, "off");
 		return;
@@ -222,15 +218,15 @@ static bool is_lowest(const struct cpufreq_policy_info *policy)
 
 static void look_at_governor(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	_cleanup_free_ char *governors = NULL;
 	bool pinned = true, steady = true, lowest = false;
 
-	if (!unseen || !has_policy(host, f))
+	if (!has_policy(host, f))
 		return;
 	add_policy_path(host, f, "scaling_governor");
 	governors = show_all(host, show_governor, unseen);
-	if (!governors || !*governors)
+	if (!*governors)
 		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
@@ -252,7 +248,7 @@ static void look_at_governor(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_NOISE, "%s: the frequency follows the load", governors);
 		advise_pin(host, f);
 	}
-	finding_add_unseen(f, host, unseen, "the governor");
+	finding_add_unseen(f, unseen, "the governor");
 }
 
 static void format_khz(uint64_t khz, char *buf, size_t size)
@@ -277,16 +273,16 @@ static void show_range(struct host *host, int cpu, char *buf, size_t size)
 
 static void look_at_range(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	_cleanup_free_ char *ranges = NULL;
 	bool pinned = true, limited = false;
 
-	if (!unseen || !has_policy(host, f))
+	if (!has_policy(host, f))
 		return;
 	add_policy_path(host, f, "scaling_min_freq");
 	add_policy_path(host, f, "scaling_max_freq");
 	ranges = show_all(host, show_range, unseen);
-	if (!ranges || !*ranges)
+	if (!*ranges)
 		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
@@ -296,7 +292,7 @@ static void look_at_range(struct host *host, struct finding *f)
 			continue;
 		pinned = pinned && is_pinned(policy);
 		limited = limited ||
-			(cpufreq_read_range(cpu, &range) == 0 && range.bios_limit_khz > 0 &&
+			(xcheck(cpufreq_read_range(cpu, &range)) == 0 && range.bios_limit_khz > 0 &&
 				range.bios_limit_khz < policy->max_khz);
 	}
 	if (pinned) {
@@ -305,7 +301,7 @@ static void look_at_range(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_RISK, "%s: it may vary in between", ranges);
 		advise_pin(host, f);
 	}
-	finding_add_unseen(f, host, unseen, "the limits");
+	finding_add_unseen(f, unseen, "the limits");
 	if (limited) {
 		finding_add(f, VERDICT_RISK, "the firmware allows less at present");
 		add_policy_path(host, f, "bios_limit");
@@ -351,15 +347,13 @@ static bool has_no_preference(struct host *host, int cpu)
 
 static void look_at_preference(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	_cleanup_free_ char *text = NULL;
 	bool pinned = true, speed = true, none = true;
 
-	if (!unseen || !has_policy(host, f))
+	if (!has_policy(host, f))
 		return;
 	text = show_all(host, show_preference, unseen);
-	if (!text)
-		return;
 	if (!*text) {
 		cpumask_for_each (cpu, host_cpus(host))
 			none = none && has_no_preference(host, cpu);
@@ -384,7 +378,7 @@ static void look_at_preference(struct host *host, struct finding *f)
 			f, CPU_DIR "/cpu%d/power/energy_perf_bias", cpumask_first(host_cpus(host)));
 	else
 		add_policy_path(host, f, "energy_performance_preference");
-	finding_add_unseen(f, host, unseen, "the preference");
+	finding_add_unseen(f, unseen, "the preference");
 	if (speed || pinned) {
 		finding_add(f, VERDICT_OK, "%s", text);
 		return;
@@ -396,28 +390,20 @@ static void look_at_preference(struct host *host, struct finding *f)
 /* Adds the online CPUs that share a policy with these CPUs, and are none of them. */
 static void look_at_shared(struct host *host, struct finding *f, bool pinned)
 {
-	_cleanup_(cpumask) struct cpumask *shared = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *shared = host_new_mask();
 	_cleanup_free_ char *list = NULL;
 
-	if (!shared)
-		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
 		_cleanup_(cpumask) struct cpumask *related = NULL;
 
-		int r = cpupower_read_related(cpu, &related);
-
-		if (r == -ENOMEM)
-			host_fail(host);
-		if (r == 0)
+		if (xcheck(cpupower_read_related(cpu, &related)) == 0)
 			cpumask_or(shared, shared, related);
 	}
 	cpumask_and(shared, shared, host_topology(host)->online);
 	cpumask_andnot(shared, shared, host_cpus(host));
 	if (cpumask_is_empty(shared))
 		return;
-	list = host_format(host, shared);
-	if (!list)
-		return;
+	list = xptr(cpumask_format_list(shared));
 	add_policy_path(host, f, "related_cpus");
 	if (pinned) {
 		finding_add(f, VERDICT_INFO, "shared with CPU %s", list);
@@ -429,11 +415,11 @@ static void look_at_shared(struct host *host, struct finding *f, bool pinned)
 
 static void look_at_policies(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	const struct cpufreq_policy_info *first = NULL;
 	bool differ = false, preferring = false, pinned = true;
 
-	if (!unseen || !has_policy(host, f))
+	if (!has_policy(host, f))
 		return;
 	add_policy_path(host, f, "*");
 	/* If some CPUs have an EPP, those without one could not be read. */
@@ -466,7 +452,7 @@ static void look_at_policies(struct host *host, struct finding *f)
 	} else if (cpumask_is_empty(unseen)) {
 		finding_add(f, VERDICT_OK, "set alike on all of these CPUs");
 	}
-	finding_add_unseen(f, host, unseen, "a setting");
+	finding_add_unseen(f, unseen, "a setting");
 	if (cpumask_is_empty(unseen))
 		look_at_shared(host, f, pinned);
 }
@@ -498,12 +484,10 @@ static void show_kind(struct host *host, int cpu, char *buf, size_t size)
 
 static void look_at_kind(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
-	_cleanup_free_ char *kinds = unseen ? show_all(host, show_kind, unseen) : NULL;
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
+	_cleanup_free_ char *kinds = show_all(host, show_kind, unseen);
 	enum topology_kind fastest = TOPOLOGY_KIND_LAST, slowest = TOPOLOGY_KIND_UNIFORM;
 
-	if (!kinds)
-		return;
 	if (!*kinds) {
 		finding_add(f, VERDICT_UNKNOWN, "nothing tells the cores apart, if they differ");
 		return;
@@ -525,7 +509,7 @@ static void look_at_kind(struct host *host, struct finding *f)
 				slowest != TOPOLOGY_KIND_UNIFORM
 			? ", by their maximum frequency"
 			: "");
-	finding_add_unseen(f, host, unseen, "the kind");
+	finding_add_unseen(f, unseen, "the kind");
 	if (fastest < slowest)
 		finding_add_fix(f, "-c with cores of one kind");
 	else if (slowest > TOPOLOGY_KIND_PERFORMANCE)
@@ -550,15 +534,15 @@ static void show_current(struct host *host _unused_, int cpu, char *buf, size_t 
 
 static void look_at_current(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	_cleanup_free_ char *text = NULL;
 	bool pinned = true, off = false;
 
-	if (!unseen || !has_policy(host, f))
+	if (!has_policy(host, f))
 		return;
 	add_policy_path(host, f, "scaling_cur_freq");
 	text = show_all(host, show_current, unseen);
-	if (!text || !*text)
+	if (!*text)
 		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
@@ -576,7 +560,7 @@ static void look_at_current(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "%s, as pinned", text);
 	else
 		finding_add(f, VERDICT_RISK, "%s, which is not what it is pinned at", text);
-	finding_add_unseen(f, host, unseen, "the frequency");
+	finding_add_unseen(f, unseen, "the frequency");
 	/* The CPU cannot hold the frequency: freq-pin chooses one that it can. */
 	if (pinned && off)
 		advise_pin(host, f);

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/xalloc.h"
 #include "isol-check/gaps.h"
 
-int gaps_new(struct gaps **ret)
+struct gaps *gaps_new(void)
 {
-	struct gaps *gaps = malloc(sizeof(*gaps));
-	struct gap *kept = malloc(GAPS_KEPT_MAX * sizeof(*kept));
+	struct gaps *gaps = xptr(malloc(sizeof(*gaps)));
+	struct gap *kept = xptr(reallocarray(NULL, GAPS_KEPT_MAX, sizeof(*kept)));
 
-	if (!gaps || !kept) {
-		free(gaps);
-		free(kept);
-		return -ENOMEM;
-	}
 	/* Written, because the first write to a page causes a page fault. */
 	memset(kept, 0xff, GAPS_KEPT_MAX * sizeof(*kept));
 	*gaps = (struct gaps){ .kept = kept, .threshold = GAPS_SHORTEST_NS };
-	*ret = gaps;
-	return 0;
+	return gaps;
 }
 
 void gaps_free(struct gaps *gaps)

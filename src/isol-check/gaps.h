@@ -54,8 +54,8 @@ struct gaps {
 	uint64_t n_dropped; /* gaps that were counted, but are not in `kept` */
 };
 
-/* All its memory is touched already. -ENOMEM. */
-int gaps_new(struct gaps **ret);
+/* All its memory is touched already. */
+struct gaps *gaps_new(void);
 void gaps_free(struct gaps *gaps);
 DEFINE_CLEANUP(gaps, gaps_free);
 

@@ -28,9 +28,7 @@ static int find_parameter(struct host *host, struct finding *f, const char *name
 	finding_add_path(f, CMDLINE);
 	if (!bootline)
 		return -ENODATA;
-	r = bootline_find(bootline->text, name, ret);
-	if (r == -ENOMEM)
-		host_fail(host);
+	r = xcheck(bootline_find(bootline->text, name, ret));
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
@@ -55,7 +53,7 @@ static void look_at_nocb_poll(struct host *host, struct finding *f)
 	_cleanup_free_ char *value = NULL;
 	int r = find_parameter(host, f, "rcu_nocb_poll", &value);
 
-	if (r < 0 || !isolation)
+	if (r < 0)
 		return;
 	if (!cpumask_intersects(host_cpus(host), bootline->rcu_nocbs.cpus) &&
 		!cpumask_intersects(host_cpus(host), isolation->nohz_full))
@@ -114,7 +112,7 @@ static void look_at_uncore(struct host *host, struct finding *f)
 	bool moves = false;
 	glob_t found;
 
-	if (!host_glob(host, UNCORE "/*_*", &found)) {
+	if (!host_glob(UNCORE "/*_*", &found)) {
 		finding_add_path(f, UNCORE);
 		if (host_is_whole(host))
 			finding_add(f, VERDICT_INFO, "this machine does not show it");
@@ -172,15 +170,11 @@ static void look_at_sched_ext(struct host *host, struct finding *f)
  * group that is gone has none. */
 static bool look_at_group(struct host *host, struct finding *f, const char *path)
 {
-	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask();
 	const char *name = path + strlen(RESCTRL "/");
 	int r;
 
-	if (!cpus)
-		return false;
-	r = cpumask_read_list(AT_FDCWD, path, cpus);
-	if (r == -ENOMEM)
-		host_fail(host);
+	r = xcheck(cpumask_read_list(AT_FDCWD, path, cpus));
 	if (r < 0 && r != -ENOENT && r != -ENODEV) {
 		finding_add_path(f, "%s", path);
 		finding_add(f, VERDICT_UNKNOWN, "the CPUs of a group cannot be read");
@@ -196,22 +190,18 @@ static bool look_at_group(struct host *host, struct finding *f, const char *path
 
 static void look_at_resctrl(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask();
 	bool any = false;
 	glob_t found;
 	int r;
 
-	if (!cpus)
-		return;
 	finding_add_path(f, RESCTRL);
 	if (access(RESCTRL, F_OK) < 0 && errno == ENOENT) {
 		if (!host_options(host)->recorded)
 			finding_add(f, VERDICT_INFO, "this machine cannot divide its caches");
 		return;
 	}
-	r = cpumask_read_list(AT_FDCWD, RESCTRL "/cpus_list", cpus);
-	if (r == -ENOMEM)
-		host_fail(host);
+	r = xcheck(cpumask_read_list(AT_FDCWD, RESCTRL "/cpus_list", cpus));
 	if (r == -ENOENT)
 		finding_add(f, VERDICT_INFO,
 			"not in use: every program may take all of the last cache");
@@ -219,7 +209,7 @@ static void look_at_resctrl(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_UNKNOWN, "its groups cannot be read");
 	if (r < 0)
 		return;
-	if (host_glob(host, RESCTRL "/*/cpus_list", &found)) {
+	if (host_glob(RESCTRL "/*/cpus_list", &found)) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
 			any = look_at_group(host, f, found.gl_pathv[i]) || any;
 		globfree(&found);

@@ -33,12 +33,12 @@ static int read_heat(int cpu, struct finding *f, struct heat *ret)
 	struct heat heat = { 0 };
 	int r;
 
-	r = thermal_open(cpu, &thermal);
+	r = xcheck(thermal_open(cpu, &thermal));
 	if (r < 0)
 		return r;
 	info = thermal_get_info(thermal);
 	finding_add_path(f, "%s", info->path);
-	r = thermal_read(thermal, &heat.now);
+	r = xcheck(thermal_read(thermal, &heat.now));
 	if (r < 0)
 		return r;
 	/* What coretemp calls the maximum is where the fan is to run at full speed
@@ -70,22 +70,16 @@ static void take_package(const struct topology *topology, struct cpumask *left, 
 static void find_hottest(struct host *host, struct finding *f, struct heat *ret,
 	struct cpumask *ret_cpus, struct cpumask *unseen)
 {
-	_cleanup_(cpumask) struct cpumask *left = host_new_mask(host), *cpus = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *left = host_new_mask(), *cpus = host_new_mask();
 	const struct topology *topology = host_topology(host);
 
-	if (!left || !cpus)
-		return;
 	/* The package of an offline CPU is not told. */
 	cpumask_and(left, host_cpus(host), topology->online);
 	while (!cpumask_is_empty(left)) {
 		struct heat heat;
-		int r;
 
 		take_package(topology, left, cpus);
-		r = read_heat(cpumask_first(cpus), f, &heat);
-		if (r == -ENOMEM)
-			host_fail(host);
-		if (r < 0) {
+		if (read_heat(cpumask_first(cpus), f, &heat) < 0) {
 			cpumask_or(unseen, unseen, cpus);
 		} else if (cpumask_is_empty(ret_cpus) || heat.headroom < ret->headroom) {
 			*ret = heat;
@@ -96,14 +90,11 @@ static void find_hottest(struct host *host, struct finding *f, struct heat *ret,
 
 static void look_at_temperature(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask(host),
-					  *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask(), *unseen = host_new_mask();
 	_cleanup_free_ char *list = NULL, *where = NULL;
 	struct heat heat = { 0 };
 	bool all;
 
-	if (!cpus || !unseen)
-		return;
 	find_hottest(host, f, &heat, cpus, unseen);
 	if (cpumask_is_empty(cpus)) {
 		if (f->path.length == 0)
@@ -112,14 +103,11 @@ static void look_at_temperature(struct host *host, struct finding *f)
 						      : "no sensor of the CPU");
 		return;
 	}
-	list = host_format(host, cpus);
+	list = xptr(cpumask_format_list(cpus));
 	all = cpumask_equal(cpus, host_cpus(host));
 	if (!all)
 		finding_set_cpus(f, cpus);
-	if (!list || text_format(&where, "%s%s", all ? "" : " at CPU ", all ? "" : list) < 0) {
-		host_fail(host);
-		return;
-	}
+	xcheck(text_format(&where, "%s%s", all ? "" : " at CPU ", all ? "" : list));
 	if (heat.limit == 0) {
 		finding_add(f, VERDICT_INFO, "%.0f C%s, and no limit is told", heat.now, where);
 	} else if (heat.headroom < HEADROOM) {
@@ -130,7 +118,7 @@ static void look_at_temperature(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "%.0f C%s, %.0f below the limit", heat.now, where,
 			heat.headroom);
 	}
-	finding_add_unseen(f, host, unseen, "the temperature");
+	finding_add_unseen(f, unseen, "the temperature");
 }
 
 static bool has_count(int cpu)
@@ -143,23 +131,19 @@ static bool has_count(int cpu)
 
 static void look_at_throttling(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	_cleanup_(throttle) struct throttle *throttle = NULL;
 	struct throttle_counts counts;
 	int r;
 
-	if (!unseen)
-		return;
-	r = throttle_open(host_cpus(host), &throttle);
+	r = xcheck(throttle_open(host_cpus(host), &throttle));
 	if (r == -ENOENT) {
 		if (host_is_whole(host))
 			finding_add(f, VERDICT_INFO, "this machine does not count that");
 		return;
 	}
 	if (r == 0)
-		r = throttle_read_largest(throttle, &counts);
-	if (r == -ENOMEM)
-		host_fail(host);
+		r = xcheck(throttle_read_largest(throttle, &counts));
 	finding_add_path(f, CPU_DIR "/cpu%d/thermal_throttle", cpumask_first(host_cpus(host)));
 	if (r < 0)
 		return;
@@ -168,7 +152,7 @@ static void look_at_throttling(struct host *host, struct finding *f)
 	cpumask_for_each (cpu, host_cpus(host))
 		if (!has_count(cpu))
 			(void)cpumask_set(unseen, cpu);
-	finding_add_unseen(f, host, unseen, "the count");
+	finding_add_unseen(f, unseen, "the count");
 	if (counts.core == 0 && counts.package == 0) {
 		if (cpumask_is_empty(unseen))
 			finding_add(f, VERDICT_OK, "never since boot");

@@ -16,6 +16,7 @@
 #include "choice/cpulist.h"
 #include "isol-check/host.h"
 #include "isol-check/pick.h"
+#include "isol-check/touching.h"
 #include "machine/virtualization.h"
 #include "state/running.h"
 
@@ -45,7 +46,13 @@ struct host {
 		struct cpufreq_policy_info info;
 		int error;
 	} * policies;
-	struct irq_touching *irq_touching;
+	/* By CPU number; NULL until the first one is asked for. */
+	struct idle {
+		struct cpuidle cpuidle;
+		int error;
+		bool is_read;
+	} * idle;
+	struct touching *touching; /* NULL until somebody asks for them */
 	const char *hypervisor;
 	/* So that something that does not exist is not searched for again. */
 	bool has_read_bootline;
@@ -62,20 +69,7 @@ struct host {
 		int64_t began;
 		int64_t ns; /* 0 until the second reading */
 	} watch;
-	bool failed;
 };
-
-/* Sets host->failed for -ENOMEM. */
-static void note_error(struct host *host, int r)
-{
-	host->failed = host->failed || r == -ENOMEM;
-}
-
-static int set_reason(struct host *host, const char *reason)
-{
-	host->cpus_reason = strdup(reason);
-	return host->cpus_reason ? 0 : -ENOMEM;
-}
 
 /* The CPUs of the running target; -ENOENT when none runs. */
 static int take_target(struct host *host)
@@ -85,15 +79,16 @@ static int take_target(struct host *host)
 
 	if (host->options.recorded)
 		return -ENOENT;
-	r = running_read_cpus(&cpus);
+	r = xcheck(running_read_cpus(&cpus));
 	/* Other errors do not mean that no target runs; taking them so would check CPUs that are
 	 * not quiet. */
-	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+	if (r < 0 && r != -ENOENT)
 		say_errno(r, "cannot read " TARGET_FILE);
 	if (r < 0)
 		return r;
 	cpumask_assign(host->cpus, cpus);
-	return set_reason(host, "those of benchmark.target");
+	host->cpus_reason = xptr(strdup("those of benchmark.target"));
+	return 0;
 }
 
 /*
@@ -110,13 +105,12 @@ static int choose_default(struct host *host)
 	if (r != -ENOENT)
 		return r;
 	isolation = host_isolation(host);
-	if (!isolation)
-		return -ENOMEM;
 	cpumask_and(host->cpus, isolation->isolated, host->topology->online);
-	if (!cpumask_is_empty(host->cpus))
-		return set_reason(host, "all that are isolated");
-	return pick_choose(
-		host->topology, host->options.recorded, true, 1, host->cpus, &host->cpus_reason);
+	if (cpumask_is_empty(host->cpus))
+		return pick_choose(host->topology, host->options.recorded, true, 1, host->cpus,
+			&host->cpus_reason);
+	host->cpus_reason = xptr(strdup("all that are isolated"));
+	return 0;
 }
 
 static int choose_cpus(struct host *host)
@@ -125,78 +119,67 @@ static int choose_cpus(struct host *host)
 	int r;
 
 	if (host->options.cpus) {
-		r = cpulist_parse(host->options.cpus, host->topology, host->cpus, &why);
-		if (r == -EINVAL)
+		r = xcheck(cpulist_parse(host->options.cpus, host->topology, host->cpus, &why));
+		if (r < 0)
 			say("-c: %s", why);
-		if (r == 0)
-			r = set_reason(host, "as asked");
+		host->cpus_reason = xptr(strdup("as asked"));
 	} else {
 		r = choose_default(host);
 	}
-	if (r < 0)
-		return r;
-	host->cpus_text = cpumask_format_list(host->cpus);
-	return host->cpus_text ? 0 : -ENOMEM;
+	if (r == 0)
+		host->cpus_text = xptr(cpumask_format_list(host->cpus));
+	return r;
 }
 
 /* Compares /proc/interrupts with its first text. */
-static int finish_interrupts(struct host *host)
+static void finish_interrupts(struct host *host)
 {
 	_cleanup_(interrupts) struct interrupts *interrupts = NULL;
-	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask();
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 	int r, cpu;
 
-	r = file_read_all(INTERRUPTS_PATH, TABLE_MAX, &text, &length);
+	r = xcheck(file_read_all(INTERRUPTS_PATH, TABLE_MAX, &text, &length));
 	if (r == 0)
-		r = interrupts_find_busiest(host->cpus, host->watch.table, text, &cpu);
-	if (r == 0)
-		r = cpumask_new(&mask);
+		r = xcheck(interrupts_find_busiest(host->cpus, host->watch.table, text, &cpu));
 	if (r == 0)
 		r = cpumask_set(mask, cpu);
 	if (r == 0)
-		r = interrupts_new(mask, &interrupts);
+		r = xcheck(interrupts_new(mask, &interrupts));
 	if (r == 0)
-		r = interrupts_read_text(interrupts, host->watch.table, strlen(host->watch.table));
+		r = xcheck(interrupts_read_text(
+			interrupts, host->watch.table, strlen(host->watch.table)));
 	if (r == 0)
-		r = interrupts_read_text(interrupts, text, length);
+		r = xcheck(interrupts_read_text(interrupts, text, length));
 	if (r < 0)
-		return r;
+		return;
 	host->watch.interrupts = TAKE_PTR(interrupts);
 	host->watch.busiest = cpu;
-	return 0;
 }
 
-static int read_times(const struct host *host, struct procstat_times **ret)
+/* NULL where they cannot be read. */
+static struct procstat_times *read_times(const struct host *host)
 {
 	_cleanup_free_ struct procstat_times *times =
-		calloc(host->topology->n_cpus, sizeof(*times));
+		xptr(calloc(host->topology->n_cpus, sizeof(*times)));
 	int64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
-	int r, cpu = -1, last = cpumask_last(host->cpus);
+	int r = 1, cpu = -1, last = cpumask_last(host->cpus);
 	_cleanup_free_ char *text = NULL;
 	struct procstat_times one;
 	const char *at;
 	size_t length;
 
-	if (!times)
-		return -ENOMEM;
-	if (host->topology->renumbered)
-		return -ENODATA;
-	r = file_read_all(PROCSTAT_STAT, TABLE_MAX, &text, &length);
-	if (r < 0)
-		return r;
+	if (host->topology->renumbered ||
+		xcheck(file_read_all(PROCSTAT_STAT, TABLE_MAX, &text, &length)) < 0)
+		return NULL;
 	at = text;
-	while (cpu != last) {
+	while (r > 0 && cpu != last) {
 		r = procstat_next_times(host->cpus, &at, text + length, tick_ns, &cpu, &one);
-		if (r < 0)
-			return r;
-		if (r == 0)
-			break;
-		times[cpu] = one;
+		if (r > 0)
+			times[cpu] = one;
 	}
-	*ret = TAKE_PTR(times);
-	return 0;
+	return r < 0 ? NULL : TAKE_PTR(times);
 }
 
 static void finish_watching(struct host *host)
@@ -213,8 +196,8 @@ static void finish_watching(struct host *host)
 	}
 	host->watch.ns = clock_now_ns(CLOCK_MONOTONIC) - host->watch.began;
 	if (host->watch.table)
-		note_error(host, finish_interrupts(host));
-	note_error(host, read_times(host, &host->watch.after));
+		finish_interrupts(host);
+	host->watch.after = read_times(host);
 }
 
 static void *read_tasks(void *arg)
@@ -244,17 +227,14 @@ static void finish_reading_tasks(struct host *host)
 
 int host_new(const struct host_options *options, struct host **ret)
 {
-	_cleanup_(host) struct host *host = calloc(1, sizeof(*host));
+	_cleanup_(host) struct host *host = xptr(calloc(1, sizeof(*host)));
 	int r;
 
-	if (!host)
-		return -ENOMEM;
 	host->options = *options;
 	if (options->recorded)
 		host->options.watch_ns = 0;
-	if (cpumask_new(&host->cpus) < 0)
-		return -ENOMEM;
-	r = topology_read(options->recorded, &host->topology);
+	host->cpus = host_new_mask();
+	r = xcheck(topology_read(options->recorded, &host->topology));
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");
 		return r;
@@ -280,7 +260,8 @@ void host_free(struct host *host)
 	bootline_free(host->bootline);
 	isolation_partitions_clear(&host->partitions);
 	free(host->policies);
-	irq_touching_free(host->irq_touching);
+	free(host->idle);
+	touching_free(host->touching);
 	free(host->watch.table);
 	interrupts_free(host->watch.interrupts);
 	free(host->watch.before);
@@ -292,9 +273,9 @@ void host_free(struct host *host)
  * CPU. */
 static void leave_cpus(struct host *host)
 {
-	_cleanup_(cpumask) struct cpumask *others = NULL;
+	_cleanup_(cpumask) struct cpumask *others = host_new_mask();
 
-	if (cpumask_new(&others) < 0 || cpumask_get_self(others) < 0)
+	if (cpumask_get_self(others) < 0)
 		return;
 	cpumask_andnot(others, others, host->cpus);
 	(void)cpumask_bind_self(others);
@@ -304,10 +285,10 @@ void host_watch(struct host *host)
 {
 	leave_cpus(host);
 	start_reading_tasks(host);
-	note_error(host, read_times(host, &host->watch.before));
+	host->watch.before = read_times(host);
 	if (host->options.watch_ns == 0)
 		return;
-	note_error(host, file_read_all(INTERRUPTS_PATH, TABLE_MAX, &host->watch.table, NULL));
+	xcheck(file_read_all(INTERRUPTS_PATH, TABLE_MAX, &host->watch.table, NULL));
 	host->watch.began = clock_now_ns(CLOCK_MONOTONIC);
 }
 
@@ -319,16 +300,6 @@ const struct host_options *host_options(const struct host *host)
 bool host_is_whole(const struct host *host)
 {
 	return !host->options.recorded || access("/proc/sys/kernel", F_OK) == 0;
-}
-
-bool host_has_failed(const struct host *host)
-{
-	return host->failed;
-}
-
-void host_fail(struct host *host)
-{
-	host->failed = true;
 }
 
 const struct cpumask *host_cpus(const struct host *host)
@@ -353,8 +324,8 @@ const struct topology *host_topology(const struct host *host)
 
 const struct isolation *host_isolation(struct host *host)
 {
-	if (!host->isolation && isolation_read(&host->isolation) < 0)
-		host->failed = true;
+	if (!host->isolation)
+		xcheck(isolation_read(&host->isolation));
 	return host->isolation;
 }
 
@@ -362,9 +333,8 @@ bool host_knows_nohz_full(struct host *host)
 {
 	const struct isolation *isolation = host_isolation(host);
 
-	return isolation &&
-		(isolation->nohz_full_error == 0 ||
-			(isolation->nohz_full_error == -ENOENT && host_is_whole(host)));
+	return isolation->nohz_full_error == 0 ||
+		(isolation->nohz_full_error == -ENOENT && host_is_whole(host));
 }
 
 int host_is_since(struct host *host, uint64_t major, uint64_t minor)
@@ -384,19 +354,19 @@ int host_is_since(struct host *host, uint64_t major, uint64_t minor)
 	return own_major > major || (own_major == major && own_minor >= minor);
 }
 
-bool host_glob(struct host *host, const char *pattern, glob_t *ret)
+bool host_glob(const char *pattern, glob_t *ret)
 {
 	int r = glob(pattern, 0, NULL, ret);
 
-	if (r != 0 && r != GLOB_NOMATCH)
-		host_fail(host);
+	if (r == GLOB_NOSPACE)
+		xalloc_fail();
 	return r == 0;
 }
 
 const struct isolation_partitions *host_partitions(struct host *host)
 {
 	if (!host->has_read_partitions)
-		note_error(host, isolation_read_partitions(&host->partitions));
+		xcheck(isolation_read_partitions(&host->partitions));
 	host->has_read_partitions = true;
 	return &host->partitions;
 }
@@ -413,15 +383,13 @@ static void correct_list(struct bootline_list *list, const struct cpumask *shown
 
 const struct bootline *host_bootline(struct host *host)
 {
-	const struct isolation *isolation;
+	const struct isolation *isolation = host_isolation(host);
 
-	if (!host->has_read_bootline) {
-		note_error(host, bootline_read(host->topology->n_cpus, &host->bootline));
-		isolation = host->bootline ? host_isolation(host) : NULL;
-		if (isolation && host->bootline->domain)
+	if (!host->has_read_bootline &&
+		xcheck(bootline_read(host->topology->n_cpus, &host->bootline)) == 0) {
+		if (host->bootline->domain)
 			correct_list(&host->bootline->isolcpus, isolation->boot);
-		if (isolation)
-			correct_list(&host->bootline->nohz_full, isolation->nohz_full);
+		correct_list(&host->bootline->nohz_full, isolation->nohz_full);
 	}
 	host->has_read_bootline = true;
 	return host->bootline;
@@ -430,7 +398,7 @@ const struct bootline *host_bootline(struct host *host)
 const struct tasks *host_tasks(struct host *host)
 {
 	finish_reading_tasks(host);
-	note_error(host, host->tasks.error);
+	xcheck(host->tasks.error);
 	return host->tasks.tasks;
 }
 
@@ -463,11 +431,7 @@ const struct cpufreq_policy_info *host_policy(struct host *host, int cpu)
 	struct policy *policy;
 
 	if (!host->policies) {
-		host->policies = calloc(n, sizeof(*host->policies));
-		if (!host->policies) {
-			host->failed = true;
-			return NULL;
-		}
+		host->policies = xptr(calloc(n, sizeof(*host->policies)));
 		for (size_t i = 0; i < n; i++)
 			host->policies[i].error = -EAGAIN;
 	}
@@ -475,13 +439,29 @@ const struct cpufreq_policy_info *host_policy(struct host *host, int cpu)
 		return NULL;
 	policy = &host->policies[cpu];
 	if (policy->error == -EAGAIN)
-		policy->error = cpufreq_read_policy(cpu, &policy->info);
+		policy->error = xcheck(cpufreq_read_policy(cpu, &policy->info));
 	return policy->error == 0 ? &policy->info : NULL;
 }
 
-struct irq_touching **host_irq_touching(struct host *host)
+int host_cpuidle(struct host *host, int cpu, const struct cpuidle **ret)
 {
-	return &host->irq_touching;
+	struct idle *idle;
+
+	if (!host->idle)
+		host->idle = xptr(calloc(host->topology->n_cpus, sizeof(*host->idle)));
+	idle = &host->idle[cpu];
+	if (!idle->is_read)
+		idle->error = xcheck(cpuidle_read(cpu, &idle->cpuidle));
+	idle->is_read = true;
+	*ret = &idle->cpuidle;
+	return idle->error;
+}
+
+const struct touching *host_touching(struct host *host)
+{
+	if (!host->touching)
+		host->touching = touching_read(host->cpus);
+	return host->touching;
 }
 
 const char *host_hypervisor(struct host *host)
@@ -533,20 +513,12 @@ int64_t host_watched_ns(struct host *host)
 	return host->watch.ns;
 }
 
-struct cpumask *host_new_mask(struct host *host)
+struct cpumask *host_new_mask(void)
 {
 	struct cpumask *mask = NULL;
 
-	note_error(host, cpumask_new(&mask));
+	xcheck(cpumask_new(&mask));
 	return mask;
-}
-
-char *host_format(struct host *host, const struct cpumask *mask)
-{
-	char *list = cpumask_format_list(mask);
-
-	host->failed = host->failed || !list;
-	return list;
 }
 
 int host_read(const char *path, char *buf)

@@ -2,8 +2,7 @@
 /*
  * What the checks read of the machine. Everything is read once, when the first check asks for it.
  *
- * Data that cannot be read are NULL or empty, which is normal. Only -ENOMEM is a failure; it is
- * kept (host_has_failed()), so that checks need not report it.
+ * Data that cannot be read are NULL or empty, which is normal.
  */
 #ifndef QUIESCE_ISOL_CHECK_HOST_H
 #define QUIESCE_ISOL_CHECK_HOST_H
@@ -16,8 +15,10 @@
 #include "basic/cleanup.h"
 #include "basic/file.h"
 #include "basic/macro.h"
+#include "basic/xalloc.h"
 #include "machine/bootline.h"
 #include "machine/cpufreq.h"
+#include "machine/cpuidle.h"
 #include "machine/cpumask.h"
 #include "machine/interrupts.h"
 #include "machine/isolation.h"
@@ -26,6 +27,7 @@
 #include "machine/topology.h"
 
 struct host;
+struct touching;
 
 /* What host_new() needs to know. */
 struct host_options {
@@ -56,9 +58,6 @@ const struct host_options *host_options(const struct host *host);
 /* Whether a missing file means that the machine does not have it. False for a recording that was
  * not made by --record, which may lack any file, and has none of the kernel's settings. */
 bool host_is_whole(const struct host *host);
-bool host_has_failed(const struct host *host);
-/* Called by a check that has no memory. */
-void host_fail(struct host *host);
 
 /* The CPUs that are checked, never empty; as a list; and why these: "as asked". */
 const struct cpumask *host_cpus(const struct host *host);
@@ -66,7 +65,6 @@ const char *host_cpus_text(const struct host *host);
 const char *host_cpus_reason(const struct host *host);
 
 const struct topology *host_topology(const struct host *host);
-/* NULL only without memory. */
 const struct isolation *host_isolation(struct host *host);
 /* Whether it is known which CPUs have no tick; also where the kernel was built without nohz_full.
  */
@@ -75,7 +73,7 @@ bool host_knows_nohz_full(struct host *host);
  * not tell. */
 int host_is_since(struct host *host, uint64_t major, uint64_t minor);
 /* Whether there are such files; then the caller calls globfree(). */
-bool host_glob(struct host *host, const char *pattern, glob_t *ret);
+bool host_glob(const char *pattern, glob_t *ret);
 const struct isolation_partitions *host_partitions(struct host *host);
 /* NULL where it cannot be read. */
 const struct bootline *host_bootline(struct host *host);
@@ -88,10 +86,10 @@ bool host_sees_all_tasks(struct host *host);
 const struct task *host_find_process(struct host *host, const char *comm);
 /* NULL for a CPU that is offline, or has no policy. */
 const struct cpufreq_policy_info *host_policy(struct host *host, int cpu);
-/* The interrupts that go to the CPUs: a cache that interrupts.c fills, NULL at first. */
-struct irq_touching;
-struct irq_touching **host_irq_touching(struct host *host);
-void irq_touching_free(struct irq_touching *touching);
+/* As cpuidle_read(). */
+int host_cpuidle(struct host *host, int cpu, const struct cpuidle **ret);
+/* The interrupts that go to the CPUs (touching.h). */
+const struct touching *host_touching(struct host *host);
 /* As virtualization_read_hypervisor(). */
 const char *host_hypervisor(struct host *host);
 bool host_hypervisor_is_told(struct host *host);
@@ -112,10 +110,8 @@ bool host_first_times(const struct host *host, int cpu, struct procstat_times *r
 /* How long the machine was watched; 0 if it was not. */
 int64_t host_watched_ns(struct host *host);
 
-/* An empty mask that the caller frees, and a mask as a list, malloc'd. Without memory NULL, and
- * host_has_failed(). */
-struct cpumask *host_new_mask(struct host *host);
-char *host_format(struct host *host, const struct cpumask *mask);
+/* An empty mask, which the caller frees. */
+struct cpumask *host_new_mask(void);
 
 /* Reads an attribute into buf of FILE_ATTR_SIZE. Returns its length, or a negative errno
  * (file_read_line()). */

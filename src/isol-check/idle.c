@@ -10,6 +10,7 @@
 #include "isol-check/spread.h"
 #include "isol-check/subjects.h"
 #include "machine/cpuidle.h"
+#include "machine/cpupower.h"
 
 #define CPUIDLE_DIR "/sys/devices/system/cpu/cpuidle"
 
@@ -57,41 +58,40 @@ struct entries {
 	bool unknown; /* a CPU has other states, or does not count */
 };
 
-static void entries_add(struct entries *entries, const struct cpuidle *cpuidle)
+static void entries_add(struct entries *entries, int cpu, const struct cpuidle *cpuidle)
 {
 	if (!entries->any)
 		entries->states = *cpuidle;
 	entries->any = true;
 	entries->unknown = entries->unknown || cpuidle->n != entries->states.n;
 	for (unsigned i = 0; i < cpuidle->n && !entries->unknown; i++) {
-		const struct cpuidle_state *state = &cpuidle->states[i];
+		const char *name = cpuidle->states[i].name;
+		uint64_t usage = 0;
 
-		entries->unknown = state->usage == CPUIDLE_UNKNOWN || !state->name[0] ||
-			strcmp(state->name, entries->states.states[i].name) != 0;
-		if (!entries->unknown)
-			entries->n[i] += (uint64_t)state->usage;
+		entries->unknown = cpupower_read_idle_usage(cpu, i, &usage) < 0 || !name[0] ||
+			strcmp(name, entries->states.states[i].name) != 0;
+		entries->n[i] += usage;
 	}
 }
 
-/* "POLL 2 %, C1 15 %, C6 83 %"; "" where nothing is known. malloc'd, NULL without memory. */
+/* "POLL 2 %, C1 15 %, C6 83 %"; "" where nothing is known. malloc'd. */
 static char *entries_format(const struct entries *entries)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	double all = 0;
 
-	text_append(&t, "");
 	for (unsigned i = 0; i < entries->states.n; i++)
 		all += (double)entries->n[i];
 	for (unsigned i = 0; i < entries->states.n && all > 0 && !entries->unknown; i++)
 		text_appendf(&t, "%s%s %.0f %%", i > 0 ? ", " : "", entries->states.states[i].name,
 			(double)entries->n[i] * 100 / all);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
-/* "POLL 0 us, C1 2 us, C6 85 us (disabled)"; malloc'd, NULL without memory. */
+/* "POLL 0 us, C1 2 us, C6 85 us (disabled)"; malloc'd. */
 static char *format_states(const struct cpuidle *cpuidle)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	for (unsigned i = 0; i < cpuidle->n; i++) {
 		const struct cpuidle_state *state = &cpuidle->states[i];
@@ -100,7 +100,27 @@ static char *format_states(const struct cpuidle *cpuidle)
 			state->name[0] ? state->name : "a state without a name", state->latency_us,
 			state->disabled ? " (disabled)" : "");
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
+}
+
+/* What is not known of CPUs. */
+struct unseen {
+	struct cpumask *cpus;
+	int error; /* that of one of them */
+};
+
+/* The idle states of a CPU; NULL where they are not all known. */
+static const struct cpuidle *find_states(struct host *host, int cpu, struct unseen *unseen)
+{
+	const struct cpuidle *cpuidle;
+	int r = host_cpuidle(host, cpu, &cpuidle);
+
+	if (r == 0 && !cpuidle->unread)
+		return cpuidle;
+	if (r != -ENOENT)
+		unseen->error = r;
+	(void)cpumask_set(unseen->cpus, cpu);
+	return NULL;
 }
 
 /* Says why nothing is known of the idle states of any CPU. `error` is that of one of them. */
@@ -115,76 +135,57 @@ static void add_no_states(struct host *host, struct finding *f, int error)
 
 static void look_at_states(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask();
+	struct unseen unseen = { .cpus = cpus, .error = -ENOENT };
 	_cleanup_spread_ struct spread spread = { 0 };
 	_cleanup_free_ char *states = NULL, *entered = NULL;
 	struct entries entries = { 0 };
-	int first = -1, error = -ENOENT;
+	int first = -1;
 
-	if (!unseen)
-		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpuidle *cpuidle = find_states(host, cpu, &unseen);
 		_cleanup_free_ char *text = NULL;
-		struct cpuidle cpuidle;
-		int r = cpuidle_read(cpu, &cpuidle);
 
-		if (r < 0 || cpuidle.unread) {
-			error = r == -ENOENT ? error : r;
-			(void)cpumask_set(unseen, cpu);
+		if (!cpuidle)
 			continue;
-		}
 		first = first < 0 ? cpu : first;
-		entries_add(&entries, &cpuidle);
-		text = format_states(&cpuidle);
-		if (!text) {
-			host_fail(host);
-			return;
-		}
+		entries_add(&entries, cpu, cpuidle);
+		text = format_states(cpuidle);
 		spread_add(&spread, cpu, text);
 	}
 	if (first < 0) {
-		add_no_states(host, f, error);
+		add_no_states(host, f, unseen.error);
 		return;
 	}
 	states = spread_format(&spread);
 	entered = entries_format(&entries);
-	if (!states || !entered) {
-		host_fail(host);
-		return;
-	}
 	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/cpuidle", first);
 	finding_add(f, VERDICT_INFO, "%s", states);
 	if (*entered)
 		finding_add(f, VERDICT_INFO, "entered since boot: %s", entered);
-	finding_add_unseen(f, host, unseen, "the idle states");
+	finding_add_unseen(f, cpus, "the idle states");
 }
 
 static void look_at_depth(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask();
+	struct unseen unseen = { .cpus = cpus, .error = -ENOENT };
 	_cleanup_spread_ struct spread spread = { 0 };
 	_cleanup_free_ char *text = NULL;
-	bool deep = false, any = false;
-	int first = -1, error = -ENOENT, r;
+	bool deep = false;
+	int first = -1;
 
-	if (!unseen)
-		return;
 	cpumask_for_each (cpu, host_cpus(host)) {
+		const struct cpuidle *cpuidle = find_states(host, cpu, &unseen);
 		const struct cpuidle_state *deepest;
 		int64_t limit = CPUIDLE_NO_LIMIT;
-		struct cpuidle cpuidle;
 		char buf[96];
 
-		r = cpuidle_read(cpu, &cpuidle);
-		if (r < 0 || cpuidle.unread) {
-			error = r == -ENOENT ? error : r;
-			(void)cpumask_set(unseen, cpu);
+		if (!cpuidle)
 			continue;
-		}
-		first = any ? first : cpu;
-		any = true;
+		first = first < 0 ? cpu : first;
 		(void)cpuidle_read_limit(cpu, &limit);
-		deepest = find_deepest(&cpuidle, limit);
+		deepest = find_deepest(cpuidle, limit);
 		if (deepest)
 			snprintf(buf, sizeof(buf), "%s, %" PRIu64 " us to wake up",
 				deepest->name[0] ? deepest->name : "a state without a name",
@@ -194,18 +195,14 @@ static void look_at_depth(struct host *host, struct finding *f)
 		deep = deep || (deepest && deepest->latency_us > CPUIDLE_HALT_US);
 		spread_add(&spread, cpu, buf);
 	}
-	if (!any) {
-		add_no_states(host, f, error);
+	if (first < 0) {
+		add_no_states(host, f, unseen.error);
 		return;
 	}
 	text = spread_format(&spread);
-	if (!text) {
-		host_fail(host);
-		return;
-	}
 	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/cpuidle", first);
 	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us", first);
-	finding_add_unseen(f, host, unseen, "the idle states");
+	finding_add_unseen(f, cpus, "the idle states");
 	if (deep) {
 		finding_add(f, VERDICT_RISK, "down to %s", text);
 		finding_add_fix(f, "noise-off -c %s --only pm_qos", host_cpus_text(host));

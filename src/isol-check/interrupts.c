@@ -13,6 +13,7 @@
 #include "basic/text.h"
 #include "isol-check/cmdline.h"
 #include "isol-check/subjects.h"
+#include "isol-check/touching.h"
 #include "machine/interrupts.h"
 #include "machine/irqline.h"
 #include "machine/netqueue.h"
@@ -20,168 +21,33 @@
 
 enum {
 	ENVIRON_MAX = 1024 * 1024, /* of irqbalance */
-	NAMES_MAX = 4,
 	/* Interrupts of all kinds except the tick. Fewer cannot be distinguished from the
 	 * interrupts that the measurement itself causes. */
 	QUIET_PER_SECOND = 10,
 };
 
-/* Some of the lines that go to the checked CPUs. */
-struct touching_lines {
-	size_t n;
-	unsigned first;
-	struct text names; /* "27 (nvme0q3), 31", of the first NAMES_MAX */
-};
-
-/* The lines that go to the checked CPUs. */
-struct irq_touching {
-	struct touching_lines movable;
-	struct touching_lines managed; /* cannot be moved: queues that the kernel manages */
-	struct touching_lines fixed;   /* cannot be moved, and may be managed or not */
-	size_t n_elsewhere; /* lines whose affinity allows a checked CPU, but that use others */
-	size_t n_unread;    /* lines whose CPUs cannot be read */
-	size_t n_untold;    /* lines of which it is not known whether they can be moved */
-	unsigned first_unread;
-	size_t n_lines;
-	int error; /* of reading the lines */
-};
-
-void irq_touching_free(struct irq_touching *t)
+/* NULL, with a finding, if there are no lines. */
+static const struct touching *find_touching(struct host *host, struct finding *f)
 {
-	if (!t)
-		return;
-	text_clear(&t->movable.names);
-	text_clear(&t->managed.names);
-	text_clear(&t->fixed.names);
-	free(t);
-}
+	const struct touching *t = host_touching(host);
 
-/* Reads the action of a line, if it has one that can be read. */
-static int read_action(struct irqline *line)
-{
-	int r = line->action ? 0 : irqline_read_action(line->number, &line->action);
-
-	return r == -ENOMEM ? r : 0;
-}
-
-static int add_touching_line(struct touching_lines *t, struct irqline *line)
-{
-	if (t->n == 0)
-		t->first = line->number;
-	if (++t->n > NAMES_MAX)
-		return 0;
-	if (read_action(line) < 0)
-		return -ENOMEM;
-	text_appendf(&t->names, "%s%u", t->n > 1 ? ", " : "", line->number);
-	if (line->action)
-		text_appendf(&t->names, " (%.40s)", line->action);
-	return 0;
-}
-
-static int sort_line(struct host *host, const struct irqlines *lines, struct irqline *line,
-	struct cpumask *scratch, struct irq_touching *t)
-{
-	int r;
-
-	r = irqline_read_affinity(lines, line->number, scratch);
-	if (r == -ENOMEM)
-		return r;
-	if (r == -ENOENT)
-		return 0;
-	t->n_lines++;
-	if (r == 0 && !cpumask_intersects(scratch, host_cpus(host)))
-		return 0;
-	if (r == 0)
-		r = irqline_read_effective(lines, line->number, scratch);
-	if (r == -ENOMEM)
-		return r;
-	if (r < 0 && r != -ENOENT) {
-		if (t->n_unread++ == 0)
-			t->first_unread = line->number;
-		return 0;
-	}
-	if (r == 0 && !cpumask_intersects(scratch, host_cpus(host))) {
-		t->n_elsewhere++;
-		return 0;
-	}
-	if (irqline_belongs_to_cpu(lines, line))
-		return 0;
-	r = irqline_is_fixed(lines, line);
-	t->n_untold += r < 0;
-	if (r <= 0)
-		return add_touching_line(&t->movable, line);
-	if (read_action(line) < 0)
-		return -ENOMEM;
-	return add_touching_line(
-		line->action && irqline_is_managed_queue(line->action) ? &t->managed : &t->fixed,
-		line);
-}
-
-static int sort_lines(struct host *host, struct irqlines *lines, struct irq_touching *t)
-{
-	_cleanup_(cpumask) struct cpumask *mask = NULL;
-	int r;
-
-	r = cpumask_new(&mask);
-	/* Without /sys/kernel/irq, the names of all lines are read at once. On an old kernel they
-	 * tell which lines cannot be moved. */
-	if (r == 0 && (lines->old_kernel != 0 || access("/sys/kernel/irq", F_OK) < 0))
-		r = irqlines_name(lines);
-	for (size_t i = 0; r == 0 && i < lines->n; i++) {
-		struct irqline *line = &lines->items[i];
-
-		r = sort_line(host, lines, line, mask, t);
-	}
-	return r;
-}
-
-static int read_touching(struct host *host, struct irq_touching **ret)
-{
-	struct irq_touching *t = calloc(1, sizeof(*t));
-	struct irqlines lines = { 0 };
-	int r;
-
-	if (!t)
-		return -ENOMEM;
-	r = irqlines_read(&lines);
-	if (r == 0)
-		r = sort_lines(host, &lines, t);
-	irqlines_clear(&lines);
-	if (r == -ENOMEM) {
-		irq_touching_free(t);
-		return r;
-	}
-	t->error = r;
-	*ret = t;
-	return 0;
-}
-
-/* Reads the lines at the first call. NULL, with a finding, if there are none. */
-static const struct irq_touching *find_touching(struct host *host, struct finding *f)
-{
-	struct irq_touching **t = host_irq_touching(host);
-
-	if (!*t && read_touching(host, t) < 0) {
-		host_fail(host);
-		return NULL;
-	}
-	if ((*t)->error < 0)
+	if (t->error < 0)
 		finding_add(
-			f, VERDICT_UNKNOWN, "/proc/irq cannot be read: %s", strerror(-(*t)->error));
-	else if ((*t)->n_lines == 0)
+			f, VERDICT_UNKNOWN, "/proc/irq cannot be read: %s", strerror(-t->error));
+	else if (t->n_lines == 0)
 		finding_add(f, VERDICT_UNKNOWN, "/proc/irq has no interrupts");
 	else
-		return *t;
+		return t;
 	return NULL;
 }
 
 /* ", ..." to end a list that is not complete. */
 static const char *and_more(const struct touching_lines *t)
 {
-	return t->n > NAMES_MAX ? ", ..." : "";
+	return t->n > TOUCHING_NAMES_MAX ? ", ..." : "";
 }
 
-static void add_unread(struct finding *f, const struct irq_touching *t)
+static void add_unread(struct finding *f, const struct touching *t)
 {
 	if (t->n_unread == 0)
 		return;
@@ -192,7 +58,7 @@ static void add_unread(struct finding *f, const struct irq_touching *t)
 
 static void look_at_affinity(struct host *host, struct finding *f)
 {
-	const struct irq_touching *t = find_touching(host, f);
+	const struct touching *t = find_touching(host, f);
 
 	if (!t)
 		return;
@@ -223,7 +89,7 @@ static void add_fixed(
 static void look_at_managed(struct host *host, struct finding *f)
 {
 	const struct bootline *b = host_bootline(host);
-	const struct irq_touching *t = find_touching(host, f);
+	const struct touching *t = find_touching(host, f);
 
 	if (!t)
 		return;
@@ -266,7 +132,7 @@ static void look_at_default(struct host *host, struct finding *f)
 /* Which CPUs the environment of irqbalance bans, in place of those that it bans by default: 1, 0
  * where it says nothing of that, or the errno of reading it, which only root and its owner can
  * (irqbalance 1.9: cputree.c: setup_banned_cpus()). What irqbalance cannot parse bans nothing. */
-static int read_own_ban(struct host *host, const struct task *irqbalance, struct cpumask *ret)
+static int read_own_ban(const struct task *irqbalance, struct cpumask *ret)
 {
 	static const char list[] = "IRQBALANCE_BANNED_CPULIST=", mask[] = "IRQBALANCE_BANNED_CPUS=";
 	const char *of_list = NULL, *of_mask = NULL;
@@ -276,7 +142,7 @@ static int read_own_ban(struct host *host, const struct task *irqbalance, struct
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", irqbalance->pid);
-	r = file_read_all(path, ENVIRON_MAX, &text, &length);
+	r = xcheck(file_read_all(path, ENVIRON_MAX, &text, &length));
 	if (r < 0)
 		return r;
 	for (const char *at = text; at < text + length; at += strlen(at) + 1) {
@@ -288,9 +154,8 @@ static int read_own_ban(struct host *host, const struct task *irqbalance, struct
 	if (!of_list && !of_mask)
 		return 0;
 	cpumask_clear_all(ret);
-	r = of_list ? cpumask_parse_list(of_list, 0, ret, NULL) : cpumask_parse_hex(of_mask, ret);
-	if (r == -ENOMEM)
-		host_fail(host);
+	(void)xcheck(of_list ? cpumask_parse_list(of_list, 0, ret, NULL)
+			     : cpumask_parse_hex(of_mask, ret));
 	return 1;
 }
 
@@ -300,8 +165,6 @@ static bool bans_by_default(struct host *host, struct cpumask *scratch)
 {
 	const struct isolation *isolation = host_isolation(host);
 
-	if (!isolation)
-		return false;
 	cpumask_or(scratch, isolation->boot, isolation->nohz_full);
 	return cpumask_subset(host_cpus(host), scratch);
 }
@@ -314,31 +177,25 @@ static bool is_banned_by_us(struct host *host, struct cpumask *scratch, bool *re
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
 	const struct journal_entry *entry;
-	int r;
 
-	r = journal_read("irq-steer", &journal, &why);
-	if (r == -ENOMEM)
-		host_fail(host);
-	if (r < 0)
+	if (xcheck(journal_read("irq-steer", &journal, &why)) < 0)
 		return false;
 	*ret_lasts = journal_find(journal, "dropin:irqbalance.service");
 	entry = journal_find(journal, "irqbalance:banned");
-	return entry && entry->new &&cpumask_parse_hex(entry->new, scratch) == 0 &&
+	return entry && entry->new &&xcheck(cpumask_parse_hex(entry->new, scratch)) == 0 &&
 		cpumask_subset(host_cpus(host), scratch);
 }
 
 /* Whether this irqbalance was started after irq-steer last wrote its journal: then it does not know
  * what irq-steer told an earlier irqbalance. */
-static bool is_newer_than_ban(struct host *host, const struct task *process)
+static bool is_newer_than_ban(const struct task *process)
 {
-	_cleanup_free_ char *path = journal_format_path("irq-steer");
+	_cleanup_free_ char *path = xptr(journal_format_path("irq-steer"));
 	uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
 	int64_t written_ns;
 	struct stat st;
 
-	if (!path)
-		host_fail(host);
-	if (!path || stat(path, &st) < 0)
+	if (stat(path, &st) < 0)
 		return false;
 	written_ns = st.st_mtim.tv_sec * NSEC_PER_SEC + st.st_mtim.tv_nsec -
 		clock_now_ns(CLOCK_REALTIME) + clock_now_ns(CLOCK_BOOTTIME);
@@ -347,13 +204,11 @@ static bool is_newer_than_ban(struct host *host, const struct task *process)
 
 static void look_at_irqbalance(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *banned = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *banned = host_new_mask();
 	const struct task *irqbalance = host_find_process(host, "irqbalance");
 	bool lasts = false;
 	int own;
 
-	if (!banned)
-		return;
 	if (!irqbalance) {
 		if (!host_tasks(host))
 			finding_add_no_tasks(f, host);
@@ -363,7 +218,7 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 			finding_add(f, VERDICT_OK, "does not run");
 		return;
 	}
-	own = read_own_ban(host, irqbalance, banned);
+	own = read_own_ban(irqbalance, banned);
 	if (own > 0 && cpumask_subset(host_cpus(host), banned)) {
 		finding_add(f, VERDICT_OK, "runs, and its environment bans these");
 		return;
@@ -383,7 +238,7 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 	if (!is_banned_by_us(host, banned, &lasts)) {
 		finding_add(f, VERDICT_RISK, "runs (process %d), and may bring interrupts here",
 			irqbalance->pid);
-	} else if (!lasts && is_newer_than_ban(host, irqbalance)) {
+	} else if (!lasts && is_newer_than_ban(irqbalance)) {
 		finding_add(f, VERDICT_RISK,
 			"runs (process %d), and is not the one that irq-steer told to leave these alone",
 			irqbalance->pid);
@@ -399,21 +254,15 @@ static void look_at_irqbalance(struct host *host, struct finding *f)
 /* Recordings are made without network cards, whose names may tell whose they are. */
 static void look_at_rps(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask();
 	struct netqueues queues = { 0 };
 	size_t n = 0, n_unread = 0;
-	int r;
 
-	if (!mask)
-		return;
 	if (host_options(host)->recorded && access("/sys/class/net", F_OK) < 0) {
 		finding_add(f, VERDICT_UNKNOWN, "a recorded machine does not tell");
 		return;
 	}
-	r = netqueues_read("rx-*", "rps_cpus", &queues);
-	if (r == -ENOMEM)
-		host_fail(host);
-	if (r < 0) {
+	if (xcheck(netqueues_read("rx-*", "rps_cpus", &queues)) < 0) {
 		finding_add(f, VERDICT_UNKNOWN, "the queues of network cards cannot be read");
 		return;
 	}
@@ -421,7 +270,7 @@ static void look_at_rps(struct host *host, struct finding *f)
 		const struct netqueue *queue = &queues.items[i];
 		char text[FILE_ATTR_SIZE];
 
-		if (host_read(queue->path, text) < 0 || cpumask_parse_hex(text, mask) < 0) {
+		if (host_read(queue->path, text) < 0 || xcheck(cpumask_parse_hex(text, mask)) < 0) {
 			n_unread++;
 			continue;
 		}

@@ -20,7 +20,7 @@ static bool add_cpusets(struct host *host, struct finding *f, const char *state,
 	const struct isolation_partitions *partitions = host_partitions(host);
 	bool found = false;
 
-	for (size_t i = 0; partitions && i < partitions->n; i++) {
+	for (size_t i = 0; i < partitions->n; i++) {
 		const struct isolation_partition *p = &partitions->items[i];
 
 		if (strcmp(p->state, state) != 0 || !cpumask_intersects(p->cpus, host_cpus(host)))
@@ -39,11 +39,11 @@ static void add_cleared(struct host *host, struct finding *f, struct cpumask *re
 	_cleanup_(cpumask) struct cpumask *cleared = NULL;
 	_cleanup_free_ char *list = NULL;
 
-	if (host_options(host)->recorded || cleared_read(&cleared) < 0 ||
+	if (host_options(host)->recorded || xcheck(cleared_read(&cleared)) < 0 ||
 		!cpumask_intersects(cleared, remaining))
 		return;
 	cpumask_and(cleared, cleared, remaining);
-	list = host_format(host, cleared);
+	list = xptr(cpumask_format_list(cleared));
 	finding_add(f, VERDICT_RISK,
 		"CPU %s: kept clear by affinities: tasks that ask for it may still go there", list);
 	cpumask_andnot(remaining, remaining, cleared);
@@ -57,7 +57,7 @@ static struct cpumask *read_reserved(struct host *host)
 	struct cpumask *reserved = NULL;
 
 	if (!host_options(host)->recorded)
-		(void)reserved_read_cpus(&reserved);
+		(void)xcheck(reserved_read_cpus(&reserved));
 	return reserved;
 }
 
@@ -74,13 +74,11 @@ static void add_reserved(struct host *host, struct finding *f, struct cpumask *r
 
 static void look_at_isolated(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *remaining = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *remaining = host_new_mask();
 	const struct isolation *isolation = host_isolation(host);
 	const struct isolation_partitions *partitions = host_partitions(host);
 	_cleanup_free_ char *list = NULL;
 
-	if (!remaining || !isolation)
-		return;
 	cpumask_assign(remaining, host_cpus(host));
 	if (cpumask_intersects(isolation->boot, remaining))
 		finding_add(f, VERDICT_OK, "by the boot parameter isolcpus");
@@ -95,7 +93,7 @@ static void look_at_isolated(struct host *host, struct finding *f)
 	add_cleared(host, f, remaining);
 	if (cpumask_is_empty(remaining))
 		return;
-	list = host_format(host, remaining);
+	list = xptr(cpumask_format_list(remaining));
 	finding_set_cpus(f, remaining);
 	finding_add_path(f, CPU_DIR "/isolated");
 	/* If the kernel does not tell which CPUs are isolated, these may be isolated. */
@@ -130,7 +128,7 @@ static bool is_not_isolated(struct host *host, const struct cpumask *cpus)
 {
 	const struct isolation *isolation = host_isolation(host);
 
-	return isolation && isolation->boot_error == 0 && !cpumask_subset(cpus, isolation->boot);
+	return isolation->boot_error == 0 && !cpumask_subset(cpus, isolation->boot);
 }
 
 static void look_at_isolcpus(struct host *host, struct finding *f)
@@ -171,17 +169,15 @@ static void look_at_partitions(struct host *host, struct finding *f)
 	_cleanup_(cpumask) struct cpumask *reserved = NULL;
 	bool any_bad = false;
 
-	if (!partitions)
-		return;
 	reserved = read_reserved(host);
 	for (size_t i = 0; i < partitions->n; i++) {
 		const struct isolation_partition *p = &partitions->items[i];
-		_cleanup_free_ char *list = host_format(host, p->cpus);
+		_cleanup_free_ char *list = xptr(cpumask_format_list(p->cpus));
 		bool ours = reserved && strcmp(p->path, "/" TARGET_SLICE) == 0;
 		bool bad = strstr(p->state, "invalid") || (strstr(p->state, ", balanced") && !ours);
 
 		finding_add(f, bad ? VERDICT_RISK : VERDICT_INFO, "%s: %s%s%s", p->path, p->state,
-			list && *list ? ", CPUs " : "", list ? list : "");
+			*list ? ", CPUs " : "", list);
 		if (strstr(p->state, "invalid"))
 			finding_add_path(f, "/sys/fs/cgroup%s/cpuset.cpus.partition", p->path);
 		any_bad = any_bad || bad;
@@ -223,19 +219,15 @@ static void names_add(struct names *names, const char *name)
 		names->are_more = true;
 }
 
-static char *names_format(struct host *host, const struct names *names)
+static char *names_format(const struct names *names)
 {
 	struct text text = { 0 };
-	char *list;
 
 	for (size_t i = 0; i < names->n; i++)
 		text_append_name(&text, i, names->n, "%s", names->items[i]);
 	if (names->are_more)
 		text_append(&text, " and others");
-	list = text_steal(&text);
-	if (!list)
-		host_fail(host);
-	return list;
+	return xptr(text_steal(&text));
 }
 
 static void look_at_tasks(struct host *host, struct finding *f)
@@ -262,9 +254,7 @@ static void look_at_tasks(struct host *host, struct finding *f)
 		if (was)
 			names_add(&names, task->comm);
 	}
-	list = names_format(host, &names);
-	if (!list)
-		return;
+	list = names_format(&names);
 	if (n_may == 0 && !host_sees_all_tasks(host))
 		finding_add_few_tasks(f);
 	else if (n_may == 0)
@@ -306,9 +296,7 @@ static void look_at_kthreads(struct host *host, struct finding *f)
 		n_movable++;
 		names_add(&names, task->comm);
 	}
-	list = names_format(host, &names);
-	if (!list)
-		return;
+	list = names_format(&names);
 	if (!host_sees_all_tasks(host)) {
 		finding_add(f, VERDICT_UNKNOWN,
 			"none can be seen here, although there are always some");
@@ -333,13 +321,11 @@ static bool is_covered(struct host *host, const struct cpumask *mask, struct cpu
 
 static void look_at_nohz_full(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *missing = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *missing = host_new_mask();
 	const struct isolation *isolation = host_isolation(host);
 	const struct bootline *b = host_bootline(host);
 	_cleanup_free_ char *list = NULL;
 
-	if (!missing || !isolation)
-		return;
 	if (isolation->nohz_full_error == -ENOENT && host_is_whole(host)) {
 		finding_add(f, VERDICT_INFO, "no such file: this kernel always has its tick");
 		return;
@@ -360,7 +346,7 @@ static void look_at_nohz_full(struct host *host, struct finding *f)
 			"the tick runs, 100 to 1000 times a second, as CONFIG_HZ says");
 		return;
 	}
-	list = host_format(host, missing);
+	list = xptr(cpumask_format_list(missing));
 	finding_set_cpus(f, missing);
 	finding_add(f, VERDICT_RISK, "covers other CPUs, but not %s", list);
 	cmdline_advise(host, f);
@@ -374,7 +360,7 @@ static bool knows_rcu_nocbs(struct host *host)
 	const struct isolation *isolation = host_isolation(host);
 	const struct tasks *tasks = host_tasks(host);
 
-	if (isolation && isolation->nohz_full_error != -ENOENT)
+	if (isolation->nohz_full_error != -ENOENT)
 		return true;
 	for (size_t i = 0; tasks && i < tasks->n; i++) {
 		if (tasks->items[i].kernel && text_starts_with(tasks->items[i].comm, "rcuo"))
@@ -386,14 +372,14 @@ static bool knows_rcu_nocbs(struct host *host)
 /* nohz_full implies rcu_nocbs for the same CPUs (kernel/rcu/tree_nocb.h: rcu_init_nohz()). */
 static void look_at_rcu_nocbs(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *missing = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *missing = host_new_mask();
 	const struct isolation *isolation = host_isolation(host);
 	const struct bootline *b = host_bootline(host);
 	_cleanup_free_ char *list = NULL;
 	bool by_tick;
 
 	finding_add_path(f, "/proc/cmdline");
-	if (!missing || !isolation || !b)
+	if (!b)
 		return;
 	cpumask_or(missing, isolation->nohz_full, b->rcu_nocbs.cpus);
 	by_tick = cpumask_subset(host_cpus(host), isolation->nohz_full);
@@ -422,7 +408,7 @@ static void look_at_rcu_nocbs(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_INFO, "RCU callbacks run where they arise");
 		return;
 	}
-	list = host_format(host, missing);
+	list = xptr(cpumask_format_list(missing));
 	finding_set_cpus(f, missing);
 	finding_add(f, VERDICT_RISK, "rcu_nocbs=%s does not cover %s", b->rcu_nocbs.text, list);
 	cmdline_advise(host, f);
@@ -432,14 +418,12 @@ static void look_at_rcu_nocbs(struct host *host, struct finding *f)
  * and requests the updates itself. */
 static void look_at_nohz_pstate(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *at_risk = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *at_risk = host_new_mask();
 	const struct isolation *isolation = host_isolation(host);
 	const struct bootline *b = host_bootline(host);
 	_cleanup_free_ char *list = NULL;
 	bool intel = false, known = false;
 
-	if (!at_risk || !isolation)
-		return;
 	cpumask_and(at_risk, host_cpus(host), isolation->nohz_full);
 	if (cpumask_is_empty(at_risk)) {
 		if (host_knows_nohz_full(host))
@@ -478,7 +462,7 @@ static void look_at_nohz_pstate(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "rcu_nocbs is set, too");
 		return;
 	}
-	list = host_format(host, at_risk);
+	list = xptr(cpumask_format_list(at_risk));
 	finding_set_cpus(f, at_risk);
 	finding_add(f, VERDICT_RISK,
 		"nohz_full with intel_pstate, a range of frequencies and no rcu_nocbs: runs can "

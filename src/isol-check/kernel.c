@@ -81,12 +81,10 @@ static void look_at_watchdogs(struct host *host, struct finding *f)
 	static const char nmi_path[] = SYSCTL "/nmi_watchdog",
 			  soft_path[] = SYSCTL "/soft_watchdog";
 	static const char mask_path[] = SYSCTL "/watchdog_cpumask";
-	_cleanup_(cpumask) struct cpumask *mask = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *mask = host_new_mask();
 	int64_t nmi = 0, soft = 0;
 	int r;
 
-	if (!mask)
-		return;
 	/* A kernel may be built without one of the two watchdogs. */
 	if (!is_absent(host, nmi_path, SYSCTL) && !read_number(f, nmi_path, &nmi))
 		return;
@@ -99,7 +97,7 @@ static void look_at_watchdogs(struct host *host, struct finding *f)
 		return;
 	}
 	/* Before Linux 4.3 there was no such file, and watchdogs ran on all CPUs. */
-	r = cpumask_read_list(AT_FDCWD, mask_path, mask);
+	r = xcheck(cpumask_read_list(AT_FDCWD, mask_path, mask));
 	finding_add_path(f, "%s", mask_path);
 	if (r == 0 && !cpumask_intersects(mask, host_cpus(host))) {
 		finding_add(f, VERDICT_OK, "on, but not on these CPUs");
@@ -145,7 +143,7 @@ static void look_at_timers(struct host *host, struct finding *f)
 	int64_t value;
 	int left_out, of_few;
 
-	if (!isolation || !read_number(f, path, &value))
+	if (!read_number(f, path, &value))
 		return;
 	left_out = are_left_out(host, isolation, 7, 0, &unread);
 	of_few = host_is_since(host, 6, 9);
@@ -182,7 +180,7 @@ static void look_at_statistics(struct host *host, struct finding *f)
 	int64_t seconds;
 	int r;
 
-	if (!isolation || !read_number(f, "/proc/sys/vm/stat_interval", &seconds))
+	if (!read_number(f, "/proc/sys/vm/stat_interval", &seconds))
 		return;
 	r = are_left_out(host, isolation, 6, 12, &unread);
 	if (r > 0) {
@@ -251,8 +249,7 @@ static enum thp rank_thp(const char *word)
  * and the common switch, `all`, holds only for sizes with `inherit`. *ret_path: the switch of the
  * size that decides, malloc'd; NULL for the common switch.
  */
-static enum thp look_at_thp_sizes(
-	struct host *host, struct finding *f, enum thp all, char **ret_path)
+static enum thp look_at_thp_sizes(struct finding *f, enum thp all, char **ret_path)
 {
 	static const char words[] = "always inherit madvise never";
 	enum thp most = THP_NONE;
@@ -261,7 +258,7 @@ static enum thp look_at_thp_sizes(
 
 	*ret_path = NULL;
 	/* Sizes that only shared memory has, such as 8 KiB on x86, have no such file. */
-	if (!host_glob(host, THP "/hugepages-*/enabled", &found))
+	if (!host_glob(THP "/hugepages-*/enabled", &found))
 		return all;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		char word[FILE_ATTR_SIZE];
@@ -278,11 +275,8 @@ static enum thp look_at_thp_sizes(
 		most = inherits ? all : rank_thp(word);
 		path = inherits ? NULL : found.gl_pathv[i];
 	}
-	if (path) {
-		*ret_path = strdup(path);
-		if (!*ret_path)
-			host_fail(host);
-	}
+	if (path)
+		*ret_path = xptr(strdup(path));
 	globfree(&found);
 	return most;
 }
@@ -305,7 +299,7 @@ static void look_at_thp(struct host *host, struct finding *f)
 	finding_add_path(f, THP "/enabled");
 	if (!read_choice(THP "/enabled", thp_words, enabled))
 		return;
-	most = look_at_thp_sizes(host, f, rank_thp(enabled), &path);
+	most = look_at_thp_sizes(f, rank_thp(enabled), &path);
 	if (most == THP_NONE)
 		return;
 	if (path) {
@@ -373,7 +367,7 @@ static void look_at_numa(struct host *host, struct finding *f)
 static void look_at_swap(struct host *host, struct finding *f)
 {
 	uint64_t size, used;
-	int r = swap_read(&size, &used);
+	int r = xcheck(swap_read(&size, &used));
 
 	finding_add_path(f, "/proc/swaps");
 	if (r < 0)

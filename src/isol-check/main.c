@@ -15,6 +15,7 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/survive.h"
+#include "basic/xalloc.h"
 #include "config.h"
 #include "isol-check/cmdline.h"
 #include "isol-check/host.h"
@@ -47,13 +48,11 @@ struct arguments {
 
 /* --- The functions that options choose. --- */
 
-/* The exit status for an error that has been reported, except for -ENOMEM and errors of standard
- * output, which this function reports. */
+/* The exit status for an error that has been reported, except for errors of standard output, which
+ * this function reports. */
 static int get_failure_status(int r)
 {
-	if (r == -ENOMEM)
-		say_errno(r, "cannot go on");
-	else if (r == -EIO || ferror(stdout))
+	if (r == -EIO || ferror(stdout))
 		say_errno(r, "cannot write to standard output");
 	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
@@ -90,7 +89,7 @@ static int run_explain(const struct arguments *a)
 			guess_text(&guess, "", meant));
 		return EXIT_USAGE;
 	}
-	print(stdout, "%s\n", check->explain);
+	xprint(stdout, "%s\n", check->explain);
 	return print_conclude();
 }
 
@@ -275,7 +274,7 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		print(stdout, "isol-check (quiesce) %s\n", QUIESCE_VERSION);
+		xprint(stdout, "isol-check (quiesce) %s\n", QUIESCE_VERSION);
 	return r;
 }
 
@@ -335,7 +334,7 @@ static int enter_sysroot(const char *path)
 	_cleanup_free_ char *missing = NULL, *removed = NULL, *why = NULL;
 	int r;
 
-	r = sysroot_enter(path, &missing, &removed, &why);
+	r = xcheck(sysroot_enter(path, &missing, &removed, &why));
 	if (r < 0) {
 		if (why)
 			say("cannot show %s: %s", path, why);

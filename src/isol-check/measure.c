@@ -9,6 +9,7 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/stop.h"
+#include "basic/xalloc.h"
 #include "choice/autochoice.h"
 #include "choice/cpulist.h"
 #include "isol-check/measure.h"
@@ -49,9 +50,9 @@ static int check_cpus(const struct cpumask *cpus, const struct topology *topolog
 	_cleanup_free_ char *why = NULL;
 	int denied, r;
 
-	r = cpulist_check_online(topology, cpus, &why);
+	r = xcheck(cpulist_check_online(topology, cpus, &why));
 	if (r == 0)
-		r = cpulist_find_denied(cpus, &denied, &why);
+		r = xcheck(cpulist_find_denied(cpus, &denied, &why));
 	if (why)
 		say("cannot measure: %s", why);
 	return r > 0 ? -EINVAL : r;
@@ -64,8 +65,8 @@ static void leave_round(
 {
 	_cleanup_(cpumask) struct cpumask *housekeeping = NULL;
 
-	if (cpumask_new(&housekeeping) == 0 &&
-		autochoice_housekeeping(topology, allowed, round, housekeeping) == 0)
+	xcheck(cpumask_new(&housekeeping));
+	if (xcheck(autochoice_housekeeping(topology, allowed, round, housekeeping)) == 0)
 		(void)cpumask_bind_self(housekeeping);
 }
 
@@ -77,7 +78,7 @@ static char *read_clocksource(void)
 		    "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
 		    sizeof(text)) <= 0)
 		return NULL;
-	return strdup(text);
+	return xptr(strdup(text));
 }
 
 /* --- Notes. --- */
@@ -133,58 +134,44 @@ static int compare_cpus(const void *a, const void *b)
 }
 
 /* Adds the results of a round. */
-static int take_results(struct measurement *m, struct spin *spin,
+static void take_results(struct measurement *m, struct spin *spin,
 	const struct suspects_reading *before, const struct suspects_reading *after)
 {
 	for (unsigned i = 0; i < spin_count(spin); i++) {
-		struct measured_cpu *cpu = &m->cpus[m->n];
-		int r;
+		struct measured_cpu *cpu = &m->cpus[m->n++];
 
 		spin_take(spin, i, &cpu->spin);
-		m->n++;
-		r = suspects_compare(cpu->spin.cpu, before, after, &cpu->suspects);
-		if (r < 0)
-			return r;
+		xcheck(suspects_compare(cpu->spin.cpu, before, after, &cpu->suspects));
 	}
-	return 0;
 }
 
 /* A machine without the tracer is normal, and noted only once. */
-static int start_tracer(
-	struct measurement *m, const struct cpumask *round, struct osnoise_tracer **ret)
+static struct osnoise_tracer *start_tracer(struct measurement *m, const struct cpumask *round)
 {
+	struct osnoise_tracer *tracer = NULL;
 	_cleanup_free_ char *why = NULL;
-	int r;
 
-	r = osnoise_start(round, ret, &why);
-	if (r != -EOPNOTSUPP)
-		return r;
-	if (m->n == 0)
+	if (osnoise_start(round, &tracer, &why) < 0 && m->n == 0)
 		text_appendf(&m->notes, "the osnoise tracer was not used: %s\n", why);
-	return 0;
+	return tracer;
 }
 
-static int stop_tracer(
+static void stop_tracer(
 	struct measurement *m, const struct cpumask *round, struct osnoise_tracer *tracer)
 {
-	_cleanup_free_ char *list = cpumask_format_list(round);
+	_cleanup_free_ char *list = NULL;
 	uint64_t lost = 0;
 	int r;
 
-	if (!list)
-		return -ENOMEM;
-	r = tracer ? osnoise_stop(tracer, round, &m->osnoise, &lost) : 0;
+	r = osnoise_stop(tracer, round, &m->osnoise, &lost);
+	list = xptr(cpumask_format_list(round));
 	if (lost > 0)
 		text_appendf(&m->notes,
 			"CPU %s: the osnoise tracer lost the first %" PRIu64
 			" events: its rows are only of the last part of the time\n",
 			list, lost);
-
-	if (r < 0 && r != -ENOMEM) {
+	if (r < 0)
 		text_appendf(&m->notes, "the osnoise tracer failed: %s\n", strerror(-r));
-		r = 0;
-	}
-	return r;
 }
 
 static int measure_round(
@@ -195,14 +182,14 @@ static int measure_round(
 	struct suspects_reading before = { 0 }, after = { 0 };
 	int cpu, r;
 
-	r = spin_new(round, ns, &spin, &cpu);
+	r = xcheck(spin_new(round, ns, &spin, &cpu));
 	if (r < 0) {
 		say_errno(r, "cannot measure CPU %d", cpu);
 		return r;
 	}
-	r = start_tracer(m, round, &tracer);
-	if (r == 0)
-		r = suspects_read_before(round, &before);
+	/* While the tracer is set up, nothing but an error ends this function. */
+	tracer = start_tracer(m, round);
+	r = suspects_read_before(round, &before);
 	if (r < 0)
 		return r;
 	spin_go(spin);
@@ -211,10 +198,10 @@ static int measure_round(
 		spin_stop(spin);
 	spin_join(spin);
 	r = suspects_read_after(round, &after);
+	if (tracer)
+		stop_tracer(m, round, tracer);
 	if (r == 0)
-		r = stop_tracer(m, round, tracer);
-	if (r == 0)
-		r = take_results(m, spin, &before, &after);
+		take_results(m, spin, &before, &after);
 	suspects_reading_clear(&before);
 	suspects_reading_clear(&after);
 	return r;
@@ -226,13 +213,10 @@ static int measure_rounds(struct measurement *m, const struct cpumask *cpus,
 	_cleanup_(cpumask) struct cpumask *rest = NULL, *round = NULL, *allowed = NULL;
 	int r;
 
-	r = cpumask_copy(cpus, &rest);
-	if (r == 0)
-		r = cpumask_new(&round);
-	if (r == 0)
-		r = cpumask_new(&allowed);
-	if (r == 0)
-		r = isolation_read_allowed(allowed);
+	xcheck(cpumask_copy(cpus, &rest));
+	xcheck(cpumask_new(&round));
+	xcheck(cpumask_new(&allowed));
+	r = xcheck(isolation_read_allowed(allowed));
 	while (r == 0 && !m->signal && !cpumask_is_empty(rest)) {
 		measure_take_round(topology, rest, round);
 		leave_round(topology, allowed, round);
@@ -244,17 +228,15 @@ static int measure_rounds(struct measurement *m, const struct cpumask *cpus,
 /* --- The core. --- */
 
 /* The best figure of all CPUs of a kind; 0 where there is none. */
-static int find_best(const struct measurement *m, const struct topology *topology,
-	enum topology_kind kind, double *ret)
+static double find_best(
+	const struct measurement *m, const struct topology *topology, enum topology_kind kind)
 {
 	_cleanup_free_ double *adds = NULL;
 	size_t n = 0, room = 0;
 
 	for (size_t i = 0; i < m->n; i++)
 		room += m->cpus[i].spin.n_looks;
-	adds = reallocarray(NULL, MAX(room, (size_t)1), sizeof(*adds));
-	if (!adds)
-		return -ENOMEM;
+	adds = xptr(reallocarray(NULL, MAX(room, (size_t)1), sizeof(*adds)));
 	for (size_t i = 0; i < m->n; i++) {
 		const struct spin_result *spin = &m->cpus[i].spin;
 
@@ -262,21 +244,18 @@ static int find_best(const struct measurement *m, const struct topology *topolog
 			if (topology_get_cpu(topology, spin->cpu)->kind == kind)
 				adds[n++] = spin->looks[j].adds;
 	}
-	*ret = n > 0 ? stats_best(adds, n) : 0;
-	return 0;
+	return n > 0 ? stats_best(adds, n) : 0;
 }
 
-static int fill_core(const struct spin_result *spin, double whole, struct measured_core *ret)
+static void fill_core(const struct spin_result *spin, double whole, struct measured_core *ret)
 {
 	_cleanup_free_ double *hertz = NULL;
 	size_t n = spin->n_looks, n_shared = 0;
 	double sum = 0;
 
 	if (n == 0)
-		return 0;
-	hertz = reallocarray(NULL, n, sizeof(*hertz));
-	if (!hertz)
-		return -ENOMEM;
+		return;
+	hertz = xptr(reallocarray(NULL, n, sizeof(*hertz)));
 	for (size_t i = 0; i < n; i++) {
 		double share = MIN(spin->looks[i].adds / whole, 1.0);
 
@@ -291,55 +270,47 @@ static int fill_core(const struct spin_result *spin, double whole, struct measur
 	ret->hertz_low = hertz[0];
 	ret->hertz_median = stats_median(hertz, n);
 	ret->hertz_high = hertz[n - 1];
-	return 0;
 }
 
 /* Compares with what a whole core of the same kind does. */
-static int conclude_cores(struct measurement *m, const struct topology *topology)
+static void conclude_cores(struct measurement *m, const struct topology *topology)
 {
 	_cleanup_free_ char *text = NULL;
 	struct cpuinfo info = { 0 };
-	int r = 0;
 
-	if (m->n > 0 && cpuinfo_read(&text) == 0)
-		r = cpuinfo_parse(text, m->cpus[0].spin.cpu, &info);
-	for (int kind = 0; r == 0 && kind < TOPOLOGY_N_KINDS; kind++) {
-		double best, whole;
+	if (m->n > 0 && xcheck(cpuinfo_read(&text)) == 0)
+		xcheck(cpuinfo_parse(text, m->cpus[0].spin.cpu, &info));
+	for (int kind = 0; kind < TOPOLOGY_N_KINDS; kind++) {
+		double best = find_best(m, topology, (enum topology_kind)kind), whole;
 		bool is_known;
 
-		r = find_best(m, topology, (enum topology_kind)kind, &best);
-		if (r < 0 || best == 0)
+		if (best == 0)
 			continue;
 		whole = userstate_settle_whole_core(
 			info.model, (enum topology_kind)kind, best, &is_known);
-		for (size_t i = 0; r == 0 && i < m->n; i++) {
+		for (size_t i = 0; i < m->n; i++) {
 			struct measured_cpu *cpu = &m->cpus[i];
 
 			if ((int)topology_get_cpu(topology, cpu->spin.cpu)->kind != kind)
 				continue;
 			cpu->core.is_whole_known = is_known;
-			r = fill_core(&cpu->spin, whole, &cpu->core);
+			fill_core(&cpu->spin, whole, &cpu->core);
 		}
 	}
 	cpuinfo_clear(&info);
-	return r;
 }
 
 int measure_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
 	struct measurement **ret)
 {
-	_cleanup_(measurement) struct measurement *m = calloc(1, sizeof(*m));
+	_cleanup_(measurement) struct measurement *m = xptr(calloc(1, sizeof(*m)));
 	struct stop stop;
 	int r;
 
-	if (!m)
-		return -ENOMEM;
 	r = check_cpus(cpus, topology);
 	if (r < 0)
 		return r;
-	m->cpus = calloc(cpumask_weight(cpus), sizeof(*m->cpus));
-	if (!m->cpus)
-		return -ENOMEM;
+	m->cpus = xptr(calloc(cpumask_weight(cpus), sizeof(*m->cpus)));
 	m->clocksource = read_clocksource();
 	note_machine(m);
 	r = stop_open(&stop);
@@ -347,18 +318,16 @@ int measure_read(const struct cpumask *cpus, const struct topology *topology, in
 		say_errno(r, "cannot wait for signals");
 		return r;
 	}
-	r = measure_rounds(m, cpus, topology, ns, &stop);
+	r = xcheck(measure_rounds(m, cpus, topology, ns, &stop));
 	stop_close(&stop);
 	if (r < 0)
 		return r;
 	if (m->n > 0)
 		qsort(m->cpus, m->n, sizeof(*m->cpus), compare_cpus);
 	note_changes(m);
-	r = conclude_cores(m, topology);
-	if (r < 0)
-		return r;
+	conclude_cores(m, topology);
 	if (m->notes.failed)
-		return -ENOMEM;
+		xalloc_fail();
 	*ret = TAKE_PTR(m);
 	return 0;
 }

@@ -59,7 +59,7 @@ int measure_read(const struct cpumask *cpus, const struct topology *topology, in
 void measurement_free(struct measurement *measurement);
 DEFINE_CLEANUP(measurement, measurement_free);
 
-/* Prints a measurement on standard output, as text or JSON. -EIO, -ENOMEM. */
+/* Prints a measurement on standard output, as text or JSON. -EIO. */
 int measure_show(const struct measurement *measurement, bool json, bool verbose);
 
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "basic/table.h"
 #include "basic/terminal.h"
 #include "basic/units.h"
+#include "basic/xalloc.h"
 #include "isol-check/measure.h"
 
 enum {
@@ -60,7 +60,6 @@ static const struct table_column json_columns[] = {
 struct rows {
 	struct table *table;
 	int cpu; /* negative for none */
-	int r;
 };
 
 static void add_row(
@@ -69,19 +68,16 @@ static void add_row(
 	char cpu[16], number[32];
 	const char *const cells[] = { rows->cpu < 0 ? NULL : cpu, subject, name, number, unit };
 
-	if (rows->r < 0)
-		return;
 	snprintf(cpu, sizeof(cpu), "%d", rows->cpu);
 	snprintf(number, sizeof(number), "%.15g", value);
-	rows->r = table_add(rows->table, cells);
+	xcheck(table_add(rows->table, cells));
 }
 
 static void add_note(struct rows *rows, const char *note)
 {
 	const char *const cells[] = { NULL, "note", note, NULL, NULL };
 
-	if (rows->r == 0)
-		rows->r = table_add(rows->table, cells);
+	xcheck(table_add(rows->table, cells));
 }
 
 static void add_gaps(struct rows *rows, const struct gaps *gaps)
@@ -152,35 +148,27 @@ static void add_osnoise(struct rows *rows, const struct osnoise *osnoise)
 }
 
 /* Calls act() for each line of the notes. */
-static int for_each_note(const struct text *notes, void (*act)(struct rows *rows, const char *note),
-	struct rows *rows)
+static void for_each_note(const struct text *notes,
+	void (*act)(struct rows *rows, const char *note), struct rows *rows)
 {
 	char *copy, *save = NULL;
 
 	if (notes->length == 0)
-		return 0;
-	copy = strdup(notes->data);
-	if (!copy)
-		return -ENOMEM;
+		return;
+	copy = xptr(strdup(notes->data));
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		act(rows, line);
 	free(copy);
-	return 0;
 }
 
 static int show_json(const struct measurement *m)
 {
 	_cleanup_(table) struct table *table = NULL;
 	struct rows rows = { 0 };
-	int r;
 
-	r = table_new("measure", json_columns, ARRAY_SIZE(json_columns), true, stdout, &table);
-	if (r < 0)
-		return r;
+	xcheck(table_new("measure", json_columns, ARRAY_SIZE(json_columns), true, stdout, &table));
 	rows.table = table;
-	r = for_each_note(&m->notes, add_note, &rows);
-	if (r < 0)
-		return r;
+	for_each_note(&m->notes, add_note, &rows);
 	for (size_t i = 0; i < m->n; i++) {
 		rows.cpu = m->cpus[i].spin.cpu;
 		add_gaps(&rows, m->cpus[i].spin.gaps);
@@ -188,7 +176,7 @@ static int show_json(const struct measurement *m)
 		add_suspects(&rows, &m->cpus[i]);
 		add_osnoise(&rows, &m->osnoise);
 	}
-	return rows.r < 0 ? rows.r : table_print(table);
+	return xcheck(table_print(table));
 }
 
 /* --- Text. --- */
@@ -212,10 +200,9 @@ static int show_table(const struct measurement *m)
 		{ "MOST FREQUENT INTERRUPT", TABLE_WRAP },
 	};
 	_cleanup_(table) struct table *table = NULL;
-	int r;
 
-	r = table_new("measure", columns, ARRAY_SIZE(columns), false, stdout, &table);
-	for (size_t i = 0; r == 0 && i < m->n; i++) {
+	xcheck(table_new("measure", columns, ARRAY_SIZE(columns), false, stdout, &table));
+	for (size_t i = 0; i < m->n; i++) {
 		const struct measured_cpu *cpu = &m->cpus[i];
 		char number[16], gaps[32], share[UNITS_TEXT_SIZE], longest[UNITS_TEXT_SIZE];
 		char preempted[32], softirqs[32], clock[16] = "", shared[16] = "";
@@ -237,9 +224,9 @@ static int show_table(const struct measurement *m)
 			(unsigned long long)cpu->spin.preempted);
 		snprintf(softirqs, sizeof(softirqs), "%llu",
 			(unsigned long long)count_softirqs(&cpu->suspects));
-		r = table_add(table, cells);
+		xcheck(table_add(table, cells));
 	}
-	return r < 0 ? r : table_print(table);
+	return xcheck(table_print(table));
 }
 
 /* Prints lines like "  1 us: 1250 ####", from the first bin with a gap to the last. */
@@ -261,13 +248,13 @@ static void show_histogram(const struct gaps *gaps, int width)
 		int bar = (int)((double)gaps->bins[i] / (double)most * (width - 24) + 0.5);
 
 		if (us < 1024)
-			print(stdout, "  %6llu us: ", (unsigned long long)us);
+			xprint(stdout, "  %6llu us: ", (unsigned long long)us);
 		else if (i < GAPS_BINS - 1)
-			print(stdout, "  %6llu ms: ", (unsigned long long)(us / 1024));
+			xprint(stdout, "  %6llu ms: ", (unsigned long long)(us / 1024));
 		else
-			print(stdout, "  %6s s:  ", ">= 1");
-		print(stdout, "%10llu", (unsigned long long)gaps->bins[i]);
-		print(stdout, "%s%.*s\n", gaps->bins[i] > 0 ? " " : "",
+			xprint(stdout, "  %6s s:  ", ">= 1");
+		xprint(stdout, "%10llu", (unsigned long long)gaps->bins[i]);
+		xprint(stdout, "%s%.*s\n", gaps->bins[i] > 0 ? " " : "",
 			MAX(bar, gaps->bins[i] > 0 ? 1 : 0), hashes);
 	}
 }
@@ -280,26 +267,23 @@ static int compare_gaps(const void *a, const void *b)
 				      : (x->at > y->at) - (x->at < y->at);
 }
 
-static int show_longest(const struct gaps *gaps)
+static void show_longest(const struct gaps *gaps)
 {
 	char length[UNITS_TEXT_SIZE];
 	struct gap *sorted;
 
 	if (gaps->n_kept < 2)
-		return 0;
-	sorted = reallocarray(NULL, gaps->n_kept, sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
+		return;
+	sorted = xptr(reallocarray(NULL, gaps->n_kept, sizeof(*sorted)));
 	memcpy(sorted, gaps->kept, gaps->n_kept * sizeof(*sorted));
 	qsort(sorted, gaps->n_kept, sizeof(*sorted), compare_gaps);
-	print(stdout, "  the longest%s:\n",
+	xprint(stdout, "  the longest%s:\n",
 		gaps->n_dropped > 0 ? " of those that there was room to keep" : "");
 	for (size_t i = 0; i < MIN(gaps->n_kept, (size_t)LONGEST_MAX); i++)
-		print(stdout, "  %12s at %.6f s\n",
+		xprint(stdout, "  %12s at %.6f s\n",
 			units_format_seconds(seconds(sorted[i].length), length),
 			seconds(sorted[i].at));
 	free(sorted);
-	return 0;
 }
 
 static void show_interrupts(const struct measured_cpu *cpu, int width)
@@ -315,12 +299,13 @@ static void show_interrupts(const struct measured_cpu *cpu, int width)
 			others += suspect->count;
 			continue;
 		}
-		print(stdout, "  %10llu %10.1f/s  %.*s\n", (unsigned long long)suspect->count,
+		xprint(stdout, "  %10llu %10.1f/s  %.*s\n", (unsigned long long)suspect->count,
 			rate(cpu->spin.gaps, suspect->count), MAX(width - 27, 10), suspect->name);
 	}
 	if (others > 0)
-		print(stdout, "  %10llu %10.1f/s  of %zu other lines\n", (unsigned long long)others,
-			rate(cpu->spin.gaps, others), suspects->n_interrupts - shown);
+		xprint(stdout, "  %10llu %10.1f/s  of %zu other lines\n",
+			(unsigned long long)others, rate(cpu->spin.gaps, others),
+			suspects->n_interrupts - shown);
 }
 
 static void show_others(const struct measured_cpu *cpu)
@@ -330,22 +315,22 @@ static void show_others(const struct measured_cpu *cpu)
 
 	for (size_t i = 0; i < PROCSTAT_N_SOFTIRQS; i++)
 		if (suspects->softirqs[i] > 0)
-			print(stdout, "  %10u %10.1f/s  softirq %s\n", suspects->softirqs[i],
+			xprint(stdout, "  %10u %10.1f/s  softirq %s\n", suspects->softirqs[i],
 				rate(cpu->spin.gaps, suspects->softirqs[i]),
 				procstat_softirq_name(i));
 	if (cpu->spin.preempted > 0)
-		print(stdout, "  %10llu %10.1f/s  times another task came first\n",
+		xprint(stdout, "  %10llu %10.1f/s  times another task came first\n",
 			(unsigned long long)cpu->spin.preempted,
 			rate(cpu->spin.gaps, cpu->spin.preempted));
 	if (cpu->spin.waited_ns > 0)
-		print(stdout, "  %22s    waited while other tasks ran\n",
+		xprint(stdout, "  %22s    waited while other tasks ran\n",
 			units_format_seconds(seconds(cpu->spin.waited_ns), buf));
 	for (size_t i = 0; i < MIN(suspects->n_tasks, (size_t)NAMED_MAX); i++)
-		print(stdout, "  %22s    ran %s\n",
+		xprint(stdout, "  %22s    ran %s\n",
 			units_format_seconds(seconds((int64_t)suspects->tasks[i].count), buf),
 			suspects->tasks[i].name);
 	if (suspects->steal_ns > 0)
-		print(stdout, "  %22s    stolen by the hypervisor (counted in ticks)\n",
+		xprint(stdout, "  %22s    stolen by the hypervisor (counted in ticks)\n",
 			units_format_seconds(seconds(suspects->steal_ns), buf));
 }
 
@@ -361,8 +346,8 @@ static void show_osnoise(const struct osnoise *osnoise, int cpu, int width)
 		if (source->cpu != cpu || n >= NAMED_MAX)
 			continue;
 		if (n++ == 0)
-			print(stdout, "  who took it, by the kernel's osnoise tracer:\n");
-		print(stdout, "  %12s in %8llu times, the longest %s: %.*s\n",
+			xprint(stdout, "  who took it, by the kernel's osnoise tracer:\n");
+		xprint(stdout, "  %12s in %8llu times, the longest %s: %.*s\n",
 			units_format_seconds(seconds((int64_t)source->total_ns), total),
 			(unsigned long long)source->count,
 			units_format_seconds(seconds((int64_t)source->longest_ns), longest),
@@ -374,7 +359,7 @@ static void show_core(const struct measured_core *core)
 {
 	if (core->n_looks == 0)
 		return;
-	print(stdout,
+	xprint(stdout,
 		"  the core: %.2f GHz (%.2f .. %.2f), %.0f %% of a whole one in the mean%s,\n"
 		"  shared with another hardware thread in %.0f %% of %zu looks\n",
 		core->hertz_median / 1e9, core->hertz_low / 1e9, core->hertz_high / 1e9,
@@ -382,42 +367,40 @@ static void show_core(const struct measured_core *core)
 		core->n_looks);
 }
 
-static int show_cpu(const struct measured_cpu *cpu, const struct osnoise *osnoise, int width)
+static void show_cpu(const struct measured_cpu *cpu, const struct osnoise *osnoise, int width)
 {
 	const struct gaps *gaps = cpu->spin.gaps;
 	char share[UNITS_TEXT_SIZE], total[UNITS_TEXT_SIZE], longest[UNITS_TEXT_SIZE];
 	char shortest[UNITS_TEXT_SIZE];
-	int r = 0;
 
-	print(stdout, "CPU %d: %.2f s, the clock read every %lld ns\n", cpu->spin.cpu,
+	xprint(stdout, "CPU %d: %.2f s, the clock read every %lld ns\n", cpu->spin.cpu,
 		seconds(duration(gaps)), (long long)gaps->step);
 	units_format_seconds(seconds(gaps->threshold), shortest);
 	show_core(&cpu->core);
 	if (gaps->n == 0) {
-		print(stdout, "  no gap of %s or longer\n", shortest);
+		xprint(stdout, "  no gap of %s or longer\n", shortest);
 	} else {
-		print(stdout,
+		xprint(stdout,
 			"  %llu gaps of %s or longer, %.1f a second, the longest %s\n"
 			"  %s of the time was gone (%s)\n\n",
 			(unsigned long long)gaps->n, shortest, gaps_per_second(gaps),
 			units_format_seconds(seconds(gaps->longest.length), longest),
 			share_text(gaps, share), units_format_seconds(seconds(gaps->total), total));
 		show_histogram(gaps, width);
-		r = show_longest(gaps);
+		show_longest(gaps);
 	}
 	if (cpu->suspects.n_interrupts > 0 || count_softirqs(&cpu->suspects) > 0 ||
 		cpu->spin.preempted > 0)
-		print(stdout, "  what happened on the CPU meanwhile:\n");
+		xprint(stdout, "  what happened on the CPU meanwhile:\n");
 	show_interrupts(cpu, width);
 	show_others(cpu);
 	show_osnoise(osnoise, cpu->spin.cpu, width);
-	return r;
 }
 
 static void print_note(struct rows *rows, const char *note)
 {
 	(void)rows;
-	print(stdout, "note: %s\n", note);
+	xprint(stdout, "note: %s\n", note);
 }
 
 int measure_show(const struct measurement *m, bool json, bool verbose)
@@ -427,17 +410,16 @@ int measure_show(const struct measurement *m, bool json, bool verbose)
 
 	if (json)
 		return show_json(m);
-	r = for_each_note(&m->notes, print_note, NULL);
+	for_each_note(&m->notes, print_note, NULL);
 	if (m->notes.length > 0)
-		print(stdout, "\n");
-	if (r == 0 && m->n > 1)
-		r = show_table(m);
-	for (size_t i = 0; r == 0 && i < m->n && (m->n <= FULL_CPUS_MAX || verbose); i++) {
-		if (i > 0 || m->n > 1)
-			print(stdout, "\n");
-		r = show_cpu(&m->cpus[i], &m->osnoise, width);
-	}
+		xprint(stdout, "\n");
+	r = m->n > 1 ? show_table(m) : 0;
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < m->n && (m->n <= FULL_CPUS_MAX || verbose); i++) {
+		if (i > 0 || m->n > 1)
+			xprint(stdout, "\n");
+		show_cpu(&m->cpus[i], &m->osnoise, width);
+	}
 	return print_finish(stdout);
 }

@@ -17,6 +17,7 @@
 #include "basic/macro.h"
 #include "basic/parse.h"
 #include "basic/text.h"
+#include "basic/xalloc.h"
 #include "isol-check/osnoise.h"
 
 enum {
@@ -46,24 +47,19 @@ static struct osnoise_source *find_source(struct osnoise *osnoise, int cpu, cons
 	return NULL;
 }
 
-static int add(struct osnoise *osnoise, int cpu, const char *name, uint64_t ns)
+static void add(struct osnoise *osnoise, int cpu, const char *name, uint64_t ns)
 {
 	struct osnoise_source *source = find_source(osnoise, cpu, name);
 
 	if (!source) {
-		if (array_grow(&osnoise->items, sizeof(*source), osnoise->n, &osnoise->capacity) <
-			0)
-			return -ENOMEM;
-		source = &osnoise->items[osnoise->n];
-		*source = (struct osnoise_source){ .cpu = cpu, .name = strdup(name) };
-		if (!source->name)
-			return -ENOMEM;
-		osnoise->n++;
+		xcheck(array_grow(
+			&osnoise->items, sizeof(*source), osnoise->n, &osnoise->capacity));
+		source = &osnoise->items[osnoise->n++];
+		*source = (struct osnoise_source){ .cpu = cpu, .name = xptr(strdup(name)) };
 	}
 	source->count++;
 	source->total_ns += ns;
 	source->longest_ns = MAX(source->longest_ns, ns);
-	return 0;
 }
 
 /* Finds "[008]" in "[008] d.h.  5789.857532" before the event at `end`: the last match, because the
@@ -94,7 +90,7 @@ static bool is_ours_or_idle(const char *thread, const char *own)
 		strncmp(thread, own, (size_t)(colon - thread)) == 0;
 }
 
-static int parse_line(char *line, const char *own, uint64_t limit_ns, struct osnoise *osnoise)
+static void parse_line(char *line, const char *own, uint64_t limit_ns, struct osnoise *osnoise)
 {
 	static const struct {
 		const char *event;
@@ -129,19 +125,17 @@ static int parse_line(char *line, const char *own, uint64_t limit_ns, struct osn
 			continue;
 		/* The tracer has a wrong beginning for an event that began before tracing. */
 		if (ns > limit_ns)
-			return 0;
+			return;
 		while (last > source && last[-1] == ' ')
 			last--;
 		*last = '\0';
 		if (strcmp(events[i].kind, "thread") == 0 && is_ours_or_idle(source, own))
-			return 0;
-		safe = text_escape_control(source);
-		if (!safe ||
-			text_format(&name, "%s%s%s", events[i].kind, *safe ? " " : "", safe) < 0)
-			return -ENOMEM;
-		return add(osnoise, cpu, name, ns);
+			return;
+		safe = xptr(text_escape_control(source));
+		xcheck(text_format(&name, "%s%s%s", events[i].kind, *safe ? " " : "", safe));
+		add(osnoise, cpu, name, ns);
+		return;
 	}
-	return 0;
 }
 
 static int compare_sources(const void *a, const void *b)
@@ -155,20 +149,17 @@ static int compare_sources(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-int osnoise_parse(const char *text, const char *own, uint64_t limit_ns, struct osnoise *osnoise)
+void osnoise_parse(const char *text, const char *own, uint64_t limit_ns, struct osnoise *osnoise)
 {
 	while (*text) {
 		size_t length = strcspn(text, "\n");
-		_cleanup_free_ char *line = strndup(text, length);
-		int r = line ? parse_line(line, own, limit_ns, osnoise) : -ENOMEM;
+		_cleanup_free_ char *line = xptr(strndup(text, length));
 
-		if (r < 0)
-			return r;
+		parse_line(line, own, limit_ns, osnoise);
 		text += length + (text[length] == '\n');
 	}
 	if (osnoise->n > 0)
 		qsort(osnoise->items, osnoise->n, sizeof(*osnoise->items), compare_sources);
-	return 0;
 }
 
 int osnoise_parse_overrun(const char *text, uint64_t *ret)
@@ -277,12 +268,10 @@ static int set_up(struct osnoise_tracer *tracer, const struct cpumask *cpus)
 {
 	static const char *const events[] = { "irq_noise", "softirq_noise", "thread_noise",
 		"nmi_noise" };
-	_cleanup_free_ char *mask = cpumask_format_hex(cpus, 1);
+	_cleanup_free_ char *mask = xptr(cpumask_format_hex(cpus, 1));
 	char text[32];
 	int r;
 
-	if (!mask)
-		return -ENOMEM;
 	snprintf(tracer->instance, sizeof(tracer->instance), "%s/instances/isol-check-%d",
 		tracer->tracefs, getpid());
 	if (mkdir(tracer->instance, 0700) < 0) {
@@ -328,31 +317,24 @@ static int put_back(struct osnoise_tracer *tracer)
 
 int osnoise_start(const struct cpumask *cpus, struct osnoise_tracer **ret, char **ret_why)
 {
-	_cleanup_(osnoise_tracer) struct osnoise_tracer *tracer = calloc(1, sizeof(*tracer));
-	_cleanup_free_ char *why = NULL;
+	_cleanup_(osnoise_tracer) struct osnoise_tracer *tracer = xptr(calloc(1, sizeof(*tracer)));
 	const char *obstacle;
 	int r;
 
-	if (!tracer)
-		return -ENOMEM;
 	tracer->tracefs = find_tracefs();
 	obstacle = find_obstacle(tracer->tracefs, &tracer->workload);
 	if (obstacle) {
-		why = strdup(obstacle);
-	} else {
-		r = set_up(tracer, cpus);
-		if (r == -ENOMEM)
-			return r;
-		if (r == 0) {
-			*ret = TAKE_PTR(tracer);
-			return 0;
-		}
-		(void)text_format(&why, "it cannot be set up: %s", strerror(-r));
+		*ret_why = xptr(strdup(obstacle));
+		return -EOPNOTSUPP;
 	}
-	if (!why)
-		return -ENOMEM;
-	*ret_why = TAKE_PTR(why);
-	return -EOPNOTSUPP;
+	r = set_up(tracer, cpus);
+	if (r < 0) {
+		(void)put_back(tracer);
+		xcheck(text_format(ret_why, "it cannot be set up: %s", strerror(-r)));
+		return -EOPNOTSUPP;
+	}
+	*ret = TAKE_PTR(tracer);
+	return 0;
 }
 
 /* The events that were overwritten because a buffer was full. */
@@ -397,10 +379,10 @@ int osnoise_stop(struct osnoise_tracer *tracer, const struct cpumask *cpus, stru
 	if (r == 0 && prctl(PR_GET_NAME, own) < 0)
 		r = -errno;
 	if (r == 0)
-		r = osnoise_parse(text, own, (uint64_t)(ended_ns - tracer->began_ns), osnoise);
+		osnoise_parse(text, own, (uint64_t)(ended_ns - tracer->began_ns), osnoise);
 	if (r == 0)
 		*ret_lost = lost;
-	return r < 0 ? r : back;
+	return xcheck(r < 0 ? r : back);
 }
 
 void osnoise_tracer_free(struct osnoise_tracer *tracer)

@@ -37,8 +37,8 @@ void osnoise_clear(struct osnoise *osnoise);
 
 /* Adds the events of the text of a file `trace`. Left out are lines of other kinds, idle threads,
  * threads named `own`, and events that took longer than limit_ns, the traced time, because they
- * began before it. -ENOMEM. */
-int osnoise_parse(const char *text, const char *own, uint64_t limit_ns, struct osnoise *osnoise);
+ * began before it. */
+void osnoise_parse(const char *text, const char *own, uint64_t limit_ns, struct osnoise *osnoise);
 
 /* How many events were overwritten, from the text of a file `per_cpu/cpuN/stats`
  * (kernel/trace/trace.c: tracing_stats_read()). -EBADMSG. */
@@ -47,10 +47,11 @@ int osnoise_parse_overrun(const char *text, uint64_t *ret);
 struct osnoise_tracer;
 
 /* Traces these CPUs from now on. -EOPNOTSUPP where that is not possible, with the reason in
- * *ret_why (malloc'd): "the kernel was built without it". -ENOMEM. */
+ * *ret_why (malloc'd): "the kernel was built without it". */
 int osnoise_start(const struct cpumask *cpus, struct osnoise_tracer **ret, char **ret_why);
 /* Stops the tracer, puts everything back, and adds the events. *ret_lost: how many events of these
- * CPUs are missing, the oldest. -ENOMEM, or the first other error. */
+ * CPUs are missing, the oldest. The first error; memory is allocated only when everything is back.
+ */
 int osnoise_stop(struct osnoise_tracer *tracer, const struct cpumask *cpus, struct osnoise *osnoise,
 	uint64_t *ret_lost);
 /* Stops the tracer and puts everything back, unless that was done. */

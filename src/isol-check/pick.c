@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdio.h>
 
 #include "basic/say.h"
+#include "basic/xalloc.h"
 #include "choice/autochoice.h"
 #include "isol-check/pick.h"
 #include "machine/isolation.h"
@@ -14,17 +14,16 @@ int pick_choose(const struct topology *topology, bool recorded, bool spare_zero,
 	_cleanup_free_ char *why = NULL;
 	int r = 0;
 
-	if (cpumask_new(&allowed) < 0)
-		return -ENOMEM;
+	xcheck(cpumask_new(&allowed));
 	if (recorded)
 		cpumask_assign(allowed, topology->online);
 	else
-		r = isolation_read_allowed(allowed);
+		r = xcheck(isolation_read_allowed(allowed));
 	if (r < 0) {
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
 	}
-	r = autochoice_now(topology, allowed, spare_zero, n, ret, ret_reason, &why);
+	r = xcheck(autochoice_now(topology, allowed, spare_zero, n, ret, ret_reason, &why));
 	if (why)
 		say("%s", why);
 	else if (r < 0)
@@ -39,21 +38,18 @@ int pick_run(unsigned n, bool recorded, bool verbose)
 	_cleanup_free_ char *list = NULL, *reason = NULL;
 	int r;
 
-	r = topology_read(recorded, &topology);
+	r = xcheck(topology_read(recorded, &topology));
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");
 		return r;
 	}
-	r = cpumask_new(&cpus);
-	if (r == 0)
-		r = pick_choose(topology, recorded, false, n, cpus, &reason);
+	xcheck(cpumask_new(&cpus));
+	r = pick_choose(topology, recorded, false, n, cpus, &reason);
 	if (r < 0)
 		return r;
-	list = cpumask_format_list(cpus);
-	if (!list)
-		return -ENOMEM;
+	list = xptr(cpumask_format_list(cpus));
 	if (verbose)
 		say("%s", reason);
-	print(stdout, "%s\n", list);
+	xprint(stdout, "%s\n", list);
 	return print_finish(stdout);
 }

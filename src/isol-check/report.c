@@ -8,6 +8,7 @@
 #include "basic/say.h"
 #include "basic/table.h"
 #include "basic/terminal.h"
+#include "basic/xalloc.h"
 #include "isol-check/report.h"
 #include "isol-check/subjects.h"
 
@@ -43,14 +44,14 @@ static bool wants_color(void)
 	return terminal_obeys(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
-static int add_json(struct table *table, const struct subject *subject, const struct check *check,
+static void add_json(struct table *table, const struct subject *subject, const struct check *check,
 	const struct finding *finding)
 {
 	const char *const cells[] = { check->id, subject->name,
 		finding_verdict_name(finding->verdict), finding->cpus, finding->seen.data,
 		finding->path.data, finding->fix.data };
 
-	return table_add(table, cells);
+	xcheck(table_add(table, cells));
 }
 
 enum {
@@ -81,13 +82,12 @@ static void append_paths(struct text *cell, const char *paths, size_t width)
 }
 
 /* Adds a row with what was seen, the paths where they are of use, and the fix. */
-static int add_row(struct table *table, const struct check *check, const struct finding *finding,
+static void add_row(struct table *table, const struct check *check, const struct finding *finding,
 	bool verbose, bool color)
 {
 	_cleanup_text_ struct text cell = { 0 };
 	_cleanup_free_ char *id = NULL;
 	const char *cells[3] = { NULL, finding_verdict_name(finding->verdict), NULL };
-	int r;
 
 	text_append(&cell, finding->seen.data);
 	if (finding->path.data && (verbose || finding->verdict >= VERDICT_UNKNOWN))
@@ -95,22 +95,22 @@ static int add_row(struct table *table, const struct check *check, const struct 
 			MAX(terminal_width(STDOUT_FILENO), OTHERS_WIDTH * 2U) - OTHERS_WIDTH);
 	if (finding->fix.data)
 		text_appendf(&cell, "\n-> %s", finding->fix.data);
-	if (cell.failed || asprintf(&id, "  %s", check->id) < 0)
-		return -ENOMEM;
+	if (cell.failed)
+		xalloc_fail();
+	xcheck(text_format(&id, "  %s", check->id));
 	cells[0] = id;
 	cells[2] = cell.data;
-	r = table_add(table, cells);
-	if (r == 0 && color && colors[finding->verdict])
-		r = table_color(table, 1, colors[finding->verdict]);
-	return r;
+	xcheck(table_add(table, cells));
+	if (color && colors[finding->verdict])
+		xcheck(table_color(table, 1, colors[finding->verdict]));
 }
 
 static int print_summary(const struct host *host, const unsigned *counts)
 {
-	if (print(stdout, "CPU %s: ", host_cpus_text(host)) < 0)
+	if (xprint(stdout, "CPU %s: ", host_cpus_text(host)) < 0)
 		return -EIO;
 	for (int verdict = VERDICT_N - 1; verdict >= 0; verdict--)
-		if (print(stdout, "%u %s%s", counts[verdict],
+		if (xprint(stdout, "%u %s%s", counts[verdict],
 			    finding_verdict_name((enum verdict)verdict),
 			    verdict > 0 ? ", "
 					: ".\nisol-check --explain CHECK says more of each.\n") < 0)
@@ -129,63 +129,51 @@ static size_t count_checks(void)
 }
 
 /* Runs the checks with this value of of_tasks. findings has an entry for every check. */
-static int run_some(struct host *host, bool of_tasks, struct finding *findings)
+static void run_some(struct host *host, bool of_tasks, struct finding *findings)
 {
-	int r = 0;
-
 	for (const struct subject *subject = check_subjects; subject->name; subject++)
-		for (const struct check *check = subject->checks; r == 0 && check->id;
-			check++, findings++)
+		for (const struct check *check = subject->checks; check->id; check++, findings++)
 			if (check->of_tasks == of_tasks)
-				r = check_run(check, host, findings);
-	return r;
+				check_run(check, host, findings);
 }
 
-static int add_all(struct table *table, const struct finding *findings, bool json, bool verbose,
+static void add_all(struct table *table, const struct finding *findings, bool json, bool verbose,
 	unsigned *counts)
 {
 	bool color = !json && wants_color();
-	int r = 0;
 
-	for (const struct subject *subject = check_subjects; r == 0 && subject->name; subject++) {
+	for (const struct subject *subject = check_subjects; subject->name; subject++) {
 		const char *const heading[] = { subject->name, NULL, NULL };
 
 		if (!json)
-			r = table_add(table, heading);
-		for (const struct check *check = subject->checks; r == 0 && check->id;
-			check++, findings++) {
+			xcheck(table_add(table, heading));
+		for (const struct check *check = subject->checks; check->id; check++, findings++) {
 			counts[findings->verdict]++;
-			r = json ? add_json(table, subject, check, findings)
-				 : add_row(table, check, findings, verbose, color);
+			if (json)
+				add_json(table, subject, check, findings);
+			else
+				add_row(table, check, findings, verbose, color);
 		}
 	}
-	return r;
 }
 
 int report_run(struct host *host, bool json, bool verbose, unsigned *counts)
 {
 	_cleanup_(table) struct table *table = NULL;
 	size_t n = count_checks();
-	struct finding *findings;
+	struct finding *findings = xptr(calloc(n, sizeof(*findings)));
 	int r;
 
-	findings = calloc(n, sizeof(*findings));
-	if (!findings)
-		return -ENOMEM;
 	host_watch(host);
-	r = run_some(host, false, findings);
-	if (r == 0)
-		r = run_some(host, true, findings);
-	if (r == 0)
-		r = json ? table_new("checks", json_columns, ARRAY_SIZE(json_columns), true, stdout,
-				   &table)
-			 : table_new("checks", columns, ARRAY_SIZE(columns), false, stdout, &table);
-	if (r == 0)
-		r = add_all(table, findings, json, verbose, counts);
+	run_some(host, false, findings);
+	run_some(host, true, findings);
+	xcheck(json ? table_new("checks", json_columns, ARRAY_SIZE(json_columns), true, stdout,
+			      &table)
+		    : table_new("checks", columns, ARRAY_SIZE(columns), false, stdout, &table));
+	add_all(table, findings, json, verbose, counts);
 	for (size_t i = 0; i < n; i++)
 		finding_clear(&findings[i]);
 	free(findings);
-	if (r == 0)
-		r = table_print(table);
+	r = xcheck(table_print(table));
 	return r < 0 || json ? r : print_summary(host, counts);
 }

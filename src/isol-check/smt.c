@@ -48,18 +48,16 @@ static bool may_hide_threads(struct host *host)
 
 static void look_at_siblings(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *beside = host_new_mask(host);
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
-	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *beside = host_new_mask();
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
+	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask();
 	const struct isolation *isolation = host_isolation(host);
 	_cleanup_free_ char *list = NULL, *shared = NULL;
 	int cpu;
 
-	if (!beside || !unseen || !scratch || !isolation)
-		return;
 	cpu = find_shared(host, scratch);
 	if (cpu >= 0) {
-		shared = host_format(host, scratch);
+		shared = xptr(cpumask_format_list(scratch));
 		finding_add(f, VERDICT_RISK,
 			"%s share a core, and slow each other down: use one of them", shared);
 	}
@@ -73,7 +71,7 @@ static void look_at_siblings(struct host *host, struct finding *f)
 	cpumask_and(beside, beside, host_topology(host)->online);
 	finding_add_path(f, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
 		cpumask_first(host_cpus(host)));
-	finding_add_unseen(f, host, unseen, "the siblings");
+	finding_add_unseen(f, unseen, "the siblings");
 	if (cpumask_is_empty(beside)) {
 		if (cpu < 0 && cpumask_is_empty(unseen) && may_hide_threads(host))
 			finding_add(f, VERDICT_UNKNOWN,
@@ -84,7 +82,7 @@ static void look_at_siblings(struct host *host, struct finding *f)
 			finding_add_fix(f, "-c with one CPU of each core");
 		return;
 	}
-	list = host_format(host, beside);
+	list = xptr(cpumask_format_list(beside));
 	if (cpumask_subset(beside, isolation->isolated)) {
 		finding_add(f, VERDICT_OK, "%s beside these CPUs is isolated as well", list);
 		return;
@@ -103,14 +101,12 @@ static void look_at_siblings(struct host *host, struct finding *f)
 
 static void look_at_half_cores(struct host *host, struct finding *f)
 {
-	_cleanup_(cpumask) struct cpumask *half = host_new_mask(host);
-	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask(host);
-	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask(host);
+	_cleanup_(cpumask) struct cpumask *half = host_new_mask();
+	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
+	_cleanup_(cpumask) struct cpumask *scratch = host_new_mask();
 	const struct isolation *isolation = host_isolation(host);
 	_cleanup_free_ char *list = NULL;
 
-	if (!half || !unseen || !scratch || !isolation)
-		return;
 	finding_add_path(f, CPU_DIR "/isolated");
 	cpumask_for_each (cpu, isolation->isolated) {
 		if (!topology_get_cpu(host_topology(host), cpu))
@@ -128,7 +124,7 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 			finding_add(f, VERDICT_OK, "no core is isolated");
 		return;
 	}
-	finding_add_unseen(f, host, unseen, "the siblings");
+	finding_add_unseen(f, unseen, "the siblings");
 	if (cpumask_is_empty(half) && !cpumask_is_empty(unseen))
 		return;
 	if (!cpumask_is_empty(half) && isolation->partitions_error < 0) {
@@ -139,7 +135,7 @@ static void look_at_half_cores(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_OK, "isolated cores are isolated with all their threads");
 		return;
 	}
-	list = host_format(host, half);
+	list = xptr(cpumask_format_list(half));
 	finding_set_cpus(f, half);
 	finding_add(
 		f, VERDICT_RISK, "of the cores of %s one thread is isolated, another is not", list);

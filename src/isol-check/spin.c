@@ -11,6 +11,7 @@
 #include "basic/clock.h"
 #include "basic/file.h"
 #include "basic/macro.h"
+#include "basic/xalloc.h"
 #include "isol-check/spin.h"
 #include "machine/schedstat.h"
 
@@ -180,31 +181,22 @@ static int wait_ready(const struct spin *spin, int *ret_cpu)
 
 int spin_new(const struct cpumask *cpus, int64_t ns, struct spin **ret, int *ret_cpu)
 {
-	_cleanup_(spin) struct spin *spin = calloc(1, sizeof(*spin));
+	_cleanup_(spin) struct spin *spin = xptr(calloc(1, sizeof(*spin)));
 	int r;
 
-	*ret_cpu = cpumask_first(cpus);
-	if (!spin)
-		return -ENOMEM;
 	spin->ns = ns;
-	spin->spinners = calloc(cpumask_weight(cpus), sizeof(*spin->spinners));
-	if (!spin->spinners)
-		return -ENOMEM;
+	spin->spinners = xptr(calloc(cpumask_weight(cpus), sizeof(*spin->spinners)));
 	/* All memory before the first thread: mapping memory later would interrupt spinning
 	 * threads. */
 	cpumask_for_each (cpu, cpus) {
-		struct spinner *spinner = &spin->spinners[spin->n];
+		struct spinner *spinner = &spin->spinners[spin->n++];
 
-		spin->n++;
-		r = gaps_new(&spinner->result.gaps);
-		if (r < 0)
-			return r;
+		spinner->result.gaps = gaps_new();
 		/* In a long measurement the looks are further apart. */
 		spinner->look_every = MAX(ns / LOOKS_MAX, (int64_t)LOOK_EVERY_NS);
 		spinner->looks_room = (size_t)(ns / spinner->look_every) + 1;
-		spinner->result.looks = calloc(spinner->looks_room, sizeof(*spinner->result.looks));
-		if (!spinner->result.looks)
-			return -ENOMEM;
+		spinner->result.looks =
+			xptr(calloc(spinner->looks_room, sizeof(*spinner->result.looks)));
 		spinner->spin = spin;
 		spinner->result.cpu = cpu;
 	}

@@ -3,19 +3,8 @@
 #include <string.h>
 
 #include "basic/text.h"
+#include "basic/xalloc.h"
 #include "isol-check/spread.h"
-
-static bool add_value(struct spread *spread, const char *value)
-{
-	char *copy = strdup(value);
-
-	if (!copy || cpumask_new(&spread->items[spread->n].cpus) < 0) {
-		free(copy);
-		return false;
-	}
-	spread->items[spread->n++].value = copy;
-	return true;
-}
 
 void spread_add(struct spread *spread, int cpu, const char *value)
 {
@@ -27,9 +16,10 @@ void spread_add(struct spread *spread, int cpu, const char *value)
 		spread->n_more++;
 		return;
 	}
-	if (i == spread->n && !add_value(spread, value)) {
-		spread->failed = true;
-		return;
+	if (i == spread->n) {
+		spread->items[i].value = xptr(strdup(value));
+		xcheck(cpumask_new(&spread->items[i].cpus));
+		spread->n++;
 	}
 	(void)cpumask_set(spread->items[i].cpus, cpu);
 }
@@ -38,19 +28,17 @@ char *spread_format(const struct spread *spread)
 {
 	struct text text = { 0 };
 
-	if (spread->n == 1 && !spread->failed)
-		return strdup(spread->items[0].value);
+	if (spread->n == 1)
+		return xptr(strdup(spread->items[0].value));
 	for (size_t i = 0; i < spread->n; i++) {
-		_cleanup_free_ char *list = cpumask_format_list(spread->items[i].cpus);
+		_cleanup_free_ char *list = xptr(cpumask_format_list(spread->items[i].cpus));
 
-		text_appendf(&text, "%sCPU %s: %s", i > 0 ? ", " : "", list ? list : "?",
-			spread->items[i].value);
-		text.failed = text.failed || !list;
+		text_appendf(
+			&text, "%sCPU %s: %s", i > 0 ? ", " : "", list, spread->items[i].value);
 	}
 	if (spread->n_more > 0)
 		text_appendf(&text, ", others: %zu CPUs", spread->n_more);
-	text.failed = text.failed || spread->failed;
-	return text_steal(&text);
+	return xptr(text_steal(&text));
 }
 
 void spread_clear(struct spread *spread)

@@ -3,7 +3,6 @@
 #ifndef QUIESCE_ISOL_CHECK_SPREAD_H
 #define QUIESCE_ISOL_CHECK_SPREAD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "machine/cpumask.h"
@@ -20,12 +19,11 @@ struct spread {
 	} items[SPREAD_MAX];
 	size_t n;
 	size_t n_more; /* the number of CPUs with other values */
-	bool failed;   /* no memory */
 };
 
 void spread_add(struct spread *spread, int cpu, const char *value);
-/* "performance", or "CPU 2-3: performance, CPU 4: powersave"; "" when nothing was added. malloc'd,
- * NULL without memory, also if spread_add() had none. */
+/* "performance", or "CPU 2-3: performance, CPU 4: powersave"; "" when nothing was added. malloc'd.
+ */
 char *spread_format(const struct spread *spread);
 void spread_clear(struct spread *spread);
 

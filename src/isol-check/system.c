@@ -65,10 +65,8 @@ static void look_at_virtualization(struct host *host, struct finding *f)
 	const char *hypervisor = host_hypervisor(host);
 	_cleanup_free_ char *container = NULL;
 
-	if (!host_options(host)->recorded && virtualization_read_container(&container) < 0) {
-		host_fail(host);
-		return;
-	}
+	if (!host_options(host)->recorded)
+		xcheck(virtualization_read_container(&container));
 	/* This is no risk, because s390 and POWER have nothing closer to the hardware than a
 	 * logical partition. */
 	if (hypervisor && strcmp(hypervisor, "lpar") == 0)
@@ -143,10 +141,7 @@ static void look_at_quota(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_UNKNOWN, "the recording lacks the cgroup of who made it");
 		return;
 	}
-	if (quota_read(0, &quota) < 0) {
-		host_fail(host);
-		return;
-	}
+	xcheck(quota_read(0, &quota));
 	if (quota.limit) {
 		finding_add_path(f, "%s", quota.limit);
 		finding_add(f, quota.cpus < n_cpus ? VERDICT_NOISE : VERDICT_RISK,
@@ -282,10 +277,8 @@ static void look_at_locks(struct host *host, struct finding *f)
 	}
 	cpumask_for_each (cpu, host_cpus(host)) {
 		struct cpuholder holder;
-		int r = cpuholder_find(cpu, &holder);
+		int r = xcheck(cpuholder_find(cpu, &holder));
 
-		if (r == -ENOMEM)
-			host_fail(host);
 		if (r < 0 && r != -ENOENT)
 			return;
 		if (r < 0)
@@ -336,10 +329,10 @@ static char *format_other_affinity(const char *path)
 	const char *name = strrchr(path, '/');
 	char *other;
 
-	if (!name || (strcmp(name, mask) != 0 && strcmp(name, list) != 0) ||
-		asprintf(&other, "%.*s%s", (int)(name - path), path,
-			strcmp(name, mask) == 0 ? list : mask) < 0)
+	if (!name || (strcmp(name, mask) != 0 && strcmp(name, list) != 0))
 		return NULL;
+	xcheck(text_format(
+		&other, "%.*s%s", (int)(name - path), path, strcmp(name, mask) == 0 ? list : mask));
 	return other;
 }
 
@@ -379,26 +372,18 @@ static size_t count_changed(
 }
 
 /* NULL where there is no journal; also where it cannot be read, which is a finding. */
-static struct journal *read_journal(struct host *host, struct finding *f, const char *tool)
+static struct journal *read_journal(struct finding *f, const char *tool)
 {
-	_cleanup_free_ char *why = NULL, *path = journal_format_path(tool);
+	_cleanup_free_ char *why = NULL, *path = xptr(journal_format_path(tool));
 	struct journal *journal;
 	int r;
 
-	r = journal_read(tool, &journal, &why);
-	if (r == 0 && path) {
-		finding_add_path(f, "%s", path);
-		return journal;
-	}
-	if (r == 0)
-		journal_free(journal);
+	r = xcheck(journal_read(tool, &journal, &why));
 	if (r == -ENOENT)
 		return NULL;
-	if (r == -ENOMEM || !path) {
-		host_fail(host);
-		return NULL;
-	}
 	finding_add_path(f, "%s", path);
+	if (r == 0)
+		return journal;
 	if (r == -ESTALE) {
 		finding_add(f, VERDICT_RISK, "%s: left by an earlier boot", tool);
 		finding_add_fix(f, "%s restore", tool);
@@ -436,7 +421,7 @@ static void look_at_journals(struct host *host, struct finding *f)
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(setters); i++)
-		journals.items[i] = read_journal(host, f, setters[i]);
+		journals.items[i] = read_journal(f, setters[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(setters); i++)
 		if (journals.items[i])
 			look_at_journal(&journals, i, f);

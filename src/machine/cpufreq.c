@@ -28,9 +28,9 @@ static int read_policy_attr(int cpu, const char *name, char *buf, size_t size)
 	return file_read_attr(AT_FDCWD, cpufreq_path(cpu, name, path), buf, size);
 }
 
-static void read_policy_word(int cpu, const char *name, char ret[CPUFREQ_NAME_SIZE])
+static void read_policy_word(int cpu, const char *name, char ret[CPUPOWER_NAME_SIZE])
 {
-	char word[CPUFREQ_NAME_SIZE];
+	char word[CPUPOWER_NAME_SIZE];
 
 	if (read_policy_attr(cpu, name, word, sizeof(word)) <= 0 || !cpupower_is_word(word))
 		word[0] = '\0';
@@ -86,7 +86,6 @@ int cpufreq_read_policy(int cpu, struct cpufreq_policy_info *ret)
 	struct cpupower_limits limits;
 	int r;
 
-	_Static_assert((int)CPUFREQ_NAME_SIZE == (int)CPUPOWER_NAME_SIZE, "names of one size");
 	r = cpupower_read_driver(cpu, info.driver);
 	if (r == 0)
 		r = cpupower_read_limits(cpu, &limits);
@@ -124,7 +123,7 @@ int cpufreq_read_range(int cpu, struct cpufreq_range *ret)
 {
 	struct cpufreq_range range = { 0 };
 	uint64_t highest = 0, mhz;
-	char driver[CPUFREQ_NAME_SIZE], path[128];
+	char driver[CPUPOWER_NAME_SIZE], path[128];
 	int r;
 
 	r = cpupower_read_driver(cpu, driver);

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "machine/cpupower.h"
+
 enum {
-	/* CPUFREQ_NAME_LEN of the kernel is 16; EPP words are shorter than 32. */
-	CPUFREQ_NAME_SIZE = 32,
 	CPUFREQ_PATH_SIZE = 128,
 };
 
@@ -26,10 +26,10 @@ enum cpufreq_boost {
 };
 
 struct cpufreq_policy_info {
-	char driver[CPUFREQ_NAME_SIZE];	  /* "intel_pstate"; "" when unknown */
-	char governor[CPUFREQ_NAME_SIZE]; /* "performance"; "" when unknown */
+	char driver[CPUPOWER_NAME_SIZE];   /* "intel_pstate"; "" when unknown */
+	char governor[CPUPOWER_NAME_SIZE]; /* "performance"; "" when unknown */
 	/* energy_performance_preference: a word or a number; "" where there is none. */
-	char epp[CPUFREQ_NAME_SIZE];
+	char epp[CPUPOWER_NAME_SIZE];
 	uint64_t hardware_min_khz;
 	uint64_t hardware_max_khz;
 	/* The limits in force: the requested ones, clamped by other requests, thermal limits and

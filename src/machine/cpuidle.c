@@ -9,7 +9,6 @@
 #include "basic/file.h"
 #include "basic/parse.h"
 #include "machine/cpuidle.h"
-#include "machine/cpupower.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
@@ -24,7 +23,6 @@ int cpuidle_read(int cpu, struct cpuidle *ret)
 {
 	struct cpuidle cpuidle = { 0 };
 
-	_Static_assert((int)CPUIDLE_NAME_SIZE == (int)CPUPOWER_NAME_SIZE, "names of one size");
 	while (cpuidle.n < CPUIDLE_STATES_MAX) {
 		struct cpuidle_state *state = &cpuidle.states[cpuidle.n];
 		struct cpupower_idle_state read;
@@ -48,7 +46,6 @@ int cpuidle_read(int cpu, struct cpuidle *ret)
 		memcpy(state->name, read.name, sizeof(state->name));
 		state->latency_us = read.latency_us;
 		state->disabled = read.disabled;
-		state->usage = read.usage;
 		/* Only the name of the state tells whether it polls. */
 		state->polling =
 			strcmp(state->name, "POLL") == 0 || strcmp(state->name, "snooze") == 0;

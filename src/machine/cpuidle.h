@@ -9,26 +9,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/cpupower.h"
+
 enum {
 	/* CPUIDLE_STATE_MAX of include/linux/cpuidle.h is 10. */
 	CPUIDLE_STATES_MAX = 16,
-	CPUIDLE_NAME_SIZE = 32, /* CPUIDLE_NAME_LEN is 16 */
 	CPUIDLE_PATH_SIZE = 96,
-	CPUIDLE_UNKNOWN = -1, /* CPUPOWER_UNKNOWN */
 	/* The exit latency of a halt state is at most this; a deeper state has a longer one. */
 	CPUIDLE_HALT_US = 5,
 };
 
 struct cpuidle_state {
-	char name[CPUIDLE_NAME_SIZE]; /* "C6"; "" when unknown */
-	uint64_t latency_us;	      /* the worst-case exit latency */
+	char name[CPUPOWER_NAME_SIZE]; /* "C6"; "" when unknown */
+	uint64_t latency_us;	       /* the worst-case exit latency */
 	bool disabled;
 	/* The state polls and does not sleep (drivers/cpuidle/poll_state.c, cpuidle-powernv.c,
 	 * cpuidle-pseries.c). The latency does not tell this: some firmware claims 0 for a halt
 	 * state too. */
 	bool polling;
-	/* How often the CPU has entered it since boot; CPUIDLE_UNKNOWN where that is not told. */
-	int64_t usage;
 };
 
 struct cpuidle {

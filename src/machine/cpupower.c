@@ -149,8 +149,8 @@ static int confirm(
 
 int cpupower_read_idle_state(int cpu, unsigned index, struct cpupower_idle_state *ret)
 {
-	struct cpupower_idle_state state = { .usage = CPUPOWER_UNKNOWN };
-	uint64_t disabled = 0, usage;
+	struct cpupower_idle_state state = { 0 };
+	uint64_t disabled = 0;
 	char *name;
 	int r, is;
 
@@ -175,12 +175,20 @@ int cpupower_read_idle_state(int cpu, unsigned index, struct cpupower_idle_state
 	r = confirm(cpu, index, "disable", is > 0 ? (unsigned long long)is : 0, &disabled);
 	state.disabled_unread = r < 0 && r != -ENOENT;
 	state.disabled = disabled != 0;
+	*ret = state;
+	return 0;
+}
+
+int cpupower_read_idle_usage(int cpu, unsigned index, uint64_t *ret)
+{
+	uint64_t usage;
+	int r;
 
 	errno = 0;
 	r = confirm(cpu, index, "usage", cpuidle_state_usage((unsigned)cpu, index), &usage);
-	if (r == 0 && usage <= INT64_MAX)
-		state.usage = (int64_t)usage;
-	*ret = state;
+	if (r < 0 || usage > INT64_MAX)
+		return r < 0 ? r : -ERANGE;
+	*ret = usage;
 	return 0;
 }
 #else /* !HAVE_LIBCPUPOWER */
@@ -216,6 +224,11 @@ int cpupower_read_related(int cpu, struct cpumask **ret _unused_)
 
 int cpupower_read_idle_state(
 	int cpu _unused_, unsigned index _unused_, struct cpupower_idle_state *ret _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int cpupower_read_idle_usage(int cpu _unused_, unsigned index _unused_, uint64_t *ret _unused_)
 {
 	return -EOPNOTSUPP;
 }

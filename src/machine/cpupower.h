@@ -20,9 +20,9 @@
 #include "machine/cpumask.h"
 
 enum {
-	/* CPUFREQ_NAME_LEN and CPUIDLE_NAME_LEN of the kernel are 16. */
+	/* CPUFREQ_NAME_LEN and CPUIDLE_NAME_LEN of the kernel are 16; EPP words are shorter than
+	 * 32. */
 	CPUPOWER_NAME_SIZE = 32,
-	CPUPOWER_UNKNOWN = -1,
 };
 
 /*
@@ -55,7 +55,6 @@ struct cpupower_idle_state {
 	uint64_t latency_us;
 	bool disabled;
 	bool disabled_unread; /* there is such a file, and it does not tell */
-	int64_t usage;	      /* CPUPOWER_UNKNOWN where it is not told */
 };
 
 /*
@@ -64,6 +63,8 @@ struct cpupower_idle_state {
  * is not told, -EFBIG for a name that is too long, or an errno of reading.
  */
 int cpupower_read_idle_state(int cpu, unsigned index, struct cpupower_idle_state *ret);
+/* How often the CPU has entered the state since boot. A negative errno where that is not told. */
+int cpupower_read_idle_usage(int cpu, unsigned index, uint64_t *ret);
 
 /* Whether a text is one printable word; "<unknown>" and "<unsupported>" are none. */
 bool cpupower_is_word(const char *text);

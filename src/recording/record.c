@@ -16,6 +16,7 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "basic/text.h"
+#include "basic/xalloc.h"
 #include "config.h"
 #include "machine/quota.h"
 #include "recording/record.h"
@@ -159,6 +160,7 @@ struct recording {
 	size_t n;
 	size_t bytes;
 	size_t capacity;
+	bool is_too_large; /* an entry was left out, or a name was too long */
 };
 
 static void recording_free(struct recording *recording)
@@ -175,65 +177,53 @@ static void recording_free(struct recording *recording)
 
 DEFINE_CLEANUP(recording, recording_free);
 
-/* Owns data from now on, also when it fails. */
-static int add_entry(struct recording *recording, enum tarball_type type, const char *path,
-	char *data, size_t size)
+/* Owns data from now on. The entry is NULL where the recording is too large for it. */
+static struct tarball_entry *add_entry(struct recording *recording, enum tarball_type type,
+	const char *path, char *data, size_t size)
 {
 	struct tarball_entry *entry;
 
-	if (array_grow(&recording->entries, sizeof(*entry), recording->n, &recording->capacity) <
-		0) {
-		free(data);
-		return -ENOMEM;
-	}
 	if (recording->n >= TARBALL_ENTRIES_MAX || size > TARBALL_BYTES_MAX - recording->bytes) {
 		free(data);
-		return -E2BIG;
+		recording->is_too_large = true;
+		return NULL;
 	}
-	entry = &recording->entries[recording->n];
+	xcheck(array_grow(&recording->entries, sizeof(*entry), recording->n, &recording->capacity));
+	entry = &recording->entries[recording->n++];
 	*entry = (struct tarball_entry){
 		.type = type,
-		.path = strdup(path),
+		.path = xptr(strdup(path)),
 		.data = data,
 		.size = size,
 	};
-	if (!entry->path) {
-		free(data);
-		return -ENOMEM;
-	}
 	recording->bytes += size;
-	recording->n++;
-	return 0;
+	return entry;
 }
 
-/* *ret: the text of a file; NULL if it cannot be read, then the file is not recorded. A file that
+/* The text of a file, malloc'd; NULL where it does not exist, then it is not recorded. A file that
  * exists and cannot be read is recorded as empty: without it, the kernel would seem not to have
  * it. */
-static int read_text(const char *path, char **ret, size_t *ret_size)
+static char *read_text(const char *path, size_t *ret_size)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *attr = NULL;
+	char *text = NULL;
 	int r;
 
 	/* Files below /proc may have any length, and those of the device tree NUL bytes. */
 	if (strncmp(path, "/proc/", strlen("/proc/")) == 0) {
-		r = file_read_all(path, TABLE_MAX, ret, ret_size);
+		r = xcheck(file_read_all(path, TABLE_MAX, &text, ret_size));
+		if (r == 0)
+			return text;
 	} else {
-		r = file_read_long_attr(AT_FDCWD, path, &text);
-		if (r >= 0) {
-			r = asprintf(ret, "%s\n", text);
-			*ret_size = r < 0 ? 0 : (size_t)r;
-			r = r < 0 ? -ENOMEM : 0;
-		}
+		r = xcheck(file_read_long_attr(AT_FDCWD, path, &attr));
+		if (r >= 0)
+			xcheck(text_format(&text, "%s\n", attr));
 	}
-	if (r >= 0 || r == -ENOMEM)
-		return MIN(r, 0);
-	if (r == -ENOENT || r == -ENODEV) {
-		*ret = NULL;
-		return 0;
-	}
-	*ret = strdup("");
-	*ret_size = 0;
-	return *ret ? 0 : -ENOMEM;
+	if (r == -ENOENT || r == -ENODEV)
+		return NULL;
+	text = text ? text : xptr(strdup(""));
+	*ret_size = strlen(text);
+	return text;
 }
 
 struct recorder {
@@ -242,49 +232,42 @@ struct recorder {
 };
 
 /* Records the file `path` of this machine, with a slash at the beginning, as `name` without one. */
-static int record_file_as(
+static void record_file_as(
 	const struct recorder *recorder, const char *path, const char *name, scrub_function scrub)
 {
-	_cleanup_free_ char *text = NULL;
+	struct tarball_entry *entry;
 	struct stat st;
 	size_t size;
-	int r;
+	char *text;
 
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	r = read_text(path, &text, &size);
-	if (r < 0 || !text)
-		return r;
+		return;
+	text = read_text(path, &size);
+	if (!text)
+		return;
 	if (scrub && size > 0) {
 		char *clean = scrub(recorder->names, text);
 
-		if (!clean)
-			return -ENOMEM;
 		free(text);
 		text = clean;
 		size = strlen(text);
 	}
-	r = add_entry(recorder->recording, TARBALL_FILE, name, TAKE_PTR(text), size);
-	if (r == 0)
-		/* From Linux 6.12 on, the mode tells which interrupts can be moved. */
-		recorder->recording->entries[recorder->recording->n - 1].read_only =
-			!(st.st_mode & S_IWUSR);
-	return r;
+	entry = add_entry(recorder->recording, TARBALL_FILE, name, text, size);
+	/* From Linux 6.12 on, the mode tells which interrupts can be moved. */
+	if (entry)
+		entry->read_only = !(st.st_mode & S_IWUSR);
 }
 
-static int record_link(const struct recorder *recorder, const char *path)
+static void record_link(const struct recorder *recorder, const char *path)
 {
 	char target[PATH_MAX];
-	char *copy;
 	ssize_t n = readlink(path, target, sizeof(target) - 1);
 
 	if (n < 0)
-		return 0;
+		return;
 	target[n] = '\0';
-	if (!tarball_link_stays_inside(path + 1, target))
-		return 0;
-	copy = strdup(target);
-	return copy ? add_entry(recorder->recording, TARBALL_LINK, path + 1, copy, 0) : -ENOMEM;
+	if (tarball_link_stays_inside(path + 1, target))
+		add_entry(recorder->recording, TARBALL_LINK, path + 1, xptr(strdup(target)), 0);
 }
 
 /* --- Rules. --- */
@@ -295,57 +278,56 @@ struct walk {
 	char path[PATH_MAX]; /* "/sys/devices" */
 };
 
-static int record_leaf(const struct walk *walk)
+static void record_leaf(const struct walk *walk)
 {
 	if (walk->rule->flags & RULE_LINK)
-		return record_link(walk->recorder, walk->path);
-	return record_file_as(walk->recorder, walk->path, walk->path + 1, walk->rule->scrub);
+		record_link(walk->recorder, walk->path);
+	else
+		record_file_as(walk->recorder, walk->path, walk->path + 1, walk->rule->scrub);
 }
 
-static int walk_pattern(struct walk *walk, const char *pattern);
+static void walk_pattern(struct walk *walk, const char *pattern);
 
 /* Appends `part` to the path, then walks on by `rest`, or records the file if there is none. A path
  * that is too long is skipped: no rule is meant for it. */
-static int walk_part(struct walk *walk, const char *part, size_t part_length, const char *rest)
+static void walk_part(struct walk *walk, const char *part, size_t part_length, const char *rest)
 {
 	size_t length = strlen(walk->path);
 	struct stat st;
-	int r = 0;
 
 	if (length + 1 + part_length >= sizeof(walk->path))
-		return 0;
+		return;
 	walk->path[length] = '/';
 	memcpy(walk->path + length + 1, part, part_length);
 	walk->path[length + 1 + part_length] = '\0';
 	if (*rest == '\0')
-		r = record_leaf(walk);
+		record_leaf(walk);
 	else if ((walk->rule->flags & RULE_FOLLOW) ||
 		(lstat(walk->path, &st) == 0 && S_ISDIR(st.st_mode)))
-		r = walk_pattern(walk, rest + 1);
+		walk_pattern(walk, rest + 1);
 	walk->path[length] = '\0';
-	return r;
 }
 
 /* Walks by a pattern that is relative to the path: "cpu[0-9]*" "/topology/core_id". */
-static int walk_pattern(struct walk *walk, const char *pattern)
+static void walk_pattern(struct walk *walk, const char *pattern)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
 	size_t length = strcspn(pattern, "/");
 	const struct dirent *entry;
 	char part[NAME_MAX + 1];
-	int r = 0;
 
-	if (memchr(pattern, '*', length) == NULL)
-		return walk_part(walk, pattern, length, pattern + length);
+	if (memchr(pattern, '*', length) == NULL) {
+		walk_part(walk, pattern, length, pattern + length);
+		return;
+	}
 	snprintf(part, sizeof(part), "%.*s", (int)length, pattern);
 	dir = opendir(walk->path);
-	while (dir && r == 0 && (entry = readdir(dir)))
+	while (dir && (entry = readdir(dir)))
 		if (fnmatch(part, entry->d_name, FNM_PERIOD) == 0)
-			r = walk_part(walk, entry->d_name, strlen(entry->d_name), pattern + length);
-	return r;
+			walk_part(walk, entry->d_name, strlen(entry->d_name), pattern + length);
 }
 
-static int record_rule(const struct recorder *recorder, const struct rule *rule)
+static void record_rule(const struct recorder *recorder, const struct rule *rule)
 {
 	struct walk walk = { .recorder = recorder, .rule = rule };
 	const char *name = rule->names;
@@ -353,16 +335,12 @@ static int record_rule(const struct recorder *recorder, const struct rule *rule)
 
 	while (*name) {
 		size_t length = strcspn(name, " ");
-		int r;
 
 		snprintf(pattern, sizeof(pattern), "%s/%.*s", rule->directory, (int)length, name);
-		r = walk_pattern(&walk, pattern);
-		if (r < 0)
-			return r;
+		walk_pattern(&walk, pattern);
 		name += length;
 		name += strspn(name, " ");
 	}
-	return 0;
 }
 
 /* --- Directories with private names. --- */
@@ -372,69 +350,59 @@ static int compare_words(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void free_words(char **words, size_t n)
+struct names {
+	char **items;
+	size_t n;
+};
+
+static void cleanup_names(struct names *names)
 {
-	for (size_t i = 0; i < n; i++)
-		free(words[i]);
-	free(words);
+	for (size_t i = 0; i < names->n; i++)
+		free(names->items[i]);
+	free(names->items);
 }
+#define _cleanup_names_ __attribute__((cleanup(cleanup_names)))
 
 /* The names in a directory, sorted, so that numbers in place of names are the same every time. */
-static int list_names(const char *path, char ***ret, size_t *ret_n)
+static struct names list_names(const char *path)
 {
 	_cleanup_closedir_ DIR *dir = opendir(path);
 	const struct dirent *entry;
-	char **names = NULL;
-	size_t n = 0;
+	struct names names = { 0 };
+	size_t capacity = 0;
 
-	while (dir && n < NAMES_MAX && (entry = readdir(dir))) {
-		char **more;
-
+	while (dir && names.n < NAMES_MAX && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		more = reallocarray(names, n + 1, sizeof(*names));
-		if (more)
-			names = more;
-		if (!more || !(names[n] = strdup(entry->d_name))) {
-			free_words(names, n);
-			return -ENOMEM;
-		}
-		n++;
+		xcheck(array_grow(&names.items, sizeof(*names.items), names.n, &capacity));
+		names.items[names.n++] = xptr(strdup(entry->d_name));
 	}
-	if (n > 0)
-		qsort(names, n, sizeof(*names), compare_words);
-	*ret = names;
-	*ret_n = n;
-	return 0;
+	if (names.n > 0)
+		qsort(names.items, names.n, sizeof(*names.items), compare_words);
+	return names;
 }
 
 /* Records files of the directory `from` as files of the directory `to`. */
-static int record_files(const struct recorder *recorder, const char *from, const char *to,
+static void record_files(const struct recorder *recorder, const char *from, const char *to,
 	const char *const *files, size_t n, scrub_function scrub)
 {
 	char path[PATH_MAX], name[PATH_MAX];
 
 	for (size_t i = 0; i < n; i++) {
-		int r;
-
 		if ((size_t)snprintf(path, sizeof(path), "%s/%s", from, files[i]) >= sizeof(path) ||
 			(size_t)snprintf(name, sizeof(name), "%s/%s", to, files[i]) >= sizeof(name))
 			continue;
-		r = record_file_as(recorder, path, name, scrub);
-		if (r < 0)
-			return r;
+		record_file_as(recorder, path, name, scrub);
 	}
-	return 0;
 }
 
 /* Records that a directory exists, even if no file in it is recorded. */
-static int record_directory(const struct recorder *recorder, const char *path)
+static void record_directory(const struct recorder *recorder, const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
-		return 0;
-	return add_entry(recorder->recording, TARBALL_DIRECTORY, path + 1, NULL, 0);
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		add_entry(recorder->recording, TARBALL_DIRECTORY, path + 1, NULL, 0);
 }
 
 /* AC, ADP1, BAT0 and the like are names of the firmware; others may have a mouse's address. */
@@ -449,30 +417,22 @@ static bool is_common_supply(const char *name)
 		strlen(name) <= letters + 2;
 }
 
-static int record_supplies(const struct recorder *recorder)
+static void record_supplies(const struct recorder *recorder)
 {
 	static const char *const files[] = { "type", "online", "status", "scope", "present" };
 	static const char top[] = "/sys/class/power_supply";
+	_cleanup_names_ struct names names = list_names(top);
 	char from[PATH_MAX], to[PATH_MAX];
-	char **names = NULL;
-	size_t n = 0;
-	int r;
 
-	r = record_directory(recorder, top);
-	if (r == 0)
-		r = list_names(top, &names, &n);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		snprintf(from, sizeof(from), "%s/%s", top, names[i]);
-		if (is_common_supply(names[i]))
-			snprintf(to, sizeof(to), "%s/%s", top + 1, names[i]);
+	record_directory(recorder, top);
+	for (size_t i = 0; i < names.n; i++) {
+		snprintf(from, sizeof(from), "%s/%s", top, names.items[i]);
+		if (is_common_supply(names.items[i]))
+			snprintf(to, sizeof(to), "%s/%s", top + 1, names.items[i]);
 		else
 			snprintf(to, sizeof(to), "%s/supply%zu", top + 1, i);
-		r = record_files(recorder, from, to, files, ARRAY_SIZE(files), NULL);
+		record_files(recorder, from, to, files, ARRAY_SIZE(files), NULL);
 	}
-	free_words(names, n);
-	return r;
 }
 
 static bool is_cpu_sensor(const char *directory)
@@ -489,35 +449,26 @@ static bool is_cpu_sensor(const char *directory)
 }
 
 /* Records what libsensors reads of the CPU's sensors, and the CPUs that are near them. */
-static int record_sensors(const struct recorder *recorder)
+static void record_sensors(const struct recorder *recorder)
 {
 	static const char *const files[] = { "name", "device/local_cpulist" };
 	static const char top[] = "/sys/class/hwmon";
+	_cleanup_names_ struct names names = list_names(top);
 	char from[PATH_MAX];
-	char **names = NULL;
-	size_t n = 0;
-	int r;
 
-	r = record_directory(recorder, top);
-	if (r == 0)
-		r = list_names(top, &names, &n);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; r == 0 && i < n; i++) {
+	record_directory(recorder, top);
+	for (size_t i = 0; i < names.n; i++) {
 		struct rule rule = { from + 1,
 			"temp*_input temp*_label temp*_max temp*_crit temp*_crit_alarm "
 			"device/trip_point_*_type device/trip_point_*_temp",
 			scrub_text, RULE_FOLLOW };
 
-		snprintf(from, sizeof(from), "%s/%s", top, names[i]);
+		snprintf(from, sizeof(from), "%s/%s", top, names.items[i]);
 		if (!is_cpu_sensor(from))
 			continue;
-		r = record_files(recorder, from, from + 1, files, ARRAY_SIZE(files), scrub_text);
-		if (r == 0)
-			r = record_rule(recorder, &rule);
+		record_files(recorder, from, from + 1, files, ARRAY_SIZE(files), scrub_text);
+		record_rule(recorder, &rule);
 	}
-	free_words(names, n);
-	return r;
 }
 
 /* Whether a cgroup is a partition (v2), or has a list of CPUs. The parents of a remote partition
@@ -554,49 +505,48 @@ static bool is_common_cgroup(const char *name)
 
 /* Records the cgroups below `from` that have CPUs of their own, and the common ones. `to` is the
  * name of `from` in the recording. */
-static int record_cgroups(
+static void record_cgroups(
 	const struct recorder *recorder, const char *from, const char *to, int depth)
 {
 	static const char *const files[] = { "cpuset.cpus", "cpuset.cpus.effective",
 		"cpuset.cpus.exclusive", "cpuset.cpus.exclusive.effective", "cpuset.cpus.partition",
 		"cpuset.effective_cpus", "cpuset.cpu_exclusive", "cpuset.sched_load_balance" };
+	_cleanup_names_ struct names names = list_names(from);
 	char below[PATH_MAX], name[PATH_MAX];
 	struct stat st;
-	char **names = NULL;
-	size_t n = 0;
-	int r;
 
-	r = list_names(from, &names, &n);
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		if ((size_t)snprintf(below, sizeof(below), "%s/%s", from, names[i]) >=
+	for (size_t i = 0; i < names.n; i++) {
+		bool is_common = is_common_cgroup(names.items[i]);
+		int length;
+
+		if ((size_t)snprintf(below, sizeof(below), "%s/%s", from, names.items[i]) >=
 				PATH_MAX - 64 ||
 			lstat(below, &st) < 0 || !S_ISDIR(st.st_mode))
 			continue;
-		if (is_common_cgroup(names[i]))
-			r = snprintf(name, sizeof(name), "%s/%s", to, names[i]);
+		if (is_common)
+			length = snprintf(name, sizeof(name), "%s/%s", to, names.items[i]);
 		else
-			r = snprintf(name, sizeof(name), "%s/group%zu", to, i);
-		r = r >= PATH_MAX - 64 ? -E2BIG : 0;
+			length = snprintf(name, sizeof(name), "%s/group%zu", to, i);
+		if (length >= PATH_MAX - 64) {
+			recorder->recording->is_too_large = true;
+			return;
+		}
 		/* Other cgroups can be skipped with everything below them: the parents of a
 		 * partition are partitions, or have its CPUs in their own list. */
-		if (r < 0 || (!has_own_cpus(below) && !is_common_cgroup(names[i])))
+		if (!is_common && !has_own_cpus(below))
 			continue;
-		r = record_files(recorder, below, name, files, ARRAY_SIZE(files), NULL);
-		if (r == 0 && depth > 1)
-			r = record_cgroups(recorder, below, name, depth - 1);
+		record_files(recorder, below, name, files, ARRAY_SIZE(files), NULL);
+		if (depth > 1)
+			record_cgroups(recorder, below, name, depth - 1);
 	}
-	free_words(names, n);
-	return r;
 }
 
 /* Appends the name of a cgroup; `level` stands for a private name. */
 static void append_level(struct text *to, const char *name, size_t length, size_t level)
 {
-	_cleanup_free_ char *copy = strndup(name, length);
+	_cleanup_free_ char *copy = xptr(strndup(name, length));
 
-	if (!copy)
-		to->failed = true;
-	else if (is_common_cgroup(copy))
+	if (is_common_cgroup(copy))
 		text_appendf(to, "/%s", copy);
 	else
 		text_appendf(to, "/level%zu", level);
@@ -604,7 +554,7 @@ static void append_level(struct text *to, const char *name, size_t length, size_
 
 /* Records the quota of the cgroup and of all above it, and appends to `home` how the cgroup is
  * called in the recording. */
-static int record_levels(
+static void record_levels(
 	const struct recorder *recorder, const struct quota_cgroup *cgroup, struct text *home)
 {
 	static const char *const files[] = { "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us",
@@ -612,7 +562,6 @@ static int record_levels(
 	bool is_unified = access(CGROUPS "/cgroup.controllers", F_OK) == 0;
 	_cleanup_text_ struct text from = { 0 }, to = { 0 };
 	const char *name = cgroup->path;
-	int r = 0;
 
 	text_append(&from, cgroup->mount);
 	text_append(&to, &CGROUPS[1]);
@@ -620,40 +569,36 @@ static int record_levels(
 		text_appendf(&to, "/%s", cgroup->controllers);
 	else if (!is_unified)
 		text_append(&to, "/unified");
-	for (size_t level = 0; r == 0; level++) {
+	for (size_t level = 0;; level++) {
 		size_t length;
 
 		if (from.failed || to.failed)
-			return -ENOMEM;
+			xalloc_fail();
 		/* It may have none of the files. */
 		if (level > 0)
-			r = add_entry(recorder->recording, TARBALL_DIRECTORY, to.data, NULL, 0);
-		if (r == 0)
-			r = record_files(
-				recorder, from.data, to.data, files, ARRAY_SIZE(files), NULL);
+			add_entry(recorder->recording, TARBALL_DIRECTORY, to.data, NULL, 0);
+		record_files(recorder, from.data, to.data, files, ARRAY_SIZE(files), NULL);
 		if (!*name)
-			break;
+			return;
 		length = strcspn(++name, "/");
 		text_appendf(&from, "/%.*s", (int)length, name);
 		append_level(&to, name, length, level);
 		append_level(home, name, length, level);
 		name += length;
 	}
-	return r;
 }
 
 /* Records the CPU quota of the cgroup from which this is called (quota.h). */
-static int record_quota(const struct recorder *recorder)
+static void record_quota(const struct recorder *recorder)
 {
-	_cleanup_text_ struct text home = { 0 };
 	struct quota_cgroup cgroup = { 0 };
+	struct text home = { 0 };
 	size_t size;
-	char *text;
 	int r;
 
-	r = quota_find_cgroup(0, &cgroup);
-	if (r == -ENOMEM || r == -ENODATA)
-		return r == -ENOMEM ? r : 0;
+	r = xcheck(quota_find_cgroup(0, &cgroup));
+	if (r == -ENODATA)
+		return;
 	/* Neither can it be seen in the recording where it could not be seen here. */
 	if (r < 0)
 		text_append(&home, "1:cpu:/hidden\n0::");
@@ -662,50 +607,36 @@ static int record_quota(const struct recorder *recorder)
 	else
 		text_append(&home, "0::");
 	size = home.length;
-	r = r == 0 ? record_levels(recorder, &cgroup, &home) : 0;
+	if (r == 0)
+		record_levels(recorder, &cgroup, &home);
 	quota_cgroup_clear(&cgroup);
 	text_append(&home, home.length == size ? "/\n" : "\n");
 	size = home.length;
-	text = r == 0 ? text_steal(&home) : NULL;
-	if (r == 0)
-		r = text ? add_entry(recorder->recording, TARBALL_FILE, "proc/self/cgroup", text,
-				   size)
-			 : -ENOMEM;
-	return r;
+	add_entry(recorder->recording, TARBALL_FILE, "proc/self/cgroup", xptr(text_steal(&home)),
+		size);
 }
 
-/* -ENOMEM, -E2BIG beyond TARBALL_ENTRIES_MAX or TARBALL_BYTES_MAX. */
-static int read_machine(const struct scrub_names *names, struct recording **ret)
+static struct recording *read_machine(const struct scrub_names *names)
 {
-	_cleanup_(recording) struct recording *recording = calloc(1, sizeof(*recording));
+	struct recording *recording = xptr(calloc(1, sizeof(*recording)));
 	struct recorder recorder = { .recording = recording, .names = names };
-	int r;
 
-	if (!recording)
-		return -ENOMEM;
 	/* These directories show that the kernel lacks the files that are not recorded below
 	 * them. */
-	r = record_directory(&recorder, "/sys/kernel/mm");
-	if (r == 0)
-		r = record_directory(&recorder, "/sys/class");
-	for (size_t i = 0; i < ARRAY_SIZE(rules) && r == 0; i++)
-		r = record_rule(&recorder, &rules[i]);
-	if (r == 0)
-		r = record_supplies(&recorder);
-	if (r == 0)
-		r = record_sensors(&recorder);
+	record_directory(&recorder, "/sys/kernel/mm");
+	record_directory(&recorder, "/sys/class");
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		record_rule(&recorder, &rules[i]);
+	record_supplies(&recorder);
+	record_sensors(&recorder);
 	/* Cgroup v2, else v1, where /sys/fs/cgroup is a directory of hierarchies. */
-	if (r == 0 && access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0)
-		r = record_cgroups(&recorder, "/sys/fs/cgroup", "sys/fs/cgroup", CGROUP_DEPTH);
-	else if (r == 0)
-		r = record_cgroups(
+	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0)
+		record_cgroups(&recorder, "/sys/fs/cgroup", "sys/fs/cgroup", CGROUP_DEPTH);
+	else
+		record_cgroups(
 			&recorder, "/sys/fs/cgroup/cpuset", "sys/fs/cgroup/cpuset", CGROUP_DEPTH);
-	if (r == 0)
-		r = record_quota(&recorder);
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(recording);
-	return 0;
+	record_quota(&recorder);
+	return recording;
 }
 
 int record_run(const char *path, bool verbose)
@@ -715,26 +646,25 @@ int record_run(const char *path, bool verbose)
 	_cleanup_(recording) struct recording *recording = NULL;
 	int r;
 
-	r = file_replace_begin(path, &file);
+	r = xcheck(file_replace_begin(path, &file));
 	if (r < 0) {
 		say("cannot write %s: %s", path, file_replace_explain(r));
 		return EXIT_FAILED;
 	}
-	r = scrub_names_read(&names);
-	if (r == 0)
-		r = read_machine(names, &recording);
-	if (r < 0) {
-		say_errno(r, "cannot record this machine");
+	names = scrub_names_read();
+	recording = read_machine(names);
+	if (recording->is_too_large) {
+		say_errno(E2BIG, "cannot record this machine");
 		return EXIT_FAILED;
 	}
-	r = tarball_write(file_replace_stream(file), recording->entries, recording->n);
+	r = xcheck(tarball_write(file_replace_stream(file), recording->entries, recording->n));
 	if (r == -EOPNOTSUPP) {
 		say("cannot write %s: this build cannot write archives (it has no libarchive)",
 			path);
 		return EXIT_FAILED;
 	}
 	if (r == 0)
-		r = file_replace_commit(TAKE_PTR(file));
+		r = xcheck(file_replace_commit(TAKE_PTR(file)));
 	if (r < 0) {
 		say_errno(r, "cannot write %s", path);
 		return EXIT_FAILED;

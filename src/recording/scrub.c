@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "basic/array.h"
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "basic/xalloc.h"
 #include "machine/identity.h"
 #include "recording/scrub.h"
 
@@ -25,16 +26,12 @@ struct name {
 struct scrub_names {
 	struct name *items;
 	size_t n;
+	size_t capacity;
 };
 
-int scrub_names_new(struct scrub_names **ret)
+struct scrub_names *scrub_names_new(void)
 {
-	struct scrub_names *names = calloc(1, sizeof(*names));
-
-	if (!names)
-		return -ENOMEM;
-	*ret = names;
-	return 0;
+	return xptr(calloc(1, sizeof(struct scrub_names)));
 }
 
 void scrub_names_free(struct scrub_names *names)
@@ -49,25 +46,16 @@ void scrub_names_free(struct scrub_names *names)
 	free(names);
 }
 
-int scrub_names_add(struct scrub_names *names, const char *name, const char *substitute)
+void scrub_names_add(struct scrub_names *names, const char *name, const char *substitute)
 {
-	struct name *items, item;
-
 	/* A name of one letter would be found in many words. */
 	if (strlen(name) < 2 || names->n >= NAMES_MAX)
-		return 0;
-	items = reallocarray(names->items, names->n + 1, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	names->items = items;
-	item = (struct name){ .name = strdup(name), .substitute = strdup(substitute) };
-	if (!item.name || !item.substitute) {
-		free(item.name);
-		free(item.substitute);
-		return -ENOMEM;
-	}
-	items[names->n++] = item;
-	return 0;
+		return;
+	xcheck(array_grow(&names->items, sizeof(*names->items), names->n, &names->capacity));
+	names->items[names->n++] = (struct name){
+		.name = xptr(strdup(name)),
+		.substitute = xptr(strdup(substitute)),
+	};
 }
 
 /* The longest first, so that "eth1-backup" is found before "eth1". */
@@ -79,19 +67,17 @@ static int compare_names(const void *a, const void *b)
 	return m != n ? (m < n) - (m > n) : strcmp(x->name, y->name);
 }
 
-static int read_host(struct scrub_names *names)
+static void read_host(struct scrub_names *names)
 {
 	struct utsname uts;
-	int r;
 
 	if (uname(&uts) < 0 || strcmp(uts.nodename, "localhost") == 0)
-		return 0;
-	r = scrub_names_add(names, uts.nodename, "host");
-	if (r == 0 && strchr(uts.nodename, '.')) {
+		return;
+	scrub_names_add(names, uts.nodename, "host");
+	if (strchr(uts.nodename, '.')) {
 		*strchr(uts.nodename, '.') = '\0';
-		r = scrub_names_add(names, uts.nodename, "host");
+		scrub_names_add(names, uts.nodename, "host");
 	}
-	return r;
 }
 
 /* Names like "eth0" are recorded; a name that somebody has chosen may be private. */
@@ -109,7 +95,7 @@ static bool is_common_interface(const char *name)
 	return false;
 }
 
-static int read_interfaces(struct scrub_names *names)
+static void read_interfaces(struct scrub_names *names)
 {
 	_cleanup_closedir_ DIR *dir = opendir("/sys/class/net");
 	const struct dirent *entry;
@@ -117,34 +103,23 @@ static int read_interfaces(struct scrub_names *names)
 
 	while (dir && (entry = readdir(dir))) {
 		char substitute[32];
-		int r;
 
 		if (entry->d_name[0] == '.' || is_common_interface(entry->d_name))
 			continue;
 		snprintf(substitute, sizeof(substitute), "net%u", n++);
-		r = scrub_names_add(names, entry->d_name, substitute);
-		if (r < 0)
-			return r;
+		scrub_names_add(names, entry->d_name, substitute);
 	}
-	return 0;
 }
 
-int scrub_names_read(struct scrub_names **ret)
+struct scrub_names *scrub_names_read(void)
 {
-	_cleanup_(scrub_names) struct scrub_names *names = NULL;
-	int r;
+	struct scrub_names *names = scrub_names_new();
 
-	r = scrub_names_new(&names);
-	if (r == 0)
-		r = read_host(names);
-	if (r == 0)
-		r = read_interfaces(names);
-	if (r < 0)
-		return r;
+	read_host(names);
+	read_interfaces(names);
 	if (names->n > 0)
 		qsort(names->items, names->n, sizeof(*names->items), compare_names);
-	*ret = TAKE_PTR(names);
-	return 0;
+	return names;
 }
 
 /* --- Matches anywhere in a text. Each function returns the length of the match, or 0. --- */
@@ -231,7 +206,7 @@ static size_t find_address(char before, const char *at, const char **ret)
  * replaced. */
 static char *replace(const struct scrub_names *names, const char *text, bool *ret_addresses)
 {
-	_cleanup_text_ struct text clean = { 0 };
+	struct text clean = { 0 };
 	bool addresses = false;
 	char before = '\0';
 
@@ -256,7 +231,7 @@ static char *replace(const struct scrub_names *names, const char *text, bool *re
 	}
 	if (ret_addresses)
 		*ret_addresses = addresses;
-	return text_steal(&clean);
+	return xptr(text_steal(&clean));
 }
 
 char *scrub_text(const struct scrub_names *names, const char *text)
@@ -268,7 +243,7 @@ char *scrub_text(const struct scrub_names *names, const char *text)
 	/* Again, because of addresses without anything between them: in 10.0.0.1.10.0.0.2 the first
 	 * pass replaces only one. This ends, because no substitute has a digit or is longer than
 	 * what it replaces. */
-	while (clean && addresses) {
+	while (addresses) {
 		char *again = replace(&none, clean, &addresses);
 
 		free(clean);
@@ -330,17 +305,13 @@ static bool is_public_interface(const char *name)
 char *scrub_actions(const struct scrub_names *names, const char *text)
 {
 	_cleanup_free_ char *known = scrub_text(names, text);
-	_cleanup_text_ struct text clean = { 0 };
+	struct text clean = { 0 };
 
-	if (!known)
-		return NULL;
 	for (const char *at = known; *at;) {
 		size_t length = strcspn(at, " ,\t\n"), end = find_interface_end(at, length);
 		size_t begin = MIN(find_interface_begin(at), end);
-		_cleanup_free_ char *name = strndup(at + begin, end - begin);
+		_cleanup_free_ char *name = xptr(strndup(at + begin, end - begin));
 
-		if (!name)
-			return NULL;
 		if (*name && !is_public_interface(name)) {
 			text_append_n(&clean, at, begin);
 			text_append(&clean, "net");
@@ -353,24 +324,23 @@ char *scrub_actions(const struct scrub_names *names, const char *text)
 		text_append_n(&clean, at + begin, length - begin);
 		at += length;
 	}
-	return text_steal(&clean);
+	return xptr(text_steal(&clean));
 }
 
 char *scrub_cmdline(const struct scrub_names *names, const char *text)
 {
-	_cleanup_free_ char *picked = identity_pick_parameters(text);
-	_cleanup_free_ char *clean = picked ? scrub_text(names, picked) : NULL;
-	char *line;
+	_cleanup_free_ char *picked = xptr(identity_pick_parameters(text));
+	_cleanup_free_ char *clean = scrub_text(names, picked);
+	char *line = NULL;
 
-	if (!clean || asprintf(&line, "%s\n", clean) < 0)
-		return NULL;
+	xcheck(text_format(&line, "%s\n", clean));
 	return line;
 }
 
 /* Removes all parentheses: "Linux version 6.1.0-18-amd64 (who@where) (gcc ...) #1 SMP ...". */
 char *scrub_version(const struct scrub_names *names, const char *text)
 {
-	_cleanup_text_ struct text clean = { 0 };
+	struct text clean = { 0 };
 	_cleanup_free_ char *outside = NULL;
 	unsigned depth = 0;
 
@@ -382,8 +352,8 @@ char *scrub_version(const struct scrub_names *names, const char *text)
 		else if (depth == 0 && !(*text == ' ' && text[1] == '('))
 			text_append_n(&clean, text, 1);
 	}
-	outside = text_steal(&clean);
-	return outside ? scrub_own_names(names, outside) : NULL;
+	outside = xptr(text_steal(&clean));
+	return scrub_own_names(names, outside);
 }
 
 /* Whether the line begins with that key: "model name\t: ...". */
@@ -455,14 +425,12 @@ char *scrub_cpuinfo(const struct scrub_names *names, const char *text)
 		/* RISC-V */
 		"hart", "isa", "hart isa", "mmu", "uarch", "mvendorid", "marchid", "mimpid"
 	};
-	_cleanup_text_ struct text kept = { 0 };
+	struct text kept = { 0 };
 	_cleanup_free_ char *clean = NULL;
 
 	keep_lines(&kept, text, keys, ARRAY_SIZE(keys));
 	keep_numbered(&kept, text);
-	clean = text_steal(&kept);
-	if (!clean)
-		return NULL;
+	clean = xptr(text_steal(&kept));
 	hide_identification(clean);
 	return scrub_own_names(names, clean);
 }
@@ -471,17 +439,17 @@ char *scrub_sysinfo(const struct scrub_names *names, const char *text)
 {
 	static const char *const keys[] = { "Manufacturer", "Type", "LPAR Number",
 		"VM00 Control Program" };
-	_cleanup_text_ struct text kept = { 0 };
+	struct text kept = { 0 };
 	_cleanup_free_ char *clean = NULL;
 
 	keep_lines(&kept, text, keys, ARRAY_SIZE(keys));
-	clean = text_steal(&kept);
-	return clean ? scrub_own_names(names, clean) : NULL;
+	clean = xptr(text_steal(&kept));
+	return scrub_own_names(names, clean);
 }
 
 char *scrub_swaps(const struct scrub_names *names, const char *text)
 {
-	_cleanup_text_ struct text clean = { 0 };
+	struct text clean = { 0 };
 	size_t length = strcspn(text, "\n");
 	unsigned n = 0;
 
@@ -502,12 +470,12 @@ char *scrub_swaps(const struct scrub_names *names, const char *text)
 		text_append(&clean, "\n");
 		text += length + (text[length] == '\n');
 	}
-	return text_steal(&clean);
+	return xptr(text_steal(&clean));
 }
 
 char *scrub_everything(const struct scrub_names *names, const char *text)
 {
 	(void)names;
 	(void)text;
-	return strdup("\n");
+	return xptr(strdup("\n"));
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Removes from texts of the kernel what identifies a machine: serial numbers, addresses, names. For
- * each kind of text there is a list of what may stay. Functions return malloc'd text, or NULL
- * without memory.
+ * each kind of text there is a list of what may stay. Functions return malloc'd text.
  */
 #ifndef QUIESCE_RECORDING_SCRUB_H
 #define QUIESCE_RECORDING_SCRUB_H
@@ -14,10 +13,10 @@
 /* The names of this machine, with a substitute for each: its host name, its network interfaces. */
 struct scrub_names;
 
-int scrub_names_read(struct scrub_names **ret);
+struct scrub_names *scrub_names_read(void);
 /* An empty list, for tests. scrub_names_add(): `name` is replaced by `substitute`. */
-int scrub_names_new(struct scrub_names **ret);
-int scrub_names_add(struct scrub_names *names, const char *name, const char *substitute);
+struct scrub_names *scrub_names_new(void);
+void scrub_names_add(struct scrub_names *names, const char *name, const char *substitute);
 void scrub_names_free(struct scrub_names *names);
 DEFINE_CLEANUP(scrub_names, scrub_names_free);
 

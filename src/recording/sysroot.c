@@ -16,6 +16,7 @@
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "basic/xalloc.h"
 #include "recording/copy.h"
 #include "recording/mounts.h"
 #include "recording/sysroot.h"
@@ -448,12 +449,12 @@ static int show_machine(bool is_ours, struct removed *removed, char **ret_missin
 		r = mounts_join_path(path, machine.path, "sys", ret_why);
 	if (r == 0)
 		r = mounts_for_each_name(path, note_missing, &hiding, ret_why);
-	if (r == 0 && hiding.missing.failed)
-		r = -ENOMEM;
 	if (r == 0 && (chroot(ROOT) < 0 || chdir("/") < 0))
 		r = build_failed("chroot", ret_why);
 	if (r == 0)
-		*ret_missing = hiding.missing.length > 0 ? text_steal(&hiding.missing) : NULL;
+		*ret_missing = hiding.missing.length > 0 || hiding.missing.failed
+			? xptr(text_steal(&hiding.missing))
+			: NULL;
 	text_clear(&hiding.missing);
 	return r;
 }
@@ -492,10 +493,8 @@ int sysroot_enter(const char *recording, char **ret_missing, char **ret_removed,
 	if (r == 0)
 		r = show_machine(S_ISREG(st.st_mode), &removed, ret_missing, ret_why);
 	text_append_rest(&removed.names, removed.n, REMOVED_SHOWN);
-	if (r == 0 && removed.names.failed)
-		r = -ENOMEM;
 	if (r == 0)
-		*ret_removed = removed.n > 0 ? text_steal(&removed.names) : NULL;
+		*ret_removed = removed.n > 0 ? xptr(text_steal(&removed.names)) : NULL;
 	text_clear(&removed.names);
 	return r;
 }

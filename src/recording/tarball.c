@@ -13,10 +13,12 @@
 #include <archive_entry.h>
 #endif
 
+#include "basic/array.h"
 #include "basic/cleanup.h"
 #include "basic/file.h"
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "basic/xalloc.h"
 #include "recording/tarball.h"
 
 bool tarball_link_stays_inside(const char *path, const char *target)
@@ -92,14 +94,10 @@ static int write_entry(
 
 int tarball_write(FILE *stream, struct tarball_entry *entries, size_t n)
 {
-	struct archive *archive = archive_write_new();
-	struct archive_entry *header = archive_entry_new();
+	struct archive *archive = xptr(archive_write_new());
+	struct archive_entry *header = xptr(archive_entry_new());
 	int r = 0;
 
-	if (!archive || !header) {
-		r = -ENOMEM;
-		goto out;
-	}
 	if (n > 0)
 		qsort(entries, n, sizeof(*entries), compare_entries);
 	if (archive_write_add_filter_gzip(archive) != ARCHIVE_OK ||
@@ -114,7 +112,6 @@ int tarball_write(FILE *stream, struct tarball_entry *entries, size_t n)
 		r = write_entry(archive, header, &entries[i]);
 	if (r == 0 && archive_write_close(archive) != ARCHIVE_OK)
 		r = archive_error(archive);
-out:
 	archive_entry_free(header);
 	archive_write_free(archive);
 	return r;
@@ -131,6 +128,7 @@ struct unpacking {
 	int directory;
 	struct link *links;
 	size_t n_links;
+	size_t links_room;
 	size_t n_entries;
 	uint64_t bytes;
 	char *why;
@@ -138,17 +136,17 @@ struct unpacking {
 
 static int refuse(struct unpacking *u, const char *path, const char *what)
 {
-	(void)text_format(&u->why, "%s%s%s", path, *path ? " " : "", what);
+	xcheck(text_format(&u->why, "%s%s%s", path, *path ? " " : "", what));
 	return -EBADMSG;
 }
 
 static int fail(struct unpacking *u, const char *path, int error)
 {
-	(void)text_format(&u->why, "%s: %s", path, strerror(-error));
+	xcheck(text_format(&u->why, "%s: %s", path, strerror(-error)));
 	return error;
 }
 
-/* Removes "./" at the beginning and slashes at the end; "" is the top. NULL without memory. */
+/* Removes "./" at the beginning and slashes at the end; "" is the top. */
 static char *clean_path(const char *path)
 {
 	char *clean;
@@ -156,9 +154,7 @@ static char *clean_path(const char *path)
 
 	while (path[0] == '.' && (path[1] == '/' || path[1] == '\0'))
 		path += 1 + strspn(path + 1, "/");
-	clean = strdup(path);
-	if (!clean)
-		return NULL;
+	clean = xptr(strdup(path));
 	length = strlen(clean);
 	/* One slash is left of a path of slashes, so that it is still absolute. */
 	while (length > 1 && clean[length - 1] == '/')
@@ -224,24 +220,13 @@ static int unpack_file(struct unpacking *u, const char *path, bool read_only)
 
 static int add_link(struct unpacking *u, const char *path, const char *target)
 {
-	struct link *links;
-
 	if (!target || !tarball_link_stays_inside(path, target))
 		return refuse(u, path, "is a link that leads out");
-	/* The array has room for 16 links, or for the next power of two. */
-	if ((u->n_links & (u->n_links - 1)) == 0) {
-		links = reallocarray(u->links, MAX(u->n_links * 2, (size_t)16), sizeof(*links));
-		if (!links)
-			return -ENOMEM;
-		u->links = links;
-	}
-	u->links[u->n_links] = (struct link){ .path = strdup(path), .target = strdup(target) };
-	if (!u->links[u->n_links].path || !u->links[u->n_links].target) {
-		free(u->links[u->n_links].path);
-		free(u->links[u->n_links].target);
-		return -ENOMEM;
-	}
-	u->n_links++;
+	xcheck(array_grow(&u->links, sizeof(*u->links), u->n_links, &u->links_room));
+	u->links[u->n_links++] = (struct link){
+		.path = xptr(strdup(path)),
+		.target = xptr(strdup(target)),
+	};
 	return 0;
 }
 
@@ -252,7 +237,7 @@ static int unpack_entry(struct unpacking *u, struct archive_entry *header)
 	int r;
 
 	if (!path)
-		return name ? -ENOMEM : refuse(u, "", "a name in it cannot be read");
+		return refuse(u, "", "a name in it cannot be read");
 	if (is_odd_path(path))
 		return refuse(u, path, "is no path inside of it");
 	if (++u->n_entries > TARBALL_ENTRIES_MAX)
@@ -311,10 +296,10 @@ static int unpack_all(struct unpacking *u, int fd)
 
 int tarball_unpack(int fd, int directory, char **ret_why)
 {
-	struct unpacking u = { .directory = directory, .archive = archive_read_new() };
+	struct unpacking u = { .directory = directory, .archive = xptr(archive_read_new()) };
 	int r;
 
-	r = u.archive ? unpack_all(&u, fd) : -ENOMEM;
+	r = unpack_all(&u, fd);
 	for (size_t i = 0; i < u.n_links; i++) {
 		free(u.links[i].path);
 		free(u.links[i].target);
@@ -340,7 +325,7 @@ int tarball_unpack(int fd, int directory, char **ret_why)
 {
 	(void)fd;
 	(void)directory;
-	*ret_why = strdup("this build cannot read archives (it has no libarchive)");
+	*ret_why = xptr(strdup("this build cannot read archives (it has no libarchive)"));
 	return -EOPNOTSUPP;
 }
 

@@ -47,9 +47,9 @@ int tarball_write(FILE *stream, struct tarball_entry *entries, size_t n);
  *
  * -EOPNOTSUPP in a build without libarchive; -EBADMSG for a file that is no such archive, or cannot
  * be trusted (an absolute path, "..", a link that leads out, a device, a name twice, too many
- * entries or bytes); else the error of writing. *ret_why (malloc'd, may be NULL) is then one
- * phrase: "sys/x is neither a file, a directory nor a symbolic link". After a failure the directory
- * may have some entries.
+ * entries or bytes); else the error of writing. *ret_why (malloc'd; NULL only for an error of
+ * libarchive's) is then one phrase: "sys/x is neither a file, a directory nor a symbolic link".
+ * After a failure the directory may have some entries.
  */
 int tarball_unpack(int fd, int directory, char **ret_why);
 

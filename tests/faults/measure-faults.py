@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """runpinned and bench-report while something fails. Each of their system calls fails once, or from then
-on for ever, with each error that it can return; and so does each allocation.
+on for ever, with each error that it can return; and so does each allocation, also those of isol-check.
 
     measure-faults.py [--all|--sample N] [--seed N] [--only WORD] [--at ROLE,CALL,NUMBER,ERRNO,once|forever]
 
@@ -28,6 +28,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 
@@ -37,6 +38,7 @@ from machine import Failed, Skip, check, run_tests  # noqa: E402
 
 RUNPINNED = os.environ['RUNPINNED']
 BENCH_REPORT = os.environ['BENCH_REPORT']
+ISOL_CHECK = os.environ['ISOL_CHECK']
 FAULT = os.environ['MEASURE_FAULT']
 MALLOC = os.environ['FAILING_MALLOC']
 EMPTY = os.environ['EMPTY']
@@ -129,6 +131,7 @@ class Scenario:
     program = 'runpinned'
     # For lack of memory, or wait for ever: fontconfig 2.14 waits for a lock of its own then.
     may_crash = False
+    fine = (0,)  # the statuses that need no message
 
     def __init__(self, name, arguments, before=None):
         self.name = name
@@ -225,6 +228,51 @@ class Report(Scenario):
             wanted((place.out / name).read_bytes() == before, f'{name} was changed')
 
 
+class Look(Scenario):
+    """isol-check: it does all of its work, or ends with one message. What the C library has no memory for,
+    a folder or a stream, is not known: so the findings of a whole output may be others."""
+
+    program = 'isol-check'
+    fine = (0, 3)
+    # The first one is ours. A folder of a recording, a thread, glob(), the configuration of libsensors, and
+    # an archive, which does not tell why it cannot be written, are those of libraries.
+    ENDS = re.compile(r'isol-check: out of memory\n|isol-check: cannot show .*: Cannot allocate memory\n|'
+                      r'isol-check: cannot measure CPU \d+: Resource temporarily unavailable\n|'
+                      r'free\(\): double free detected.*\n|out of dynamic memory in yy.*\n|.*flex scanner failed\n|'
+                      r'Fatal Internal Error in libarchive: Out of memory\n|'
+                      r'isol-check: cannot write .*: Input/output error\n')
+
+    def __init__(self, name, arguments, output=None):
+        super().__init__(name, arguments)
+        self.output = output
+        self.may_crash = True
+        self.whole = None
+
+    def command(self, place):
+        return [ISOL_CHECK, *(word.format(out=place.out, cpu=place.cpu) for word in self.arguments)]
+
+    def outcome(self, stdout):
+        """Which checks there are, or which kinds of figures; else the first line, without its numbers."""
+        if not stdout.startswith('{'):
+            lines = [line for line in stdout.splitlines() if line and not line.startswith('note:')]
+            return re.sub(r'[\d.]+', 'N', lines[0]) if lines else ''
+        rows, = json.loads(stdout).values()
+        return {row.get('id') or row['subject'] for row in rows} - {'softirq', 'interrupt', 'task', 'note'}
+
+    def check_end(self, place, status, stdout, stderr):
+        path = place.out / self.output if self.output else None
+        others = {each.name for each in place.out.iterdir()} - {self.output}
+        wanted(not others, f'left in the folder: {others}')
+        if status not in self.fine:
+            wanted(self.ENDS.fullmatch(stderr), f'status {status}, another message')
+            wanted(not path or not path.exists(), f'{self.output} was written')
+            return
+        wanted(self.outcome(stdout) == self.whole, f'status {status}, and another outcome: {stdout[-300:]!r}')
+        if path:
+            with tarfile.open(path) as recording:
+                wanted(len(recording.getmembers()) > 100, 'a part of the recording')
+
+
 def run(command, place, may_hang=False, **environment):
     # The messages of the program go to a file in memory, so that a full disk does not matter.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -254,11 +302,11 @@ def judge(scenario, place, status, outlived, stdout, stderr):
     wanted(status < 128 or scenario.may_crash, f'it ended by signal {status - 128}')
     wanted(outlived == 0, f'{outlived} processes outlived it')
     said = re.search(rf'^(?:/.*/)?{scenario.program}: .', stderr, re.MULTILINE)
-    # The dynamic loader, of which not all messages have a name before them, and the reader of
-    # libsensors' configuration, which ends the program by itself.
+    # The dynamic loader, of which not all messages have a name before them; the reader of libsensors'
+    # configuration and libarchive, which end the program by themselves.
     others = (status == 127 and stderr) or 'flex scanner failed' in stderr \
-        or stderr.startswith('out of dynamic memory in yy')
-    wanted(status == 0 or status > 128 or said or others,
+        or stderr.startswith(('out of dynamic memory in yy', 'Fatal Internal Error in libarchive'))
+    wanted(status in scenario.fine or status > 128 or said or others,
            f'status {status} without a message ({stderr!r})')
     scenario.check_end(place, status, stdout, stderr)
 
@@ -353,11 +401,14 @@ def try_allocation(scenario, place, case):
 def list_allocations(scenario, place):
     place.prepare(scenario)
     count = place.root / 'allocations'
+    # isol-check may have gone where that file cannot be seen; the output is there all the same.
+    is_look = isinstance(scenario, Look)
     status, _, stderr = run(scenario.command(place), place, LD_PRELOAD=MALLOC,
-                            FAIL_ALLOC_COUNT=str(count))
-    check(status == 0, f'nothing fails, and yet: {status} {stderr}')
-    return [(number, how) for number in range(1, int(count.read_text()) + 1)
-            for how in (('once',) if scenario.may_crash else ('once', 'forever'))]
+                            FAIL_ALLOC_COUNT='/proc/self/fd/2' if is_look else str(count))
+    check(status in scenario.fine, f'nothing fails, and yet: {status} {stderr}')
+    return [(number, how) for number in range(1, int(stderr if is_look else count.read_text()) + 1)
+            for how in (('once',) if scenario.program == 'bench-report' and scenario.may_crash
+                        else ('once', 'forever'))]
 
 
 # --- All failures ---
@@ -404,7 +455,15 @@ class Campaign:
         check(not violations, f'{len(violations)} violations, --seed {self.options.seed}:\n{text}')
 
     def learn(self, scenario):
-        """The output of bench-report when nothing fails."""
+        """What bench-report and isol-check do when nothing fails."""
+        if isinstance(scenario, Look):
+            place = self.places[0]
+            place.prepare(scenario)
+            status, stdout, stderr = run(scenario.command(place), place)
+            if '--sysroot' in scenario.arguments and status == 1:
+                raise Skip(stderr.strip())
+            check(status in scenario.fine, f'nothing fails, and yet: {status} {stderr}')
+            scenario.whole = scenario.outcome(stdout)
         if isinstance(scenario, Report) and not scenario.whole:
             place = self.places[0]
             place.prepare(scenario)
@@ -460,6 +519,12 @@ def main():
     campaign = Campaign(options)
     old, new = make_result('-n', '1', '--name', 'old'), make_result('-n', '30', '--name', 'new')
     other, third = (make_result('-n', '30', '--name', 'new') for _ in range(2))
+    # Unpacked, because libarchive ends a program by itself where memory is short, or crashes.
+    machine = os.path.join(campaign.holder.name, 'machine')
+    record = [ISOL_CHECK, '--record', '/dev/stdout']
+    with subprocess.Popen(record, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process, \
+            tarfile.open(fileobj=process.stdout, mode='r|*') as recording:
+        recording.extractall(machine)
     # The number of failures of each kind in a sample.
     scenarios = (
         (Scenario('new', ['-o', '{out}/result.json', '--csv', '{out}/runs.csv']), 80, 20),
@@ -481,13 +546,22 @@ def main():
                 {'new.json': new, 'old.json': old}, 'merged.json'), 20, 15),
         (Report('plot', ['plot', '-o', '{out}/picture.svg', '{out}/new.json'], {'new.json': new},
                 'picture.svg'), 10, 10),
+        (Look('checks', ['--sysroot', machine, '-c', '{cpu}']), 0, 100),
+        (Look('json', ['--json', '-c', '{cpu}', '--watch', '0.01']), 0, 100),
+        (Look('cmdline', ['--sysroot', machine, '--cmdline']), 0, 20),
+        (Look('pick', ['--pick']), 0, 20),
+        (Look('measure', ['--measure=0.01', '--json', '-c', '{cpu}']), 0, 50),
+        (Look('text', ['--measure=0.01', '-c', '{cpu}']), 0, 20),
+        (Look('record', ['--record', '{out}/machine.tar.gz'], output='machine.tar.gz'), 0, 100),
     )
     tests = []
     for scenario, calls, allocations in scenarios:
         if options.sample:
-            calls = allocations = options.sample
-        tests.append((f'{scenario.program} {scenario.name}: system calls',
-                      lambda s=scenario, n=calls: campaign.fail_calls(s, n)))
+            calls, allocations = min(calls, 1) * options.sample, options.sample
+        # Of isol-check, which reads hundreds of files, any of which may be missing, no call fails.
+        if calls > 0:
+            tests.append((f'{scenario.program} {scenario.name}: system calls',
+                          lambda s=scenario, n=calls: campaign.fail_calls(s, n)))
         if not options.at:
             tests.append((f'{scenario.program} {scenario.name}: allocations',
                           lambda s=scenario, n=allocations: campaign.fail_allocations(s, n)))

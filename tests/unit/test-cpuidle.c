@@ -56,6 +56,7 @@ static void remove_file(unsigned state, const char *file)
 static void test_states(_unused_ void **state)
 {
 	struct cpuidle cpuidle;
+	uint64_t usage;
 
 	write_states();
 	/* The library takes this for its own. */
@@ -65,11 +66,14 @@ static void test_states(_unused_ void **state)
 	assert_false(cpuidle.unread);
 	assert_string_equal(cpuidle.states[0].name, "POLL");
 	assert_true(cpuidle.states[0].polling);
-	assert_int_equal(cpuidle.states[0].usage, 0);
+	assert_int_equal(cpupower_read_idle_usage(3, 0, &usage), 0);
+	assert_int_equal(usage, 0);
 	assert_string_equal(cpuidle.states[1].name, "C1");
 	assert_false(cpuidle.states[1].polling || cpuidle.states[1].disabled);
 	assert_int_equal(cpuidle.states[1].latency_us, 2);
-	assert_int_equal(cpuidle.states[1].usage, 4321);
+	errno = ERANGE;
+	assert_int_equal(cpupower_read_idle_usage(3, 1, &usage), 0);
+	assert_int_equal(usage, 4321);
 	assert_int_equal(cpuidle.states[2].latency_us, 133);
 	assert_true(cpuidle.states[2].disabled);
 	assert_ptr_equal(cpuidle_find_halt(&cpuidle), &cpuidle.states[1]);
@@ -81,13 +85,15 @@ static void test_unknown_is_not_zero(_unused_ void **state)
 	static const char *const odd[] = { "", "\n", "x\n", "-1\n", "<unknown>\n",
 		"99999999999999999999\n" };
 	struct cpuidle cpuidle;
+	uint64_t usage;
 
 	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
 		fprintf(stderr, "case %zu\n", i);
 		write_states();
 		write_state(1, "usage", odd[i]);
 		assert_int_equal(cpuidle_read(3, &cpuidle), 0);
-		assert_int_equal(cpuidle.states[1].usage, CPUIDLE_UNKNOWN);
+		assert_false(cpuidle.unread);
+		assert_true(cpupower_read_idle_usage(3, 1, &usage) < 0);
 		write_states();
 		write_state(2, "disable", odd[i]);
 		assert_int_equal(cpuidle_read(3, &cpuidle), 0);
@@ -107,6 +113,7 @@ static void test_unknown_is_not_zero(_unused_ void **state)
 static void test_missing(_unused_ void **state)
 {
 	struct cpuidle cpuidle;
+	uint64_t usage;
 
 	write_states();
 	remove_file(2, "disable");
@@ -114,7 +121,7 @@ static void test_missing(_unused_ void **state)
 	remove_file(1, "name");
 	assert_int_equal(cpuidle_read(3, &cpuidle), 0);
 	assert_false(cpuidle.unread || cpuidle.states[2].disabled);
-	assert_int_equal(cpuidle.states[2].usage, CPUIDLE_UNKNOWN);
+	assert_int_equal(cpupower_read_idle_usage(3, 2, &usage), -ENOENT);
 	assert_string_equal(cpuidle.states[1].name, "");
 	write_state(1, "name", "a name that is longer than the kernel's can be\n");
 	assert_int_equal(cpuidle_read(3, &cpuidle), -EFBIG);

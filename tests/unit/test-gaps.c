@@ -10,7 +10,8 @@
 
 static int setup(void **state)
 {
-	return gaps_new((struct gaps **)state);
+	*state = gaps_new();
+	return 0;
 }
 
 static int teardown(void **state)
