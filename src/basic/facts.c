@@ -172,6 +172,13 @@ void facts_copy(struct facts *facts, const struct facts *from)
 		facts_set_copy(facts, from->items[i].name, &from->items[i]);
 }
 
+void facts_add(struct facts *facts, const struct facts *from)
+{
+	for (size_t i = 0; i < from->n && !facts->failed; i++)
+		if (!facts_find(facts, from->items[i].name))
+			facts_set_copy(facts, from->items[i].name, &from->items[i]);
+}
+
 void facts_remove(struct facts *facts, const char *name)
 {
 	for (size_t i = 0; i < facts->n; i++) {

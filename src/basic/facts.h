@@ -56,6 +56,8 @@ void facts_set_date(struct facts *facts, const char *name, const struct timespec
 void facts_set_copy(struct facts *facts, const char *name, const struct fact *value);
 /* Copies all facts of another list. */
 void facts_copy(struct facts *facts, const struct facts *from);
+/* Copies those facts of another list whose names this one does not have. */
+void facts_add(struct facts *facts, const struct facts *from);
 /* Does nothing when there is no fact of this name. */
 void facts_remove(struct facts *facts, const char *name);
 /* NULL when there is no fact of this name. The pointer is valid until the next fact is set. */

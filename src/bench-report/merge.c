@@ -36,7 +36,6 @@ static int add_all(const struct request *request, struct merge *merge)
 static int write_merged(const struct request *request, const struct merge *merge)
 {
 	struct file_replace *file = NULL;
-	_cleanup_free_ char *why = NULL;
 	FILE *stream = stdout;
 	int r = 0;
 
@@ -46,13 +45,11 @@ static int write_merged(const struct request *request, const struct merge *merge
 			stream = file_replace_stream(file);
 	}
 	if (r >= 0)
-		r = merge_write(merge, stream, &why);
+		r = merge_write(merge, stream);
 	if (r >= 0 && file)
 		r = file_replace_commit(TAKE_PTR(file));
 	file_replace_abort(file);
-	if (r < 0 && why)
-		say("cannot merge: %s", why);
-	else if (r < 0)
+	if (r < 0)
 		say("cannot write %s: %s", request->output ? request->output : "to standard output",
 			file_replace_explain(r));
 	return r;

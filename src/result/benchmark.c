@@ -22,6 +22,7 @@ void benchmark_free(struct benchmark *benchmark)
 	free(benchmark->values);
 	free(benchmark->warmups);
 	free(benchmark->runs);
+	kept_free(benchmark->kept);
 	for (size_t i = 0; i < benchmark->n_figures; i++) {
 		free(benchmark->figures[i].name);
 		free(benchmark->figures[i].values);

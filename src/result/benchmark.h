@@ -18,6 +18,7 @@
 #include "basic/cleanup.h"
 #include "basic/facts.h"
 #include "basic/units.h"
+#include "result/kept.h"
 #include "result/series.h"
 
 struct benchmark_run {
@@ -70,6 +71,8 @@ struct benchmark {
 	/* One record for each run; NULL when each run has one value or one warm-up, and no
 	 * loops. */
 	struct benchmark_run *runs;
+
+	struct kept *kept; /* NULL unless the file is to be written again (result/kept.h) */
 
 	struct benchmark_figure *figures; /* of google-benchmark: cpu_time and counters */
 	size_t n_figures;

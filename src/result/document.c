@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/document.h"
 #include "result/input.h"
+#include "result/joining.h"
 #include "result/metadata.h"
-#include "result/splice.h"
 
 #define DOCUMENT_SIZE_MAX (4LL * 1024 * 1024 * 1024)
 
@@ -44,162 +43,109 @@ static int open_plain(const char *path, struct input **ret, char **ret_why)
 	return input_adopt(TAKE_FD(fd), ret);
 }
 
-static int read_text(struct input *input, struct text *text)
-{
-	for (;;) {
-		const char *piece;
-		size_t size;
-		int r;
-
-		r = input_read(input, &piece, &size);
-		if (r < 0 || size == 0)
-			return r;
-		if ((uint64_t)text->length + size > DOCUMENT_SIZE_MAX)
-			return -EFBIG;
-		text_append_n(text, piece, size);
-		if (text->failed)
-			return -ENOMEM;
-	}
-}
-
-static int read_all_members(struct document *document)
-{
-	const struct outline *outline = &document->outline;
-	int r;
-
-	document->benchmarks = calloc(outline->n_benchmarks, sizeof(struct members));
-	if (!document->benchmarks)
-		return -ENOMEM;
-	r = members_read(document->text, outline->metadata, &document->metadata);
-	for (size_t i = 0; r >= 0 && i < outline->n_benchmarks; i++)
-		r = members_read(
-			document->text, outline->benchmarks[i].metadata, &document->benchmarks[i]);
-	return r;
-}
-
 /* bench-report shows such a file, but pyperf does not load it. */
-static int check_disputes(const struct document *document, char **ret_why)
+static int check_disputes(const struct suite *suite, char **ret_why)
 {
-	for (size_t i = 0; i < document->outline.n_benchmarks; i++) {
-		const char *key = document->outline.benchmarks[i].disputed;
-
-		if (key)
+	for (size_t i = 0; i < suite->n; i++)
+		if (suite->benchmarks[i]->kept->disputed)
 			return text_refuse(ret_why, -EINVAL,
 				"no pyperf result: the runs of benchmark '%s' differ in metadata "
 				"'%s'",
-				document->suite->benchmarks[i]->name, key);
-	}
+				suite->benchmarks[i]->name, suite->benchmarks[i]->kept->disputed);
 	return 0;
 }
 
-/* Dates without a zone are local times, which the reader takes for UTC and the writer writes as
- * local times: the moment at which the clock on the wall showed that. A date that all runs share
- * stays in the metadata, with its zone. */
-static void set_start(struct benchmark *b)
+/* Writes a benchmark of another tool, or of an old format of pyperf's, as one of format 1.0. Its
+ * runs have no dates of their own, or have them in the metadata that are kept. */
+static int write_converted(struct emit *emit, struct benchmark *b)
 {
-	time_t seconds = (time_t)(b->series->start_realtime_ns / NSEC_PER_SEC);
-	int64_t fraction = b->series->start_realtime_ns % NSEC_PER_SEC;
-	struct tm tm;
+	const struct document_part part = { b->series, &b->metadata, b };
+	struct facts made = { 0 };
+	const struct strand strand = {
+		.kept = b->kept,
+		.values = b,
+		.part = &part,
+		.metadata = &made,
+	};
+	const struct joined joined = {
+		.strands = &strand,
+		.n = 1,
+		.members = b->kept ? &b->kept->members : NULL,
+	};
+	int r = b->kept ? 0 : metadata_make(&b->metadata, &made);
 
 	b->series->start_realtime_ns = 0;
-	if (!b->has_dates || facts_find(&b->metadata, "date") || !gmtime_r(&seconds, &tm))
-		return;
-	tm.tm_isdst = -1;
-	b->series->start_realtime_ns = (int64_t)mktime(&tm) * NSEC_PER_SEC + fraction;
+	if (r >= 0)
+		r = joined_write(emit, &joined);
+	facts_clear(&made);
+	return r;
 }
 
-/* Writes what was read of another tool's result as one of format 1.0. */
-static int write_converted(FILE *stream, const struct suite *suite)
+static int write_all_converted(FILE *stream, const struct suite *suite)
 {
-	_cleanup_free_ struct document_part *parts = calloc(suite->n, sizeof(*parts));
+	struct emit emit = { .stream = stream, .one_line = true };
+	int r = 0;
 
-	if (!parts)
-		return -ENOMEM;
-	for (size_t i = 0; i < suite->n; i++) {
-		struct benchmark *b = suite->benchmarks[i];
-
-		set_start(b);
-		parts[i] = (struct document_part){ b->series, &b->metadata, b };
+	joined_begin_file(&emit);
+	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
+		joined_separate(&emit, i);
+		r = write_converted(&emit, suite->benchmarks[i]);
 	}
-	return document_write(stream, NULL, parts, suite->n);
+	return r < 0 ? r : joined_end_file(&emit, &suite->members);
 }
 
-/* Reads the text, which is of another tool or format, and makes it one of format 1.0. */
-static int convert(struct document *document, char **ret_why)
+/* Makes a suite of another tool or format one that can be written again: writes and reads it. */
+static int convert(struct suite **suite, char **ret_why)
 {
-	_cleanup_(suite) struct suite *suite = NULL;
+	_cleanup_(suite) struct suite *converted = NULL, *old = TAKE_PTR(*suite);
 	_cleanup_(input) struct input *input = NULL;
 	_cleanup_free_ char *text = NULL;
 	FILE *stream;
 	size_t size;
 	int r;
 
-	r = input_open_memory(document->text, document->size, &input);
-	if (r >= 0)
-		r = suite_read_input(input, true, &suite, ret_why);
-	if (r < 0)
-		return r;
 	stream = open_memstream(&text, &size);
 	if (!stream)
 		return -ENOMEM;
-	r = write_converted(stream, suite);
-	if (fclose(stream) != 0 && r >= 0)
+	r = write_all_converted(stream, old);
+	if ((fclose(stream) != 0 || !text) && r >= 0)
 		r = -ENOMEM;
+	if (r >= 0)
+		r = input_open_memory(text, size, &input);
+	if (r >= 0)
+		r = suite_read_kept(input, &converted, ret_why);
 	if (r < 0)
 		return r;
-	document->left_out = suite->left_out;
-	suite->left_out = (struct facts){ 0 };
-	free(document->text);
-	document->text = TAKE_PTR(text);
-	document->size = size;
-	document->converted = true;
+	converted->hash = old->hash;
+	converted->left_out = old->left_out;
+	old->left_out = (struct facts){ 0 };
+	*suite = TAKE_PTR(converted);
 	return 0;
 }
 
-static int read_document(
-	struct input *input, bool may_convert, struct document **ret, char **ret_why)
+static int read_document(struct input *input, bool may_convert, struct suite **ret, char **ret_why)
 {
-	_cleanup_(document) struct document *document = calloc(1, sizeof(*document));
-	_cleanup_text_ struct text text = { 0 };
+	_cleanup_(suite) struct suite *suite = NULL;
 	int r;
 
-	if (!document)
-		return -ENOMEM;
-	r = read_text(input, &text);
+	r = suite_read_kept(input, &suite, ret_why);
 	if (r == -EBADMSG)
-		return text_refuse(ret_why, -EINVAL, "the compressed data are damaged or cut off");
-	if (r < 0)
-		return r;
-	/* Makes the text "" for an empty file. */
-	text_append(&text, "");
-	document->size = text.length;
-	document->compressed = input_is_compressed(input);
-	document->text = text_steal(&text);
-	if (!document->text)
-		return -ENOMEM;
-	r = suite_read_text(
-		document->text, document->size, &document->suite, &document->outline, ret_why);
-	if (r == -EMEDIUMTYPE && may_convert) {
-		r = convert(document, ret_why);
-		if (r >= 0)
-			r = suite_read_text(document->text, document->size, &document->suite,
-				&document->outline, ret_why);
-	} else if (r == -EMEDIUMTYPE) {
+		r = -EINVAL;
+	if (r >= 0 && suite->foreign && !may_convert)
 		return text_refuse(ret_why, -EINVAL,
 			"a result of another tool or format can be looked at and merged, but not "
 			"be appended to");
-	}
+	if (r >= 0 && suite->foreign)
+		r = convert(&suite, ret_why);
 	if (r >= 0)
-		r = check_disputes(document, ret_why);
-	if (r >= 0)
-		r = read_all_members(document);
+		r = check_disputes(suite, ret_why);
 	if (r < 0)
 		return r;
-	*ret = TAKE_PTR(document);
+	*ret = TAKE_PTR(suite);
 	return 0;
 }
 
-int document_read(const char *path, struct document **ret, char **ret_why)
+int document_read(const char *path, struct suite **ret, char **ret_why)
 {
 	_cleanup_(input) struct input *input = NULL;
 	int r;
@@ -210,38 +156,13 @@ int document_read(const char *path, struct document **ret, char **ret_why)
 	return r < 0 ? r : read_document(input, true, ret, ret_why);
 }
 
-int document_load(const char *path, struct document **ret, char **ret_why)
+int document_load(const char *path, struct suite **ret, char **ret_why)
 {
 	_cleanup_(input) struct input *input = NULL;
 	int r;
 
 	r = open_plain(path, &input, ret_why);
 	return r < 0 ? r : read_document(input, false, ret, ret_why);
-}
-
-void document_clear_members(struct document *document)
-{
-	for (size_t i = 0; document->benchmarks && i < document->outline.n_benchmarks; i++)
-		members_clear(&document->benchmarks[i]);
-	free(TAKE_PTR(document->benchmarks));
-	members_clear(&document->metadata);
-}
-
-void document_clear(struct document *document)
-{
-	document_clear_members(document);
-	outline_clear(&document->outline);
-	suite_free(TAKE_PTR(document->suite));
-	facts_clear(&document->left_out);
-	free(TAKE_PTR(document->text));
-}
-
-void document_free(struct document *document)
-{
-	if (!document)
-		return;
-	document_clear(document);
-	free(document);
 }
 
 /* --- Do runs agree? --- */
@@ -308,32 +229,23 @@ int document_find_difference(const struct agreed *a, const struct agreed *b, con
 	return 0;
 }
 
-static struct agreed get_agreed(const struct document *document, size_t index)
-{
-	return (struct agreed){
-		.metadata = &document->suite->benchmarks[index]->metadata,
-		.clock = document->outline.benchmarks[index].clock,
-	};
-}
-
 int document_judge_append(
-	const struct document *existing, const struct facts *metadata, char **ret_why)
+	const struct suite *existing, const struct facts *metadata, char **ret_why)
 {
-	size_t index = suite_find_index(existing->suite, facts_find(metadata, "name")->string);
+	const struct benchmark *b = suite_find(existing, facts_find(metadata, "name")->string);
 	const struct fact *clock = facts_find(metadata, METADATA_CLOCK);
 	const struct agreed now = {
 		.metadata = metadata,
 		.clock = clock ? metadata_get_clock(clock) : -1,
 	};
 	_cleanup_free_ char *old_text = NULL, *new_text = NULL;
-	struct agreed old;
 	const char *key;
 	int r;
 
-	if (index == SIZE_MAX)
+	if (!b)
 		return 0;
-	old = get_agreed(existing, index);
-	r = document_find_difference(&old, &now, &key, &old_text, &new_text);
+	r = document_find_difference(
+		&(struct agreed){ &b->metadata, b->kept->clock }, &now, &key, &old_text, &new_text);
 	if (r <= 0)
 		return r;
 	return text_refuse(ret_why, -EINVAL, "metadata '%s' differ: %s in the file, %s now", key,
@@ -341,7 +253,7 @@ int document_judge_append(
 }
 
 int document_check_append(
-	const struct document *existing, const struct facts *metadata, char **ret_why)
+	const struct suite *existing, const struct facts *metadata, char **ret_why)
 {
 	struct facts made;
 	int r;
@@ -357,44 +269,45 @@ int document_check_append(
 	return r;
 }
 
-/* The index of the benchmark with that name, as the file has it; SIZE_MAX where there is none. */
-static int find_index(const struct document *existing, const char *name, size_t *ret)
+/* The benchmark with that name, as the file has it; NULL where there is none. */
+static int find_benchmark(
+	const struct suite *existing, const char *name, const struct benchmark **ret)
 {
 	struct facts valid = { 0 };
 	bool failed;
 
 	metadata_set_string(&valid, "name", name);
 	failed = valid.failed;
-	*ret = valid.n > 0 ? suite_find_index(existing->suite, valid.items[0].string) : SIZE_MAX;
+	*ret = valid.n > 0 ? suite_find(existing, valid.items[0].string) : NULL;
 	facts_clear(&valid);
 	return failed ? -ENOMEM : 0;
 }
 
-int document_find_clock(const struct document *existing, const char *name, enum window_clock *ret)
+int document_find_clock(const struct suite *existing, const char *name, enum window_clock *ret)
 {
-	size_t index;
-	int r = find_index(existing, name, &index);
+	const struct benchmark *b;
+	int r = find_benchmark(existing, name, &b);
 
 	if (r < 0)
 		return r;
-	if (index == SIZE_MAX || existing->outline.benchmarks[index].clock < 0)
+	if (!b || b->kept->clock < 0)
 		return -ENOENT;
-	*ret = (enum window_clock)existing->outline.benchmarks[index].clock;
+	*ret = (enum window_clock)b->kept->clock;
 	return 0;
 }
 
 int document_find_string(
-	const struct document *existing, const char *name, const char *key, char **ret)
+	const struct suite *existing, const char *name, const char *key, char **ret)
 {
+	const struct benchmark *b;
 	const char *value = NULL;
 	char *copy = NULL;
-	size_t index;
-	int r = find_index(existing, name, &index);
+	int r = find_benchmark(existing, name, &b);
 
 	if (r < 0)
 		return r;
-	if (index != SIZE_MAX)
-		value = facts_find_string(&existing->suite->benchmarks[index]->metadata, key);
+	if (b)
+		value = facts_find_string(&b->metadata, key);
 	if (value && !(copy = strdup(value)))
 		return -ENOMEM;
 	*ret = copy;

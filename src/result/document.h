@@ -62,25 +62,22 @@
 #include "basic/cleanup.h"
 #include "basic/facts.h"
 #include "result/benchmark.h"
+#include "result/reader.h"
 #include "result/series.h"
 
-/* A file that exists already: its text, and what it says. */
-struct document;
-
 /*
- * Reads and validates a file to append to: a file that pyperf would not load is refused. The text
- * is kept, so that members with unknown names survive.
+ * Reads and validates a file to append to: a file that pyperf would not load is refused. What its
+ * runs say is kept as it stands there (suite_read_kept()), so that members with unknown names
+ * survive.
  * -EINVAL when the file is refused; *ret_why (never NULL then, malloc'd, safe for a terminal) is
  * one phrase: "1:18: no pyperf result: 'benchmarks' are missing" (line and column). Other failures
  * are errors of open(2) or read(2), -EFBIG above 4 GiB, -ENOMEM; *ret_why is not touched then.
  */
-int document_load(const char *path, struct document **ret, char **ret_why);
+int document_load(const char *path, struct suite **ret, char **ret_why);
 /* The same for a file that is to be merged, which may also be compressed, a FIFO, or "-" for
- * standard input (result/input.h), and a result of another tool or format: it is read and written
- * anew. */
-int document_read(const char *path, struct document **ret, char **ret_why);
-void document_free(struct document *document);
-DEFINE_CLEANUP(document, document_free);
+ * standard input (result/input.h), and a result of another tool or format: it is made one of
+ * pyperf's format 1.0. */
+int document_read(const char *path, struct suite **ret, char **ret_why);
 
 /*
  * May a series with these metadata be appended? Ask before the first run, so that no measurement is
@@ -91,18 +88,18 @@ DEFINE_CLEANUP(document, document_free);
  * *ret_why (malloc'd) when it cannot: "metadata 'hostname' differ: "a" in the file, "b" now".
  */
 int document_check_append(
-	const struct document *existing, const struct facts *metadata, char **ret_why);
+	const struct suite *existing, const struct facts *metadata, char **ret_why);
 
 /* The clock of the runs of the benchmark with that name; -ENOENT when there is no such benchmark or
  * no run tells a clock. Where the clock is WINDOW_USER, a series can be made to agree by setting
  * series->clock, because every sample has that window. */
-int document_find_clock(const struct document *existing, const char *name, enum window_clock *ret);
+int document_find_clock(const struct suite *existing, const char *name, enum window_clock *ret);
 
 /* A text in the metadata that all runs of the benchmark with that name share, malloc'd: with the
  * key BENCHMARK_CONTROL "runpinned-control 256". *ret is NULL where there is no such benchmark, or
  * no such text. -ENOMEM. */
 int document_find_string(
-	const struct document *existing, const char *name, const char *key, char **ret);
+	const struct suite *existing, const char *name, const char *key, char **ret);
 
 /* A benchmark that is to be written. */
 struct document_part {
@@ -116,25 +113,26 @@ struct document_part {
 
 /*
  * Writes a whole file: the existing one (or NULL for none) and n >= 1 benchmarks, whose names
- * differ, and flushes. Runs are written one by one: memory does not grow with the series. The text
- * of the existing file is copied unchanged wherever nothing has to change, except that tabs and
- * carriage returns between values become blanks. metadata need "name"; keys that pyperf knows need
- * pyperf's type (loops and the like are integers above 0, durations are numbers, date is a string).
- * Texts are made valid for the file: bytes that are not UTF-8 and control characters become \xNN,
- * and a text of blanks only is left out. Metadata of the existing suite or benchmark that do not
- * hold for the new runs move to the benchmarks or runs for which they hold, so that the file says
- * the same about its old runs. Errors before anything is written: -EINVAL for no benchmark, two of
- * one name, metadata that pyperf would refuse, or where document_check_append() refuses (clock
- * included); -ENODATA for a series without a sample; -EDOM when a value is not above 0, which
- * pyperf does not load. Later: the error of the stream, such as -ENOSPC or -EPIPE, or -ENOMEM.
+ * differ, and flushes. Runs are written one by one: memory does not grow with the series. Values
+ * of the existing file are written as they stand there, in one line for each run, except that tabs
+ * and carriage returns between values become blanks. metadata need "name"; keys that pyperf knows
+ * need pyperf's type (loops and the like are integers above 0, durations are numbers, date is a
+ * string). Texts are made valid for the file: bytes that are not UTF-8 and control characters
+ * become \xNN, and a text of blanks only is left out. Metadata of the existing suite move to its
+ * benchmarks, and those that do not hold for the new runs of a benchmark to the old ones, so that
+ * the file says the same about these. Errors before anything is written: -EINVAL for no benchmark,
+ * two of one name, metadata that pyperf would refuse, or where document_check_append() refuses
+ * (clock included); -ENODATA for a series without a sample; -EDOM when a value is not above 0,
+ * which pyperf does not load. Later: the error of the stream, such as -ENOSPC or -EPIPE, or
+ * -ENOMEM.
  */
 int document_write(
-	FILE *stream, const struct document *existing, const struct document_part *parts, size_t n);
+	FILE *stream, const struct suite *existing, const struct document_part *parts, size_t n);
 
 /*
  * Several files as one. Benchmarks of the same name become one benchmark with the runs of all, in
  * the order of the files; metadata that all of its runs share stand once. Members with unknown
- * names stay as the first file has them.
+ * names stay, those of a benchmark and of the whole as the first file with such a member has them.
  *
  * Machines, sittings and runs stay distinguishable: where machines differ, the hostname, cpu_count,
  * cpu_model_name and platform are written into each run as quiesce_hostname and so on, because
@@ -145,14 +143,12 @@ struct merge;
 
 int merge_new(struct merge **ret);
 /* Reads a file as document_read() does; also -EINVAL with *ret_why (malloc'd) where its runs do not
- * agree with the runs of the files before (document_check_append()). merge_write() reads the file
- * again; a file that cannot be read twice is kept in memory. */
+ * agree with the runs of the files before (document_check_append()). */
 int merge_add(struct merge *merge, const char *path, char **ret_why);
 /* What the file that was added last had to be read without, as in struct suite. */
 const struct facts *merge_left_out(const struct merge *merge);
-/* Writes all that was added, at least one file. With *ret_why (malloc'd) where a file cannot be
- * read again: -ESTALE when it has changed meanwhile. Else the error of the stream, or -ENOMEM. */
-int merge_write(const struct merge *merge, FILE *stream, char **ret_why);
+/* Writes all that was added, at least one file. The error of the stream, or -ENOMEM. */
+int merge_write(const struct merge *merge, FILE *stream);
 /* The name of the first benchmark from number *index on whose runs are stamped in several ways
  * (quiesce_stamped_by), and moves *index behind it; NULL when there is none. */
 const char *merge_next_mixed(const struct merge *merge, size_t *index);

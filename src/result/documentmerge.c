@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Merging reads each file twice. merge_add() validates a file and keeps where its runs stand and
- * what all files of a benchmark have in common; merge_write() goes benchmark by benchmark through
- * the files, with the text of one benchmark of one file in memory at a time. Only of the first
- * file, and of files that cannot be read twice (pipes, compressed files, results of other tools),
- * the whole text is kept.
+ * merge_add() reads a file, and keeps of it what merge_write() needs: what each benchmark says as
+ * it stands there (result/kept.h), and what all files of a benchmark have in common.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "basic/array.h"
-#include "basic/file.h"
 #include "basic/hash.h"
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "result/document.h"
+#include "result/joining.h"
 #include "result/metadata.h"
-#include "result/splice.h"
 
 /* Metadata that pyperf demands to be the same in all runs of a benchmark, but that differ between
  * machines: then runs have them as quiesce_NAME, which pyperf ignores. The first two distinguish
@@ -45,20 +37,27 @@ struct merged {
 	char *name;
 	char *tool; /* which measured it (benchmark_tool()); NULL as long as no file told */
 	int clock;  /* an enum window_clock, or -1 as long as no file has told a clock */
-	struct facts agreed; /* metadata of its first file that must be the same in all runs */
-	struct facts common; /* metadata that all runs of all files so far share */
+	struct facts agreed;  /* metadata of its first file that must be the same in all runs */
+	struct facts common;  /* metadata that all runs of all files so far share */
+	struct facts members; /* other members of the benchmark, as in struct kept, of all files */
 	bool renames[ARRAY_SIZE(machine_keys)];
 	bool mixes_stampers; /* some of its runs are stamped in another way than others */
 };
 
+/* A file: what is left of its benchmarks. */
 struct source {
-	struct document document; /* without `suite`; without text where the file can be read
-				   * again */
 	char *path;
-	struct stat st;
-	size_t *merged; /* for each of its benchmarks: the index in the merged file */
-	bool *has_sitting;
+	struct facts left_out; /* as in struct suite */
+	struct part *parts;
+	size_t n;
 	char sitting[SITTING_SIZE]; /* an identifier, made from the contents of the file */
+	char sitting_json[SITTING_SIZE + 2];
+};
+
+struct part {
+	struct kept *kept;
+	size_t merged; /* the index in the merged file */
+	bool has_sitting;
 };
 
 /* Hashes of what an earlier file said about a sitting or a machine. */
@@ -74,7 +73,8 @@ struct merge {
 	size_t capacity;
 	struct merged *items;
 	size_t n;
-	void *seen; /* a tree of struct seen */
+	struct facts members; /* as in struct suite, of all files */
+	void *seen;	      /* a tree of struct seen */
 };
 
 int merge_new(struct merge **ret)
@@ -85,10 +85,11 @@ int merge_new(struct merge **ret)
 
 static void source_clear(struct source *source)
 {
-	document_clear(&source->document);
+	for (size_t i = 0; i < source->n; i++)
+		kept_free(source->parts[i].kept);
+	free(source->parts);
+	facts_clear(&source->left_out);
 	free(source->path);
-	free(source->merged);
-	free(source->has_sitting);
 }
 
 const char *merge_next_mixed(const struct merge *merge, size_t *index)
@@ -113,7 +114,9 @@ void merge_free(struct merge *merge)
 		free(merge->items[i].tool);
 		facts_clear(&merge->items[i].agreed);
 		facts_clear(&merge->items[i].common);
+		facts_clear(&merge->items[i].members);
 	}
+	facts_clear(&merge->members);
 	tdestroy(merge->seen, free);
 	free(merge->sources);
 	free(merge->items);
@@ -319,9 +322,7 @@ static int join_merged(struct merged *merged, const struct benchmark *b, int clo
 	other = metadata_get_stamper(&b->metadata);
 	if (stamper && other && strcmp(stamper, other) != 0)
 		merged->mixes_stampers = true;
-	for (size_t i = merged->common.n; i-- > 0;)
-		if (!is_equal(&merged->common, &b->metadata, merged->common.items[i].name))
-			facts_remove(&merged->common, merged->common.items[i].name);
+	joined_reduce(&merged->common, &b->metadata);
 	return 0;
 }
 
@@ -342,57 +343,52 @@ static int add_sittings(struct merge *merge, const struct merged *merged, const 
 	return *ret_any || r < 0 ? r : check_sitting(merge, merged, own, ret_why);
 }
 
-static int add_benchmarks(struct merge *merge, struct source *source, char **ret_why)
+static int add_part(struct merge *merge, struct source *source, struct benchmark *b, char **ret_why)
 {
-	const struct suite *suite = source->document.suite;
+	struct part *part = &source->parts[source->n];
+	size_t at = find_merged(merge, b->name, source->n);
+	int r;
 
-	source->merged = calloc(suite->n, sizeof(*source->merged));
-	source->has_sitting = calloc(suite->n, sizeof(*source->has_sitting));
-	if (!source->merged || !source->has_sitting)
+	part->merged = at == SIZE_MAX ? merge->n : at;
+	r = at == SIZE_MAX ? add_merged(merge, b, b->kept->clock)
+			   : join_merged(&merge->items[at], b, b->kept->clock, ret_why);
+	if (r >= 0)
+		r = check_machine(merge, &merge->items[part->merged], b, ret_why);
+	if (r >= 0)
+		r = add_sittings(merge, &merge->items[part->merged], b, source->sitting,
+			&part->has_sitting, ret_why);
+	if (r < 0)
+		return r;
+	facts_add(&merge->items[part->merged].members, &b->kept->members);
+	if (merge->items[part->merged].members.failed)
 		return -ENOMEM;
-	for (size_t i = 0; i < suite->n; i++) {
-		const struct benchmark *b = suite->benchmarks[i];
-		int clock = source->document.outline.benchmarks[i].clock;
-		size_t at = find_merged(merge, b->name, i);
-		int r;
-
-		source->merged[i] = at == SIZE_MAX ? merge->n : at;
-		r = at == SIZE_MAX ? add_merged(merge, b, clock)
-				   : join_merged(&merge->items[at], b, clock, ret_why);
-		if (r >= 0)
-			r = check_machine(merge, &merge->items[source->merged[i]], b, ret_why);
-		if (r >= 0)
-			r = add_sittings(merge, &merge->items[source->merged[i]], b,
-				source->sitting, &source->has_sitting[i], ret_why);
-		if (r < 0)
-			return r;
-	}
+	part->kept = TAKE_PTR(b->kept);
+	source->n++;
 	return 0;
 }
 
-/* The same file is the same sitting whenever it is merged. */
-static void make_sitting(struct source *source)
+static int add_suite(
+	struct merge *merge, struct source *source, struct suite *suite, char **ret_why)
 {
-	snprintf(source->sitting, sizeof(source->sitting), "%016" PRIx64,
-		hash_bytes(HASH_START, source->document.text, source->document.outline.whole.end));
-}
+	int r = 0;
 
-/* Frees what was needed only to decide what to write, and the text where the file can be read
- * again. */
-static void forget(struct source *source, bool is_first)
-{
-	struct document *document = &source->document;
-
-	suite_free(TAKE_PTR(document->suite));
-	document_clear_members(document);
-	if (!is_first && S_ISREG(source->st.st_mode) && !document->compressed &&
-		!document->converted && source->st.st_size == (off_t)document->size)
-		free(TAKE_PTR(document->text));
+	/* The same file is the same sitting whenever it is merged. */
+	snprintf(source->sitting, sizeof(source->sitting), "%016" PRIx64, suite->hash);
+	snprintf(source->sitting_json, sizeof(source->sitting_json), "\"%s\"", source->sitting);
+	source->parts = calloc(suite->n, sizeof(*source->parts));
+	if (!source->parts)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < suite->n; i++)
+		r = add_part(merge, source, suite->benchmarks[i], ret_why);
+	source->left_out = suite->left_out;
+	suite->left_out = (struct facts){ 0 };
+	facts_add(&merge->members, &suite->members);
+	return r < 0 ? r : merge->members.failed ? -ENOMEM : 0;
 }
 
 int merge_add(struct merge *merge, const char *path, char **ret_why)
 {
-	struct document *document;
+	_cleanup_(suite) struct suite *suite = NULL;
 	struct source *source;
 	int r;
 
@@ -403,163 +399,25 @@ int merge_add(struct merge *merge, const char *path, char **ret_why)
 	*source = (struct source){ .path = strdup(path) };
 	if (!source->path)
 		return -ENOMEM;
-	/* check_unchanged() finds a change of the file from here on. */
-	if (strcmp(path, "-") != 0)
-		(void)stat(path, &source->st);
-	r = document_read(path, &document, ret_why);
-	if (r >= 0) {
-		source->document = *document;
-		free(document);
-		make_sitting(source);
-		r = add_benchmarks(merge, source, ret_why);
-	}
-	if (r < 0) {
+	r = document_read(path, &suite, ret_why);
+	if (r >= 0)
+		r = add_suite(merge, source, suite, ret_why);
+	if (r < 0)
 		source_clear(source);
-		return r;
-	}
-	forget(source, merge->n_sources == 0);
-	merge->n_sources++;
-	return 0;
+	else
+		merge->n_sources++;
+	return r;
 }
 
 const struct facts *merge_left_out(const struct merge *merge)
 {
-	return &merge->sources[merge->n_sources - 1].document.left_out;
+	return &merge->sources[merge->n_sources - 1].left_out;
 }
 
-/* --- The text of a file, for the second time --- */
+/* --- Writing --- */
 
-/* A mapping as long as the text of a file, of which only the loaded parts are filled in. */
-struct window {
-	char *text;
-	size_t size;
-};
-
-static void window_close(struct window *window)
-{
-	if (window->text)
-		munmap(window->text, window->size);
-}
-
-static int check_unchanged(const struct source *source, int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	return st.st_dev == source->st.st_dev && st.st_ino == source->st.st_ino &&
-			st.st_size == source->st.st_size &&
-			st.st_mtim.tv_sec == source->st.st_mtim.tv_sec &&
-			st.st_mtim.tv_nsec == source->st.st_mtim.tv_nsec
-		? 0
-		: -ESTALE;
-}
-
-static int load_span(int fd, char *text, struct span span)
-{
-	size_t at = span.begin;
-
-	while (at < span.end) {
-		ssize_t n = pread(fd, text + at, span.end - at, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ESTALE;
-		at += (size_t)n;
-	}
-	return 0;
-}
-
-static inline void cleanup_window(struct window *window)
-{
-	window_close(window);
-}
-#define _cleanup_window_ __attribute__((cleanup(cleanup_window)))
-
-static int window_open(const struct source *source, size_t index, struct window *ret)
-{
-	const struct outline *outline = &source->document.outline;
-	_cleanup_close_ int fd = -EBADF;
-	struct window window = { .size = source->document.size + 1 };
-	int r;
-
-	fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return -errno;
-	r = check_unchanged(source, fd);
-	if (r < 0)
-		return r;
-	window.text = mmap(NULL, window.size, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (window.text == MAP_FAILED)
-		return -errno;
-	r = load_span(fd, window.text, outline->metadata);
-	if (r >= 0)
-		r = load_span(fd, window.text, outline->benchmarks[index].whole);
-	if (r < 0) {
-		window_close(&window);
-		return r;
-	}
-	*ret = window;
-	return 0;
-}
-
-/* The document of a source, with the text of one of its benchmarks: a view, to be dropped. */
-static int source_load(const struct source *source, size_t index, struct window *window,
-	struct document *ret, char **ret_why)
-{
-	int r = 0;
-
-	if (!source->document.text)
-		r = window_open(source, index, window);
-	if (r == -ESTALE)
-		return text_refuse(ret_why, r, "%s has changed while it was merged", source->path);
-	if (r < 0)
-		return text_refuse(
-			ret_why, r, "cannot read %s again: %s", source->path, strerror(-r));
-	*ret = source->document;
-	if (!ret->text)
-		ret->text = window->text;
-	return 0;
-}
-
-static size_t find_index(const struct source *source, size_t merged)
-{
-	for (size_t i = 0; i < source->document.outline.n_benchmarks; i++)
-		if (source->merged[i] == merged)
-			return i;
-	return SIZE_MAX;
-}
-
-/* --- One benchmark of one file --- */
-
-/* What is written for one benchmark of one file, and how its metadata change. */
-struct part {
-	const struct merged *merged;
-	const struct source *source;
-	size_t index;
-	struct members suite;
-	struct members benchmark;
-	struct selection moved;
-	char sitting[SITTING_SIZE + 2]; /* in JSON */
-	struct renaming renamings[ARRAY_SIZE(machine_keys) + 1];
-};
-
-static void part_clear(struct part *part)
-{
-	members_clear(&part->suite);
-	members_clear(&part->benchmark);
-	selection_clear(&part->moved);
-}
-
-static inline void cleanup_part(struct part *part)
-{
-	part_clear(part);
-}
-#define _cleanup_part_ __attribute__((cleanup(cleanup_part)))
-
-static void choose_renamings(struct part *part)
+static void choose_renamings(
+	const struct merged *merged, struct renaming ret[ARRAY_SIZE(machine_keys) + 1])
 {
 	static const char *const names[] = {
 		OWN_PREFIX "hostname",
@@ -571,193 +429,56 @@ static void choose_renamings(struct part *part)
 
 	_Static_assert(ARRAY_SIZE(names) == ARRAY_SIZE(machine_keys), "a name for each key");
 	for (size_t i = 0; i < ARRAY_SIZE(machine_keys); i++)
-		if (part->merged->renames[i])
-			part->renamings[n++] = (struct renaming){ machine_keys[i], names[i] };
+		if (merged->renames[i])
+			ret[n++] = (struct renaming){ machine_keys[i], names[i] };
+	ret[n] = (struct renaming){ 0 };
 }
 
-/* Chooses the metadata that stand above the runs in this file, but do not hold for all runs of all
- * files. A benchmark that no other file has gets its sitting as well: another merge would not know
- * its runs again. */
-static int choose_moved(const struct merge *merge, struct part *part)
+/* Finds the runs of a merged benchmark, in the order of the files. A benchmark that no other file
+ * has gets its sitting as well: another merge would not know its runs again. */
+static size_t find_strands(const struct merge *merge, size_t merged, struct strand *ret)
 {
-	static const char name[] = METADATA_SITTING;
-	const struct members *layers[] = { &part->suite, &part->benchmark };
-	const struct selection_item sitting = {
-		.name = name,
-		.value = { part->sitting, sizeof(part->sitting) - 1 },
-	};
-	int r = 0;
+	size_t n = 0;
 
-	snprintf(part->sitting, sizeof(part->sitting), "\"%s\"", part->source->sitting);
-	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
-		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++)
-			if (!facts_find(&part->merged->common, layers[i]->facts.items[k].name))
-				r = selection_add(&part->moved, layers[i], k);
-	if (r >= 0 && merge->n_sources > 1 && !part->source->has_sitting[part->index])
-		r = selection_add_item(&part->moved, &sitting);
-	return r;
-}
-
-static int part_fill(const struct merge *merge, const struct source *source, size_t index,
-	const char *text, struct part *ret)
-{
-	const struct outline *outline = &source->document.outline;
-	int r;
-
-	*ret = (struct part){
-		.merged = &merge->items[source->merged[index]],
-		.source = source,
-		.index = index,
-	};
-	choose_renamings(ret);
-	r = members_read(text, outline->metadata, &ret->suite);
-	if (r >= 0)
-		r = members_read(text, outline->benchmarks[index].metadata, &ret->benchmark);
-	if (r >= 0)
-		r = choose_moved(merge, ret);
-	return r;
-}
-
-/* Writes further runs behind the runs of the files before. */
-static int write_further_runs(struct emit *emit, const struct part *part,
-	const struct document *document, const struct selection *common)
-{
-	const struct benchmark_change change = {
-		.moved = &part->moved,
-		.hoisted = common,
-		.renamings = part->renamings,
-	};
-
-	splice_further_runs(emit, document, part->index, &change);
-	return emit->error;
-}
-
-/* Writes the runs of this benchmark, file by file, from the file behind `first` on. */
-static int write_others(const struct merge *merge, struct emit *emit, size_t first, size_t merged,
-	const struct selection *common, char **ret_why)
-{
-	int r = 0;
-
-	for (size_t i = first + 1; r >= 0 && i < merge->n_sources; i++) {
+	for (size_t i = 0; i < merge->n_sources; i++) {
 		const struct source *source = &merge->sources[i];
-		size_t index = find_index(source, merged);
-		_cleanup_window_ struct window window = { 0 };
-		_cleanup_part_ struct part part = { 0 };
-		struct document document;
+		bool needs_sitting = merge->n_sources > 1;
 
-		if (index == SIZE_MAX)
-			continue;
-		r = source_load(source, index, &window, &document, ret_why);
-		if (r >= 0)
-			r = part_fill(merge, source, index, document.text, &part);
-		if (r >= 0)
-			r = write_further_runs(emit, &part, &document, common);
+		for (size_t k = 0; k < source->n; k++)
+			if (source->parts[k].merged == merged)
+				ret[n++] = (struct strand){
+					.kept = source->parts[k].kept,
+					.sitting = needs_sitting && !source->parts[k].has_sitting
+						? source->sitting_json
+						: NULL,
+				};
 	}
-	return r;
+	return n;
 }
 
-/* Chooses the metadata that all runs share, from the suite, the benchmark or the first run of the
- * first file. */
-static int choose_common(
-	const struct part *part, const struct members *run, struct selection *common)
-{
-	const struct members *layers[] = { &part->suite, &part->benchmark, run };
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(layers); i++)
-		for (size_t k = 0; r >= 0 && k < layers[i]->facts.n; k++) {
-			const struct fact *fact = &layers[i]->facts.items[k];
-			const struct fact *shared = facts_find(&part->merged->common, fact->name);
-
-			if (shared && metadata_equal_facts(shared, fact))
-				r = selection_add(common, layers[i], k);
-		}
-	return r;
-}
-
-/* Writes the benchmark from its first file, followed by the runs from the other files. */
-static int write_merged(const struct merge *merge, struct splice *splice,
-	const struct source *source, size_t index, char **ret_why)
-{
-	const char *text = splice->document->text;
-	_cleanup_selection_ struct selection common = { 0 };
-	_cleanup_members_ struct members run = { 0 };
-	_cleanup_part_ struct part part = { 0 };
-	const struct benchmark_change change = {
-		.metadata = &common,
-		.moved = &part.moved,
-		.hoisted = &common,
-		.renamings = part.renamings,
-	};
-	int r;
-
-	r = part_fill(merge, source, index, text, &part);
-	if (r >= 0)
-		r = members_read(
-			text, source->document.outline.benchmarks[index].runs[0].metadata, &run);
-	if (r >= 0)
-		r = choose_common(&part, &run, &common);
-	if (r < 0)
-		return r;
-	splice_runs(splice, index, &change);
-	r = write_others(merge, splice->emit, (size_t)(source - merge->sources),
-		source->merged[index], &common, ret_why);
-	if (r >= 0)
-		splice_end_benchmark(splice, index, &change);
-	return r;
-}
-
-/* --- The whole --- */
-
-/* Writes the benchmarks of this file whose names no earlier file has. */
-static int write_further_benchmarks(
-	const struct merge *merge, struct emit *emit, size_t at, size_t *written, char **ret_why)
-{
-	const struct source *source = &merge->sources[at];
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < source->document.outline.n_benchmarks; i++) {
-		_cleanup_window_ struct window window = { 0 };
-		struct splice splice = { .emit = emit };
-		struct document document;
-
-		/* The indices are in the order of the first files of the benchmarks. */
-		if (source->merged[i] < *written)
-			continue;
-		++*written;
-		emit_verbatim(emit, ", ", 2);
-		r = source_load(source, i, &window, &document, ret_why);
-		if (r < 0)
-			return r;
-		splice.document = &document;
-		splice.at = document.outline.benchmarks[i].whole.begin;
-		r = write_merged(merge, &splice, source, i, ret_why);
-	}
-	return r;
-}
-
-int merge_write(const struct merge *merge, FILE *stream, char **ret_why)
+int merge_write(const struct merge *merge, FILE *stream)
 {
 	struct emit emit = { .stream = stream, .one_line = true };
-	const struct document *document = &merge->sources[0].document;
-	const struct outline *outline = &document->outline;
-	bool metadata_first = outline->metadata.begin < outline->benchmarks[0].whole.begin;
-	struct splice splice = { &emit, document, outline->whole.begin };
-	/* The metadata of the suites move to the benchmarks. */
-	const struct selection none = { 0 };
-	size_t written = outline->n_benchmarks;
+	_cleanup_free_ struct strand *strands = calloc(merge->n_sources, sizeof(*strands));
 	int r = 0;
 
-	if (metadata_first)
-		splice_metadata(&splice, outline->whole, outline->metadata, &none);
-	for (size_t i = 0; r >= 0 && i < outline->n_benchmarks; i++)
-		r = write_merged(merge, &splice, &merge->sources[0], i, ret_why);
-	for (size_t i = 1; r >= 0 && i < merge->n_sources; i++)
-		r = write_further_benchmarks(merge, &emit, i, &written, ret_why);
-	if (r < 0)
-		return r;
-	if (!metadata_first)
-		splice_metadata(&splice, outline->whole, outline->metadata, &none);
-	splice_copy(&splice, outline->whole.end);
-	return emit_finish(&emit);
+	if (!strands)
+		return -ENOMEM;
+	joined_begin_file(&emit);
+	for (size_t i = 0; r >= 0 && i < merge->n; i++) {
+		struct renaming renamings[ARRAY_SIZE(machine_keys) + 1];
+
+		choose_renamings(&merge->items[i], renamings);
+		joined_separate(&emit, i);
+		r = joined_write(&emit,
+			&(struct joined){
+				.strands = strands,
+				.n = find_strands(merge, i, strands),
+				.common = &merge->items[i].common,
+				.stays = &merge->items[i].common,
+				.members = &merge->items[i].members,
+				.renamings = renamings,
+			});
+	}
+	return r < 0 ? r : joined_end_file(&emit, &merge->members);
 }

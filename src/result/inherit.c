@@ -275,7 +275,7 @@ static bool is_disputed(
 }
 
 static void find_agreement(
-	const struct reader *reader, const struct pending *pending, struct benchmark_outline *ret)
+	const struct reader *reader, const struct pending *pending, struct kept *ret)
 {
 	ret->clock = -1;
 	for (size_t i = 0; i <= METADATA_N_AGREED; i++) {
@@ -355,6 +355,10 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	if (r < 0)
 		return r;
 	settle_times(b, reader->is_old);
-	find_agreement(reader, pending, &pending->outline);
-	return 0;
+	if (!b->kept)
+		return 0;
+	find_agreement(reader, pending, b->kept);
+	kept_shrink(b->kept);
+	facts_add(&b->kept->above, &reader->suite_above);
+	return b->kept->above.failed ? -ENOMEM : 0;
 }

@@ -39,6 +39,10 @@ struct json_reader {
 	struct json_place place;
 	const char *why;
 	bool allows_nan;
+	bool hashes_input;
+	uint64_t hash;	   /* of the pieces before this one */
+	struct text *copy; /* gets what is read, from copy_from on; NULL: nobody wants it */
+	const char *copy_from;
 
 	enum expect expect;
 	size_t depth;
@@ -80,6 +84,32 @@ void json_reader_free(struct json_reader *reader)
 void json_allow_nan(struct json_reader *reader)
 {
 	reader->allows_nan = true;
+}
+
+void json_hash_all(struct json_reader *reader)
+{
+	reader->hashes_input = true;
+	reader->hash = HASH_START;
+}
+
+uint64_t json_hash(const struct json_reader *reader)
+{
+	return hash_bytes(reader->hash, reader->piece, (size_t)(reader->at - reader->piece));
+}
+
+/* Copies what was read since the last call. */
+static void copy_on(struct json_reader *reader)
+{
+	if (reader->copy && reader->at > reader->copy_from)
+		text_append_n(
+			reader->copy, reader->copy_from, (size_t)(reader->at - reader->copy_from));
+	reader->copy_from = reader->at;
+}
+
+void json_copy(struct json_reader *reader, struct text *copy)
+{
+	copy_on(reader);
+	reader->copy = copy;
 }
 
 const char *json_why(const struct json_reader *reader)
@@ -132,15 +162,18 @@ static int fill(struct json_reader *reader)
 
 	if (reader->at < reader->end)
 		return 1;
+	copy_on(reader);
+	if (reader->hashes_input)
+		reader->hash = json_hash(reader);
 	reader->piece_offset += (uint64_t)(reader->end - reader->piece);
-	reader->piece = reader->at = reader->end = NULL;
+	reader->piece = reader->at = reader->end = reader->copy_from = NULL;
 	r = input_read(reader->input, &reader->piece, &size);
 	if (r < 0) {
 		reader->piece = NULL;
 		mark_place(reader);
 		return r;
 	}
-	reader->at = reader->end = reader->piece;
+	reader->at = reader->end = reader->copy_from = reader->piece;
 	/* At the end there may be no piece, and nothing, not even 0, may be added to a NULL
 	 * pointer. */
 	if (size == 0)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "basic/cleanup.h"
+#include "basic/text.h"
 #include "result/input.h"
 
 enum json_type {
@@ -61,6 +62,13 @@ void json_allow_nan(struct json_reader *reader);
 int json_next(struct json_reader *reader, struct json_token *ret);
 /* Reads on to the end of the value that began with this token. */
 int json_skip(struct json_reader *reader, const struct json_token *token);
+
+/* From now on what is read is appended to `copy` as well, byte by byte; NULL ends that. */
+void json_copy(struct json_reader *reader, struct text *copy);
+
+/* Asks for json_hash(), before anything is read: a hash of the bytes that have been read. */
+void json_hash_all(struct json_reader *reader);
+uint64_t json_hash(const struct json_reader *reader);
 
 /* One phrase, a static string: "a name was expected". NULL when nothing was refused. */
 const char *json_why(const struct json_reader *reader);

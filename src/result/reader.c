@@ -18,8 +18,12 @@ enum {
 	BENCHMARKS_MAX = 10 * 1000,
 	RUNS_MAX = 50 * 1000 * 1000,
 	VALUES_MAX = 250 * 1000 * 1000,
+	MEMBERS_MAX = 1000,
 	LEFT_OUT_MAX = 1000,
 };
+
+/* Of a file that is kept: bytes. */
+#define KEPT_MAX (UINT64_C(4) * 1024 * 1024 * 1024)
 
 /* --- What is left out --- */
 
@@ -27,7 +31,7 @@ int reader_spoil(struct reader *reader, struct pending *pending, const char *why
 {
 	struct json_place place = json_place(reader->json);
 
-	if (reader->outline)
+	if (reader->keeps)
 		return reader_refuse(reader, "no pyperf result: %s", why);
 	if (pending->spoilt)
 		return 0;
@@ -161,44 +165,62 @@ int reader_add_run(
 	return r < 0 ? r : series_set_provenance(b->series, &data->provenance);
 }
 
-/* Reads a run, of which the '{' has been read. */
-static int read_run(struct reader *reader, struct pending *pending, struct text *buffer,
-	struct run_data *data, struct run_outline *ret)
+/* "warmups": pyperf accepts null for an empty list. */
+static int read_warmups_or_null(struct reader *reader, struct pending *pending)
 {
 	struct json_token token;
-	int r = 0;
+	int r = reader_next(reader, &token);
 
-	*ret = (struct run_outline){ .whole.begin = json_place(reader->json).offset };
+	if (r < 0 || token.type == JSON_TOKEN_NULL)
+		return r;
+	r = reader_expect_array(reader, &token, "the value of 'warmups'");
+	return r < 0 ? r : read_warmups(reader, pending);
+}
 
-	run_data_clear(data);
-	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		if (strcmp(token.string, "metadata") == 0) {
-			r = reader_read_run_metadata(reader, pending, buffer, data, &ret->metadata);
-		} else if (strcmp(token.string, "values") == 0 ||
-			strcmp(token.string, "samples") == 0) {
-			r = reader_enter_array(reader, "the value of 'values'");
-			if (r >= 0)
-				r = reader_read_values(
-					reader, pending, "a value is not a number above 0");
-		} else if (strcmp(token.string, BENCHMARK_FIGURES) == 0) {
-			r = reader_read_figures(reader, pending);
-		} else if (strcmp(token.string, "warmups") == 0) {
-			r = reader_next(reader, &token);
-			/* pyperf accepts null for an empty list. */
-			if (r >= 0 && token.type == JSON_TOKEN_NULL)
-				continue;
-			if (r >= 0)
-				r = reader_expect_array(reader, &token, "the value of 'warmups'");
-			if (r >= 0)
-				r = read_warmups(reader, pending);
-		} else {
-			r = reader_skip_value(reader);
-		}
-	}
+static int read_run_values(struct reader *reader, struct pending *pending)
+{
+	int r = reader_enter_array(reader, "the value of 'values'");
+
+	return r < 0 ? r : reader_read_values(reader, pending, "a value is not a number above 0");
+}
+
+/* The number of a member of runs among the names that are kept. */
+static int find_member(
+	struct reader *reader, struct pending *pending, const char *name, size_t *ret)
+{
+	struct kept *kept = pending->benchmark->kept;
+
+	if (!reader->keeps)
+		return 0;
+	*ret = kept_find(kept, name, true);
+	if (*ret > 0)
+		return 0;
+	if (kept->n_names > 2 * MEMBERS_MAX)
+		return reader_refuse(reader, "more than 1000 different names of members");
+	return kept_add_name(kept, name, true, ret);
+}
+
+/* Any member of a run but "metadata". */
+static int read_run_member(struct reader *reader, struct pending *pending, const char *name)
+{
+	bool has_values = strcmp(name, "values") == 0 || strcmp(name, "samples") == 0;
+	bool has_warmups = strcmp(name, "warmups") == 0;
+	bool has_figures = strcmp(name, BENCHMARK_FIGURES) == 0;
+	size_t kept = 0;
+	int r = find_member(reader, pending, name, &kept);
+
 	if (r < 0)
 		return r;
-	ret->whole.end = json_offset(reader->json);
-	return reader_add_run(reader, pending, data, pending->benchmark->n_values);
+	reader_begin_raw(reader);
+	if (has_values)
+		r = read_run_values(reader, pending);
+	else if (has_warmups)
+		r = read_warmups_or_null(reader, pending);
+	else if (has_figures)
+		r = reader_read_figures(reader, pending);
+	else
+		r = reader_skip_value(reader);
+	return r < 0 ? r : reader_keep_run_raw(reader, pending, kept);
 }
 
 /* What is reused for each run of a benchmark. */
@@ -208,20 +230,26 @@ struct runs {
 	struct run_data data;
 };
 
-static int read_one_run(struct reader *reader, void *context)
+/* Reads a run, of which the '{' has been read. */
+static int read_run(struct reader *reader, void *context)
 {
 	struct runs *runs = context;
-	struct benchmark_outline *outline = &runs->pending->outline;
-	struct run_outline run;
-	int r;
+	struct pending *pending = runs->pending;
+	struct json_token token;
+	int r = 0;
 
-	r = read_run(reader, runs->pending, &runs->buffer, &runs->data, &run);
-	if (r < 0 || !reader->outline)
-		return r;
-	r = array_grow(&outline->runs, sizeof(run), outline->n_runs, &outline->runs_capacity);
+	run_data_clear(&runs->data);
+	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0)
+		r = strcmp(token.string, "metadata") == 0
+			? reader_read_run_metadata(reader, pending, &runs->buffer, &runs->data)
+			: read_run_member(reader, pending, token.string);
 	if (r >= 0)
-		outline->runs[outline->n_runs++] = run;
-	return r;
+		r = reader_add_run(reader, pending, &runs->data, pending->benchmark->n_values);
+	if (r < 0 || !reader->keeps)
+		return r;
+	if (json_offset(reader->json) > KEPT_MAX)
+		return -EFBIG;
+	return kept_end_run(pending->benchmark->kept);
 }
 
 static int read_runs(struct reader *reader, struct pending *pending)
@@ -229,7 +257,7 @@ static int read_runs(struct reader *reader, struct pending *pending)
 	struct runs runs = { .pending = pending };
 	int r;
 
-	r = reader_read_list(reader, "the value of 'runs'", "a run", read_one_run, &runs);
+	r = reader_read_list(reader, "the value of 'runs'", "a run", read_run, &runs);
 	text_clear(&runs.buffer);
 	if (r >= 0 && pending->benchmark->series->n_samples == 0)
 		return reader_refuse(reader, "no pyperf result: a benchmark without runs");
@@ -247,7 +275,6 @@ void pending_free(struct pending *pending)
 		facts_clear(&pending->names[i].first);
 	}
 	free(pending->names);
-	free(pending->outline.runs);
 	free(pending->spoilt);
 	facts_clear(&pending->metadata);
 	benchmark_free(pending->benchmark);
@@ -264,6 +291,11 @@ int reader_pending_new(const struct reader *reader, struct pending **ret)
 	pending->benchmark = calloc(1, sizeof(*pending->benchmark));
 	if (!pending->benchmark)
 		return -ENOMEM;
+	if (reader->keeps) {
+		pending->benchmark->kept = calloc(1, sizeof(*pending->benchmark->kept));
+		if (!pending->benchmark->kept)
+			return -ENOMEM;
+	}
 	r = series_new(reader->with_evidence, NULL, &pending->benchmark->series);
 	if (r < 0)
 		return r;
@@ -289,26 +321,26 @@ int reader_add_pending(struct reader *reader, struct pending **pending)
 static int read_benchmark(struct reader *reader, void *context _unused_)
 {
 	_cleanup_(pending) struct pending *pending = NULL;
+	struct facts nowhere = { 0 }, *above = &nowhere, *members = &nowhere;
 	struct json_token token;
 	int r;
 
 	r = reader_pending_new(reader, &pending);
-	if (r >= 0)
-		pending->outline.whole.begin = json_place(reader->json).offset;
+	if (r >= 0 && reader->keeps) {
+		above = &pending->benchmark->kept->above;
+		members = &pending->benchmark->kept->members;
+	}
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		if (strcmp(token.string, "metadata") == 0 ||
-			strcmp(token.string, "common_metadata") == 0) {
-			r = reader_read_metadata(
-				reader, false, &pending->metadata, &pending->outline.metadata);
-		} else if (strcmp(token.string, "runs") == 0) {
+			strcmp(token.string, "common_metadata") == 0)
+			r = reader_read_metadata(reader, false, &pending->metadata, above);
+		else if (strcmp(token.string, "runs") == 0)
 			r = read_runs(reader, pending);
-		} else {
-			r = reader_skip_value(reader);
-		}
+		else
+			r = reader_skip_member(reader, token.string, members);
 	}
 	if (r < 0)
 		return r;
-	pending->outline.whole.end = json_offset(reader->json);
 	if (pending->benchmark->series->n_samples == 0)
 		return reader_refuse(reader, "no pyperf result: a benchmark without 'runs'");
 	return reader_add_pending(reader, &pending);
@@ -386,8 +418,7 @@ static int read_google_member(struct reader *reader, const char *name, struct ro
 	return reader_read_google(reader);
 }
 
-static int read_pyperf_member(
-	struct reader *reader, const char *name, struct root *root, struct outline *outline)
+static int read_pyperf_member(struct reader *reader, const char *name, struct root *root)
 {
 	if (strcmp(name, "version") == 0) {
 		root->has_version = true;
@@ -395,9 +426,9 @@ static int read_pyperf_member(
 	}
 	if (strcmp(name, "metadata") == 0)
 		return reader_read_metadata(
-			reader, true, &reader->suite_metadata, &outline->metadata);
+			reader, true, &reader->suite_metadata, &reader->suite_above);
 	if (strcmp(name, "benchmarks") != 0)
-		return reader_skip_value(reader);
+		return reader_skip_member(reader, name, &reader->members);
 	root->has_benchmarks = true;
 	return read_benchmarks(reader);
 }
@@ -424,36 +455,41 @@ static int check_root(struct reader *reader, const struct root *root)
 	return 0;
 }
 
-static int read_root(struct reader *reader, struct outline *outline)
+/* By the name of the first member. Results of other tools cannot be kept as they stand: they are
+ * made anew, of all that is known. */
+static void settle_format(struct reader *reader, const char *first)
+{
+	reader->format = find_format(first);
+	if (reader->format == FORMAT_PYPERF || !reader->keeps)
+		return;
+	reader->keeps = false;
+	reader->with_evidence = true;
+}
+
+static int read_root(struct reader *reader)
 {
 	struct root root = { 0 };
 	struct json_token token;
 	int r;
 
 	r = reader_enter_object(reader, "it");
-	outline->whole.begin = json_place(reader->json).offset;
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		_cleanup_free_ char *name = strdup(token.string);
 
 		if (!name)
 			return -ENOMEM;
 		if (reader->format == FORMAT_UNKNOWN)
-			reader->format = find_format(name);
-		/* The text cannot be copied into a file of format 1.0. */
-		if (reader->format != FORMAT_PYPERF && reader->outline)
-			return -EMEDIUMTYPE;
+			settle_format(reader, name);
 		if (reader->format == FORMAT_HYPERFINE)
 			r = read_hyperfine_member(reader, name, &root);
 		else if (reader->format == FORMAT_GOOGLE)
 			r = read_google_member(reader, name, &root);
 		else
-			r = read_pyperf_member(reader, name, &root, outline);
+			r = read_pyperf_member(reader, name, &root);
 	}
-	outline->whole.end = json_offset(reader->json);
+	reader->hash = json_hash(reader->json);
 	if (r >= 0)
 		r = check_root(reader, &root);
-	if (r >= 0 && reader->is_old && reader->outline)
-		return -EMEDIUMTYPE;
 	return r < 0 ? r : reader_next(reader, &token);
 }
 
@@ -502,27 +538,6 @@ static int finish_suite(struct reader *reader, struct suite **ret)
 	return 0;
 }
 
-static int finish_outline(struct reader *reader, struct outline *outline)
-{
-	outline->benchmarks = calloc(reader->n_pending, sizeof(struct benchmark_outline));
-	if (!outline->benchmarks)
-		return -ENOMEM;
-	for (size_t i = 0; i < reader->n_pending; i++) {
-		outline->benchmarks[i] = reader->pending[i]->outline;
-		reader->pending[i]->outline.runs = NULL;
-	}
-	outline->n_benchmarks = reader->n_pending;
-	return 0;
-}
-
-void outline_clear(struct outline *outline)
-{
-	for (size_t i = 0; i < outline->n_benchmarks; i++)
-		free(outline->benchmarks[i].runs);
-	free(outline->benchmarks);
-	*outline = (struct outline){ 0 };
-}
-
 /* What is none of our results, but known, is named as what it is. */
 static int name_unknown(struct reader *reader)
 {
@@ -535,35 +550,38 @@ static int name_unknown(struct reader *reader)
 	return text_refuse(&reader->why, -EINVAL, "1:1: %s", what);
 }
 
-/* ret_outline may be NULL. */
-static int read_input(struct input *input, bool with_evidence, struct suite **ret,
-	struct outline *ret_outline, char **ret_why)
+static int read_input(
+	struct input *input, bool with_evidence, bool keeps, struct suite **ret, char **ret_why)
 {
 	_cleanup_(json_reader) struct json_reader *json = NULL;
 	_cleanup_(suite) struct suite *suite = NULL;
-	struct reader reader = { .with_evidence = with_evidence };
-	struct outline outline = { 0 };
+	struct reader reader = { .with_evidence = with_evidence, .keeps = keeps };
 	int r;
 
 	r = json_reader_new(input, &json);
 	if (r < 0)
 		return r;
 	reader.json = json;
-	reader.outline = ret_outline;
-	r = read_root(&reader, &outline);
+	if (keeps)
+		json_hash_all(json);
+	r = read_root(&reader);
 	if (r >= 0)
 		r = finish_suite(&reader, &suite);
-	if (r >= 0 && ret_outline)
-		r = finish_outline(&reader, &outline);
 	if (r >= 0) {
+		suite->foreign = reader.format != FORMAT_PYPERF || reader.is_old;
+		suite->hash = reader.hash;
+		suite->members = reader.members;
 		suite->left_out = reader.left_out;
-		reader.left_out = (struct facts){ 0 };
+		reader.members = reader.left_out = (struct facts){ 0 };
 	}
 	for (size_t i = 0; i < reader.n_pending; i++)
 		pending_free(reader.pending[i]);
 	free(reader.pending);
 	facts_clear(&reader.suite_metadata);
+	facts_clear(&reader.suite_above);
+	facts_clear(&reader.members);
 	facts_clear(&reader.left_out);
+	text_clear(&reader.raw);
 	if (r == -EINVAL)
 		r = name_unknown(&reader);
 	if (r == -EINVAL || r == -EBADMSG)
@@ -571,25 +589,18 @@ static int read_input(struct input *input, bool with_evidence, struct suite **re
 	free(reader.why);
 	if (r < 0)
 		return r;
-	if (ret_outline)
-		*ret_outline = outline;
 	*ret = TAKE_PTR(suite);
 	return 0;
 }
 
 int suite_read_input(struct input *input, bool with_evidence, struct suite **ret, char **ret_why)
 {
-	return read_input(input, with_evidence, ret, NULL, ret_why);
+	return read_input(input, with_evidence, false, ret, ret_why);
 }
 
-int suite_read_text(const char *text, size_t size, struct suite **ret, struct outline *ret_outline,
-	char **ret_why)
+int suite_read_kept(struct input *input, struct suite **ret, char **ret_why)
 {
-	_cleanup_(input) struct input *input = NULL;
-	int r;
-
-	r = input_open_memory(text, size, &input);
-	return r < 0 ? r : read_input(input, false, ret, ret_outline, ret_why);
+	return read_input(input, false, true, ret, ret_why);
 }
 
 int suite_read(const char *path, bool with_evidence, struct suite **ret, char **ret_why)
@@ -615,6 +626,7 @@ void suite_free(struct suite *suite)
 		benchmark_free(suite->benchmarks[i]);
 	free(suite->benchmarks);
 	facts_clear(&suite->left_out);
+	facts_clear(&suite->members);
 	free(suite);
 }
 

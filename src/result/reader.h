@@ -4,10 +4,11 @@
  * google-benchmark (foreign.c), plain or compressed by gzip.
  *
  * The file is read once from its beginning to its end, and only the requested data are kept: a
- * value costs 8 bytes (9 while the array grows), a run 72 and its evidence 240 more. A file that is
- * not a result, or is made to do harm, is refused in bounded memory: it may have up to 250 million
- * values, 50 million runs, 1000 names of metadata and 64 MiB of their texts, and the limits of
- * result/json.h hold.
+ * value costs 8 bytes (9 while the array grows), a run 72 and its evidence 240 more, and what is
+ * kept of a file that is to be written again a third to a half of the file (result/kept.h). A file
+ * that is not a result, or is made to do harm, is refused in bounded memory: it may have up to 250
+ * million values, 50 million runs, 1000 names of metadata and 64 MiB of their texts, and the limits
+ * of result/json.h hold.
  *
  * Names and texts are kept as they can be shown: with control characters as \xNN, as runpinned
  * writes them.
@@ -17,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "basic/cleanup.h"
 #include "basic/facts.h"
@@ -31,6 +33,11 @@ struct suite {
 	 * value is not a number above 0)". They are missing in `benchmarks`, or lack these
 	 * repetitions. */
 	struct facts left_out;
+	bool foreign; /* of another tool, or of a format of pyperf's before 1.0 */
+	/* For a file that is to be written again: all but metadata, version and benchmarks, as
+	 * JSON, and a hash of the file's bytes. */
+	struct facts members;
+	uint64_t hash;
 };
 
 /*
@@ -43,6 +50,10 @@ struct suite {
 int suite_read(const char *path, bool with_evidence, struct suite **ret, char **ret_why);
 /* The same from an input that is open; borrowed. */
 int suite_read_input(struct input *input, bool with_evidence, struct suite **ret, char **ret_why);
+/* The same for a file that is to be written again: with `kept` for each benchmark, except for
+ * results of other tools, which come with their evidence. -EINVAL also for a result of pyperf's
+ * with a value that is none, and -EFBIG above 4 GiB. */
+int suite_read_kept(struct input *input, struct suite **ret, char **ret_why);
 void suite_free(struct suite *suite);
 DEFINE_CLEANUP(suite, suite_free);
 

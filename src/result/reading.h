@@ -18,7 +18,7 @@
 #include "basic/text.h"
 #include "result/benchmark.h"
 #include "result/json.h"
-#include "result/outline.h"
+#include "result/kept.h"
 #include "result/rundata.h"
 
 enum {
@@ -30,6 +30,7 @@ struct run_name {
 	char *name;
 	uint64_t hash;
 	struct run_field field;
+	size_t kept;	    /* its number in struct kept */
 	struct facts first; /* its value in the first run that has it */
 	size_t n_seen;	    /* the number of runs that have it */
 	bool varies;
@@ -44,7 +45,6 @@ struct pending {
 	struct run_name *names;
 	size_t n_names;
 	uint16_t slots[NAME_SLOTS]; /* by hash: index into names, plus 1 */
-	struct benchmark_outline outline;
 	char *spoilt; /* why it has to be left out, with the place; NULL: it need not */
 	size_t values_capacity;
 	size_t warmups_capacity;
@@ -65,15 +65,19 @@ enum format {
 struct reader {
 	struct json_reader *json;
 	bool with_evidence;
-	struct outline *outline; /* NULL: not wanted */
+	bool keeps; /* what the benchmarks need to be written again, too (struct kept) */
 	enum format format;
 	bool is_old; /* of a format of pyperf's before 1.0 */
 	char *why;
 	struct pending **pending;
 	size_t n_pending;
 	struct facts suite_metadata;
-	struct facts left_out; /* as in struct suite */
-	size_t text_size;      /* of the metadata that are kept */
+	struct facts suite_above; /* the same as JSON, where it is kept */
+	struct facts members;	  /* as in struct suite */
+	uint64_t hash;		  /* as in struct suite */
+	struct text raw;	  /* from reader_begin_raw() on */
+	struct facts left_out;	  /* as in struct suite */
+	size_t text_size;	  /* of the metadata that are kept */
 };
 
 /* --- Benchmarks (reader.c) --- */
@@ -88,7 +92,7 @@ int reader_add_value(struct reader *reader, struct pending *pending, double valu
 int reader_add_run(
 	struct reader *reader, struct pending *pending, struct run_data *data, size_t end);
 /* One bad value spoils its benchmark, not the file: it will be left out, because of `why`. Refused
- * where the text is wanted, which pyperf does not load. */
+ * where the file is to be written again, which pyperf would not load. */
 int reader_spoil(struct reader *reader, struct pending *pending, const char *why);
 /* Writes down that a benchmark of this name is left out, and why. */
 int reader_leave_out(struct reader *reader, const char *name, const char *why);
@@ -135,6 +139,13 @@ static inline int reader_next_member(struct reader *reader, struct json_token *r
 
 /* Reads past the next value, whatever it is. */
 int reader_skip_value(struct reader *reader);
+/* The same for a member that nobody here knows: it goes into `members` where the file is kept. */
+int reader_skip_member(struct reader *reader, const char *name, struct facts *members);
+/* Where the file is kept, what is read from the first of these to one of the others is kept as it
+ * stands: under a name, or in a run under the number of a name (result/kept.h). */
+void reader_begin_raw(struct reader *reader);
+int reader_keep_raw(struct reader *reader, struct facts *facts, const char *name);
+int reader_keep_run_raw(struct reader *reader, struct pending *pending, size_t name);
 /* `of` says whose value it is. */
 int reader_expect_object(struct reader *reader, const struct json_token *token, const char *of);
 int reader_expect_array(struct reader *reader, const struct json_token *token, const char *of);
@@ -148,10 +159,10 @@ int reader_read_list(struct reader *reader, const char *of, const char *item,
 
 /* --- Metadata (readmetadata.c) --- */
 
-/* Reads the metadata of the suite or of a benchmark; *ret_span is where the object stands. pyperf
+/* Reads the metadata of the suite or of a benchmark, where the file is kept also as JSON. pyperf
  * accepts null instead of an object, but only for the suite. */
 int reader_read_metadata(
-	struct reader *reader, bool may_be_null, struct facts *facts, struct span *ret_span);
+	struct reader *reader, bool may_be_null, struct facts *facts, struct facts *above);
 /* The value behind a name of metadata, borrowed from the token or from `buffer`. Texts lose the
  * blanks around them, as in pyperf. */
 int reader_read_fact(
@@ -161,8 +172,8 @@ int reader_take_fact(struct reader *reader, const struct json_token *token, cons
 	struct text *buffer, struct fact *ret);
 /* Reads the metadata of a run into its data, and into the names of its benchmark. The buffer is
  * reused for each run. */
-int reader_read_run_metadata(struct reader *reader, struct pending *pending, struct text *buffer,
-	struct run_data *data, struct span *ret_span);
+int reader_read_run_metadata(
+	struct reader *reader, struct pending *pending, struct text *buffer, struct run_data *data);
 /* Adds a copy of a fact. -EINVAL when all metadata together become too large. */
 int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fact *fact);
 

@@ -135,7 +135,7 @@ int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fa
 }
 
 int reader_read_metadata(
-	struct reader *reader, bool may_be_null, struct facts *facts, struct span *ret_span)
+	struct reader *reader, bool may_be_null, struct facts *facts, struct facts *above)
 {
 	_cleanup_text_ struct text buffer = { 0 };
 	struct json_token token;
@@ -143,27 +143,28 @@ int reader_read_metadata(
 	int r;
 
 	r = reader_next(reader, &token);
-	ret_span->begin = json_place(reader->json).offset;
-	ret_span->end = json_offset(reader->json);
 	if (r >= 0 && may_be_null && token.type == JSON_TOKEN_NULL)
 		return 0;
 	if (r >= 0)
 		r = reader_expect_object(reader, &token, "the value of 'metadata'");
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		_cleanup_free_ char *name = NULL;
+		/* Not escaped for a terminal, because it is going to be written to a file. */
+		_cleanup_free_ char *raw = strdup(token.string), *name = NULL;
 		struct fact fact;
 
-		r = make_plain(&buffer, token.string, &plain);
+		r = raw ? make_plain(&buffer, raw, &plain) : -ENOMEM;
 		if (r < 0)
 			return r;
 		name = strdup(plain);
 		if (!name)
 			return -ENOMEM;
+		reader_begin_raw(reader);
 		r = reader_read_fact(reader, name, &buffer, &fact);
 		if (r >= 0)
 			r = reader_keep_fact(reader, facts, &fact);
+		if (r >= 0)
+			r = reader_keep_raw(reader, above, raw);
 	}
-	ret_span->end = json_offset(reader->json);
 	return r;
 }
 
@@ -198,26 +199,33 @@ static int find_run_name(struct reader *reader, struct pending *pending, struct 
 		return -ENOMEM;
 	*ret = &names[pending->n_names++];
 	pending->slots[slot] = (uint16_t)pending->n_names;
-	r = run_field_find(pending->benchmark->series, (*ret)->name, &(*ret)->field);
-	return r;
+	if (reader->keeps) {
+		r = kept_add_name(pending->benchmark->kept, token->string, false, &(*ret)->kept);
+		if (r < 0)
+			return r;
+	}
+	return run_field_find(pending->benchmark->series, (*ret)->name, &(*ret)->field);
 }
 
-int reader_read_run_metadata(struct reader *reader, struct pending *pending, struct text *buffer,
-	struct run_data *data, struct span *ret_span)
+int reader_read_run_metadata(
+	struct reader *reader, struct pending *pending, struct text *buffer, struct run_data *data)
 {
 	bool first_run = pending->benchmark->series->n_samples == 0;
 	struct json_token token;
 	int r;
 
 	r = reader_enter_object(reader, "the value of 'metadata'");
-	ret_span->begin = json_place(reader->json).offset;
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		struct run_name *name = NULL;
 		struct fact fact;
 
 		r = find_run_name(reader, pending, buffer, &token, &name);
+		if (r < 0)
+			break;
+		reader_begin_raw(reader);
+		r = reader_read_fact(reader, name->name, buffer, &fact);
 		if (r >= 0)
-			r = reader_read_fact(reader, name->name, buffer, &fact);
+			r = reader_keep_run_raw(reader, pending, name->kept);
 		if (r < 0)
 			break;
 		if (name->n_seen++ == 0) {
@@ -230,84 +238,5 @@ int reader_read_run_metadata(struct reader *reader, struct pending *pending, str
 			r = run_field_read(
 				&name->field, &data->place, pending->benchmark->series, &fact);
 	}
-	ret_span->end = json_offset(reader->json);
 	return r;
-}
-
-/* --- Members --- */
-
-static int add_member(struct members *members, const struct fact *fact, struct member_text value)
-{
-	struct member_text *values =
-		reallocarray(members->values, members->facts.n + 1, sizeof(*values));
-
-	if (!values)
-		return -ENOMEM;
-	members->values = values;
-	values[members->facts.n] = value;
-	facts_set_copy(&members->facts, fact->name, fact);
-	return members->facts.failed ? -ENOMEM : 0;
-}
-
-static int read_members(struct reader *reader, const char *text, struct members *members)
-{
-	_cleanup_text_ struct text buffer = { 0 };
-	struct json_token token;
-	int r;
-
-	r = reader_next(reader, &token);
-	if (r >= 0 && token.type == JSON_TOKEN_NULL)
-		return 0;
-	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		/* The name is not escaped for a terminal (make_plain()), because it is going to be
-		 * written to a file. */
-		_cleanup_free_ char *name = strdup(token.string);
-		struct fact fact;
-		size_t begin;
-
-		if (!name)
-			return -ENOMEM;
-		begin = json_offset(reader->json);
-		begin += strspn(text + begin, " \t\r\n");
-		r = reader_read_fact(reader, name, &buffer, &fact);
-		if (r >= 0)
-			r = add_member(members, &fact,
-				(struct member_text){
-					text + begin, json_offset(reader->json) - begin });
-	}
-	return r;
-}
-
-int members_read(const char *text, struct span object, struct members *ret)
-{
-	_cleanup_(json_reader) struct json_reader *json = NULL;
-	_cleanup_(input) struct input *input = NULL;
-	struct members members = { 0 };
-	struct reader reader = { 0 };
-	int r;
-
-	if (object.end == 0) {
-		*ret = members;
-		return 0;
-	}
-	r = input_open_memory(text + object.begin, object.end - object.begin, &input);
-	if (r >= 0)
-		r = json_reader_new(input, &json);
-	if (r < 0)
-		return r;
-	reader.json = json;
-	r = read_members(&reader, text + object.begin, &members);
-	free(reader.why);
-	if (r < 0)
-		members_clear(&members);
-	else
-		*ret = members;
-	return r;
-}
-
-void members_clear(struct members *members)
-{
-	facts_clear(&members->facts);
-	free(members->values);
-	*members = (struct members){ 0 };
 }

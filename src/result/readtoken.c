@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/text.h"
@@ -71,6 +72,64 @@ int reader_skip_value(struct reader *reader)
 		return r;
 	r = json_skip(reader->json, &token);
 	return r < 0 ? reader_explain(reader, r) : r;
+}
+
+void reader_begin_raw(struct reader *reader)
+{
+	if (!reader->keeps)
+		return;
+	reader->raw.length = 0;
+	json_copy(reader->json, &reader->raw);
+}
+
+/* The text that was read since then, without the blanks in front. */
+static int end_raw(struct reader *reader, const char **ret)
+{
+	json_copy(reader->json, NULL);
+	if (reader->raw.failed)
+		return -ENOMEM;
+	*ret = reader->raw.data + strspn(reader->raw.data, " \t\r\n");
+	return 0;
+}
+
+int reader_keep_raw(struct reader *reader, struct facts *facts, const char *name)
+{
+	const char *json;
+	int r;
+
+	if (!reader->keeps)
+		return 0;
+	r = end_raw(reader, &json);
+	if (r < 0)
+		return r;
+	facts_set_string(facts, name, json);
+	return facts->failed ? -ENOMEM : 0;
+}
+
+int reader_keep_run_raw(struct reader *reader, struct pending *pending, size_t name)
+{
+	const char *json;
+	int r;
+
+	if (!reader->keeps)
+		return 0;
+	r = end_raw(reader, &json);
+	return r < 0 ? r : kept_add(pending->benchmark->kept, name, json);
+}
+
+int reader_skip_member(struct reader *reader, const char *name, struct facts *members)
+{
+	_cleanup_free_ char *copy = NULL;
+	int r;
+
+	if (!reader->keeps)
+		return reader_skip_value(reader);
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	reader_begin_raw(reader);
+	r = reader_skip_value(reader);
+	return r < 0 ? r : reader_keep_raw(reader, members, copy);
 }
 
 int reader_enter_object(struct reader *reader, const char *of)

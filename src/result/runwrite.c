@@ -106,7 +106,7 @@ static void write_figures(struct emit *emit, const struct benchmark *inside, siz
 	emit_close(emit, '}');
 }
 
-static void write_inside(struct emit *emit, const struct benchmark *inside, size_t index)
+void runs_write_values(struct emit *emit, const struct benchmark *inside, size_t index)
 {
 	size_t first, n, warmup = first_warmup(inside, index);
 
@@ -159,7 +159,7 @@ static void write_run(struct emit *emit, const struct series *series, size_t ind
 
 	emit_object(emit, NULL);
 	if (inside)
-		write_inside(emit, inside, index);
+		runs_write_values(emit, inside, index);
 	else
 		write_window(emit, series, index);
 	emit_facts(emit, "metadata", &facts);

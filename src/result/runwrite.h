@@ -16,5 +16,7 @@
  * also gets the metadata `carried`, except for names that it has itself. */
 void runs_write(struct emit *emit, const struct series *series, const struct benchmark *inside,
 	const struct facts *carried, bool others_precede);
+/* Writes the values and warm-ups of a run, as members of an object. */
+void runs_write_values(struct emit *emit, const struct benchmark *inside, size_t index);
 
 #endif

@@ -21,7 +21,7 @@ struct save {
 	const char *output; /* the name of the result file for messages */
 	struct file_replace *result;
 	bool append;
-	struct document *existing; /* to append to; read while its file is locked */
+	struct suite *existing; /* to append to; read while its file is locked */
 	bool user_clock;
 	char *stamper; /* who stamped the runs there, or NULL */
 	char *control; /* of the runs there that get more; NULL: none, or not the same for all */
@@ -48,7 +48,7 @@ static int check_control(const struct save *save, const char *known, const struc
 }
 
 static int check_append(
-	const struct save *save, const struct document *existing, const struct facts *metadata)
+	const struct save *save, const struct suite *existing, const struct facts *metadata)
 {
 	_cleanup_free_ char *why = NULL;
 	int r;
@@ -62,7 +62,7 @@ static int check_append(
 }
 
 /* Finds the control of the benchmark in the file that gets these runs. */
-static int find_control(const struct save *save, const struct document *existing,
+static int find_control(const struct save *save, const struct suite *existing,
 	const struct facts *metadata, char **ret)
 {
 	const char *name = facts_find_string(metadata, "name");
@@ -78,7 +78,7 @@ static int find_control(const struct save *save, const struct document *existing
 /* Notes the control of the benchmarks in the file that get runs, among them the benchmark of the
  * control itself. */
 static int note_control(
-	struct save *save, const struct document *existing, const struct commands *commands)
+	struct save *save, const struct suite *existing, const struct commands *commands)
 {
 	for (size_t i = 0; i < commands->n; i++) {
 		_cleanup_free_ char *control = NULL;
@@ -102,7 +102,7 @@ static int note_control(
 }
 
 /* Reads the file to append to; *ret is NULL where there is none yet. */
-static int load_existing(const struct save *save, struct document **ret)
+static int load_existing(const struct save *save, struct suite **ret)
 {
 	_cleanup_free_ char *why = NULL;
 	int r;
@@ -122,7 +122,7 @@ static int load_existing(const struct save *save, struct document **ret)
 /* Before the runs: checks whether the commands can be appended to the existing file. */
 static int check_existing(struct save *save, const struct commands *commands)
 {
-	_cleanup_(document) struct document *existing = NULL;
+	_cleanup_(suite) struct suite *existing = NULL;
 	int r;
 
 	r = load_existing(save, &existing);
@@ -445,7 +445,7 @@ void save_free(struct save *save)
 	file_replace_abort(save->result);
 	file_replace_abort(save->csv);
 	user_leave(save->user);
-	document_free(save->existing);
+	suite_free(save->existing);
 	free(save->stamper);
 	free(save->control);
 	free(save->last);

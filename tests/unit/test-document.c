@@ -23,6 +23,8 @@
 #include "basic/macro.h"
 #include "result/document.h"
 
+#include "random.h"
+
 /* Where the test files live; removed at the end. */
 struct place {
 	char directory[64];
@@ -99,7 +101,7 @@ static struct facts make_facts(const char *name, ...)
 }
 
 /* Writes one benchmark, whose values are those of the series. */
-static int write_one(FILE *stream, const struct document *existing, const struct series *series,
+static int write_one(FILE *stream, const struct suite *existing, const struct series *series,
 	const struct facts *facts)
 {
 	const struct document_part part = { .series = series, .metadata = facts };
@@ -109,7 +111,7 @@ static int write_one(FILE *stream, const struct document *existing, const struct
 
 /* The file as text; NULL where document_write() refuses, with its answer in *ret. */
 static char *write_text(
-	const struct document *existing, const struct series *series, struct facts facts, int *ret)
+	const struct suite *existing, const struct series *series, struct facts facts, int *ret)
 {
 	char *text = NULL;
 	size_t size;
@@ -128,7 +130,7 @@ static char *write_text(
 }
 
 static char *write_good(
-	const struct document *existing, const struct series *series, struct facts facts)
+	const struct suite *existing, const struct series *series, struct facts facts)
 {
 	char *text;
 	int r;
@@ -138,16 +140,21 @@ static char *write_good(
 	return text;
 }
 
-static struct document *load_text(const char *file, const char *text)
+static struct suite *load_file(const char *file)
 {
-	struct document *document;
+	struct suite *document;
 	char *why = NULL;
 
-	put_file(file, text, strlen(text));
 	if (document_load(file, &document, &why) < 0)
 		fprintf(stderr, "%s\n", why ? why : "?");
 	assert_null(why);
 	return document;
+}
+
+static struct suite *load_text(const char *file, const char *text)
+{
+	put_file(file, text, strlen(text));
+	return load_file(file);
 }
 
 static void test_new_file(void **state)
@@ -243,13 +250,19 @@ static void test_values_come_back(void **state)
 		999999999999999, 1000000000000001, 8999999999999999999 };
 	struct place *place = *state;
 	struct series *series = make_series(0, 0);
-	struct document *document;
+	struct suite *document;
 	char *text, *again;
 	json_t *root, *run;
 	size_t n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ns); i++) {
 		struct sample sample = { .kernel_ns = ns[i], .user_ns = ns[i] };
+
+		assert_int_equal(series_append(series, &sample, NULL, NULL), 0);
+	}
+	/* Values of all lengths stand where one piece of a file ends and the next one begins. */
+	for (int64_t i = 0; i < 20000; i++) {
+		struct sample sample = { .kernel_ns = ns[9] / (i + 1), .user_ns = i + 1 };
 
 		assert_int_equal(series_append(series, &sample, NULL, NULL), 0);
 	}
@@ -261,9 +274,9 @@ static void test_values_come_back(void **state)
 	{
 		json_t *value = json_array_get(json_object_get(run, "values"), 0);
 
-		assert_true(json_real_value(value) == (double)ns[n] / 1e9);
+		assert_true(json_real_value(value) == (double)series->samples[n].kernel_ns / 1e9);
 	}
-	assert_int_equal(n, ARRAY_SIZE(ns));
+	assert_int_equal(n, ARRAY_SIZE(ns) + 20000);
 	json_decref(root);
 	/* And a file that is appended to keeps the text of what it had. */
 	document = load_text(place->file, text);
@@ -272,7 +285,7 @@ static void test_values_come_back(void **state)
 	assert_memory_equal(text, again, strlen(text));
 	free(text);
 	free(again);
-	document_free(document);
+	suite_free(document);
 	series_free(series);
 }
 
@@ -281,7 +294,7 @@ static void test_odd_strings(void **state)
 {
 	struct place *place = *state;
 	struct series *series = make_series(0, 1);
-	struct document *document;
+	struct suite *document;
 	char *text;
 
 	text = write_good(NULL, series,
@@ -292,7 +305,7 @@ static void test_odd_strings(void **state)
 		"\"command\": \"a\\\\x0ab\\\\x1b[1m\\\\x0d\\\\x7f \\\"q\\\" \\\\\", "
 		"\"k\\\\xe9y\": \"v\", \"unit\""));
 	document = load_text(place->file, text);
-	document_free(document);
+	suite_free(document);
 	free(text);
 	series_free(series);
 }
@@ -406,7 +419,8 @@ static void test_load(void **state)
 		{ "{\"results\": [{\"command\": \"a\", \"times\": [1]}]}",
 			"a result of another tool or format can be looked at and merged, but not be "
 			"appended to" },
-		{ "{\"version\": 5, \"benchmarks\": [{\"runs\": [{\"samples\": [1]}]}]}",
+		{ "{\"version\": 5, \"benchmarks\": [{\"runs\": [{\"samples\": [1], \"metadata\": "
+		  "{\"name\": \"x\"}}]}]}",
 			"a result of another tool or format can be looked at and merged, but not be "
 			"appended to" },
 		{ "{\"version\": \"2.0\", \"benchmarks\": []}",
@@ -466,7 +480,7 @@ static void test_load(void **state)
 	struct place *place = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct document *document = NULL;
+		struct suite *document = NULL;
 		char *why = NULL;
 		int r;
 
@@ -485,14 +499,14 @@ static void test_load(void **state)
 			assert_null(why);
 		}
 		free(why);
-		document_free(document);
+		suite_free(document);
 	}
 }
 
 static void test_load_no_file(void **state)
 {
 	struct place *place = *state;
-	struct document *document = NULL;
+	struct suite *document = NULL;
 	char *why = NULL;
 
 	(void)unlink(place->file);
@@ -562,13 +576,13 @@ static size_t count_runs(const json_t *root, size_t benchmark)
 static void test_append_further(void **state)
 {
 	struct place *place = *state;
-	struct document *document = load_text(place->file, OLD_FILE);
+	struct suite *document = load_text(place->file, OLD_FILE);
 	struct series *series = make_series(0, 2);
 	json_t *root;
 	char *text;
 
 	text = write_good(document, series, make_facts("new", "hostname", "loud", NULL));
-	document_free(document);
+	suite_free(document);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
 	assert_int_equal(json_array_size(json_object_get(root, "benchmarks")), 3);
@@ -576,9 +590,10 @@ static void test_append_further(void **state)
 	assert_int_equal(count_runs(root, 1), 2);
 	assert_int_equal(count_runs(root, 2), 2);
 	/* What was there. */
-	assert_non_null(strstr(text, "{\"odd\": [1, {\"a\": null}], \"version\": \"1.0\", "));
-	assert_non_null(strstr(text, "\"odder\": 0.1, \"runs\": [{\"values\": [0.1, 2e-07]}]}"));
-	assert_non_null(strstr(text, "{\"values\": [0.30000000000000004], \"odd\": true}"));
+	assert_non_null(strstr(text, "\"odd\": [1, {\"a\": null}]"));
+	assert_non_null(strstr(text, "\"odder\": 0.1"));
+	assert_non_null(strstr(text, "{\"values\": [0.1, 2e-07], "));
+	assert_non_null(strstr(text, "{\"values\": [0.30000000000000004], \"odd\": true, "));
 	assert_string_equal(look_up_string(root, 0, 0, "hostname"), "quiet");
 	assert_string_equal(look_up_string(root, 0, 0, "suite_only"), "s");
 	assert_string_equal(look_up_string(root, 0, 0, "python_version"), "3");
@@ -593,7 +608,7 @@ static void test_append_further(void **state)
 	assert_null(look_up(root, 2, 0, "python_version"));
 	json_decref(root);
 	document = load_text(place->file, text);
-	document_free(document);
+	suite_free(document);
 	free(text);
 	series_free(series);
 }
@@ -608,7 +623,7 @@ static void test_append_same(void **state)
 		"{\"values\": [0.3], \"metadata\": {\"old_only\": 5, \"differs\": 7}}]}, "
 		"{\"runs\": [{\"values\": [1], \"metadata\": {\"name\": \"theirs\"}}]}]}";
 	struct place *place = *state;
-	struct document *document = load_text(place->file, old);
+	struct suite *document = load_text(place->file, old);
 	struct series *series = make_series(1, 2);
 	struct facts facts;
 	json_t *root;
@@ -618,7 +633,7 @@ static void test_append_same(void **state)
 	facts_set_integer(&facts, "differs", 2);
 	facts_set_integer(&facts, "same", 2);
 	text = write_good(document, series, facts);
-	document_free(document);
+	suite_free(document);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
 	assert_int_equal(json_array_size(json_object_get(root, "benchmarks")), 2);
@@ -649,52 +664,335 @@ static void test_append_same(void **state)
 	assert_null(strstr(text, "\"same\": 2}"));
 	json_decref(root);
 	document = load_text(place->file, text);
-	document_free(document);
+	suite_free(document);
 	free(text);
 	series_free(series);
 }
 
-/* Tabs and carriage returns, which a terminal would obey, become blanks. */
-static void replace_blanks(const char *text, char *ret)
+/* What is not understood, or written in another way, stays: also how a number is spelled. */
+static void test_unknown(void **state)
 {
-	size_t i = 0;
-
-	for (; text[i]; i++)
-		ret[i] = text[i] == '\t' || text[i] == '\r' ? ' ' : text[i];
-	ret[i] = '\0';
-}
-
-/* What is not understood, or written in another way, stays as it stands. */
-static void test_verbatim(void **state)
-{
-	static const char odd_head[] =
-		"{\r\n  \"\\u00e9\": [1E+2, 123456789012345678901234567890, 0.10],\r\n"
+	static const char old[] =
+		"{\r\n  \"\\u00e9\": [1E+2, 123456789012345678901234567890,\t0.10],\r\n"
 		"  \"benchmarks\": [ {\"x\": {\"metadata\": {}, \"runs\": []},\r\n"
 		"    \"runs\": [ {\"y\": null, \"values\": [ 15e-1 ]\t,\"metadata\": {\"name\": "
-		"\"x\", \"unit\": \"second\"} }";
-	static const char odd_tail[] =
-		" ],\r\n    \"z\": \"\\u001b\\ud83d\\ude00\"\r\n  } ], \"version\": \"1.0\", "
+		"\"x\", \"unit\": \"second\", \"tags\": [\"a\", \"b\"], \"n\": 1.50E1, \"t\": \"\\u001b\"} "
+		"} ],\r\n    \"z\": \"\\u001b\\ud83d\\ude00\"\r\n  } ], \"version\": \"1.0\", "
 		"\"metadata\": {}\r\n}";
-	char head[sizeof(odd_head)], tail[sizeof(odd_tail)];
+	static const char *const parts[] = {
+		", \"\303\251\": [1E+2, 123456789012345678901234567890, 0.10]}\n",
+		", \"x\": {\"metadata\": {}, \"runs\": []}, ",
+		", \"z\": \"\\u001b\\ud83d\\ude00\"}]",
+		"[\n{\"y\": null, \"values\": [ 15e-1 ], \"metadata\": {",
+		"\"tags\": [\"a\", \"b\"], \"n\": 1.50E1, \"t\": \"\\u001b\"}},\n{\"values\": [0.0123]",
+	};
 	struct place *place = *state;
 	struct series *series = make_series(0, 1);
-	struct document *document;
-	char *old, *text;
+	struct suite *document = load_text(place->file, old);
+	char *text = write_good(document, series, make_facts("x", NULL));
 
-	assert_true(asprintf(&old, "%s%s\n\n", odd_head, odd_tail) > 0);
-	replace_blanks(odd_head, head);
-	replace_blanks(odd_tail, tail);
-	document = load_text(place->file, old);
-	text = write_good(document, series, make_facts("x", NULL));
-	assert_memory_equal(text, head, strlen(head));
-	assert_memory_equal(text + strlen(head), ",\n{\"values\": ", strlen(",\n{\"values\": "));
-	assert_memory_equal(text + strlen(text) - strlen(tail) - 1, tail, strlen(tail));
-	document_free(document);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!strstr(text, parts[i]))
+			fail_msg("no '%s' in %s", parts[i], text);
+	suite_free(document);
 	document = load_text(place->file, text);
-	document_free(document);
+	suite_free(document);
 	free(text);
-	free(old);
 	series_free(series);
+}
+
+/* --- Files as they come --- */
+
+/* In a file of our own, what was there stays as it was, to the byte. */
+static void test_old_runs_stay(void **state)
+{
+	struct place *place = *state;
+	struct series *series = make_series(1, 3);
+	char *text, *more;
+	struct suite *document;
+
+	series->samples[3].flags = SAMPLE_IRQ;
+	text = write_good(
+		NULL, series, make_facts("x", "hostname", "h", "quiesce_sitting", "s1", NULL));
+	document = load_text(place->file, text);
+	more = write_good(
+		document, series, make_facts("x", "hostname", "h", "quiesce_sitting", "s2", NULL));
+	suite_free(document);
+	/* Without the end of the list of runs. */
+	assert_memory_equal(text, more, strlen(text) - strlen("]}]}\n"));
+	assert_non_null(strstr(more,
+		",\n{\"warmups\": [[1, 0.0123]], \"metadata\": {"
+		"\"quiesce_sitting\": \"s2\", \"calibrate_warmups\": 1"));
+	free(text);
+	free(more);
+	series_free(series);
+}
+
+/* A value that may stand anywhere. */
+static json_t *random_value(uint64_t *random, int depth)
+{
+	json_t *value;
+
+	switch (random_next(random) % (depth < 3 ? 7 : 5)) {
+	case 0:
+		return json_integer((json_int_t)(random_next(random) >> random_next(random) % 64));
+	case 1:
+		return json_real((double)random_next(random) * 1e-9);
+	case 2:
+		return json_string(
+			random_next(random) % 2 ? "a\t\"b\" \\" : "\302\233 caf\303\251");
+	case 3:
+		return json_boolean(random_next(random) % 2);
+	case 4:
+		return json_null();
+	case 5:
+		value = json_array();
+		for (uint64_t i = random_next(random) % 4; i > 0; i--)
+			json_array_append_new(value, random_value(random, depth + 1));
+		return value;
+	default:
+		value = json_object();
+		for (uint64_t i = random_next(random) % 4; i > 0; i--) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "m\x1b%d", (int)(random_next(random) % 9));
+			json_object_set_new(value, name, random_value(random, depth + 1));
+		}
+		return value;
+	}
+}
+
+/* Members that nobody knows. */
+static void add_members(uint64_t *random, json_t *object)
+{
+	static const char *const names[] = { "odd", "odd\n\"er\"", "oddest" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (random_next(random) % 3 == 0)
+			json_object_set_new(object, names[i], random_value(random, 0));
+}
+
+/* Metadata as any level may have them, of few values, so that some are common. */
+static json_t *random_metadata(uint64_t *random)
+{
+	json_t *metadata = json_object();
+	char text[16];
+
+	if (random_next(random) % 2)
+		json_object_set_new(
+			metadata, "a", json_integer((json_int_t)(random_next(random) % 2)));
+	if (random_next(random) % 2)
+		json_object_set_new(
+			metadata, "b\x1b", json_real(0.5 + (double)(random_next(random) % 2)));
+	if (random_next(random) % 2) {
+		snprintf(text, sizeof(text), "t\t%d", (int)(random_next(random) % 2));
+		json_object_set_new(metadata, "quiesce_flags", json_string(text));
+	}
+	if (random_next(random) % 4 == 0)
+		json_object_set_new(metadata, "tags", json_pack("[s, s]", "x", "y"));
+	if (random_next(random) % 4 == 0)
+		json_object_set_new(metadata, "on", json_true());
+	return metadata;
+}
+
+static json_t *random_run(uint64_t *random)
+{
+	json_t *run = json_object();
+
+	add_members(random, run);
+	if (random_next(random) % 4 == 0)
+		json_object_set_new(run, "warmups", json_pack("[[i, f]]", 1, 0.5));
+	else
+		json_object_set_new(run, "values",
+			json_pack("[f]", 1 + (double)(random_next(random) % 1000000) * 1e-6));
+	if (random_next(random) % 4 > 0)
+		json_object_set_new(run, "metadata", random_metadata(random));
+	return run;
+}
+
+static json_t *random_file(uint64_t *random)
+{
+	static const char *const names[] = { "x", "y", "z" };
+	json_t *root = json_object(), *benchmarks = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		json_t *benchmark = json_object(), *runs = json_array(), *metadata;
+
+		if (json_array_size(benchmarks) > 0 && random_next(random) % 3 == 0)
+			continue;
+		for (uint64_t n = random_next(random) % 5; n < 5; n++)
+			json_array_append_new(runs, random_run(random));
+		metadata = random_metadata(random);
+		json_object_set_new(metadata, "name", json_string(names[i]));
+		json_object_set_new(metadata, "unit", json_string("second"));
+		add_members(random, benchmark);
+		json_object_set_new(benchmark, "runs", runs);
+		json_object_set_new(benchmark, "metadata", metadata);
+		json_array_append_new(benchmarks, benchmark);
+	}
+	if (random_next(random) % 2)
+		json_object_set_new(root, "metadata", random_metadata(random));
+	add_members(random, root);
+	json_object_set_new(root, "benchmarks", benchmarks);
+	json_object_set_new(root, "version", json_string("1.0"));
+	return root;
+}
+
+static json_t *find_benchmark(const json_t *root, const char *name)
+{
+	size_t i;
+	json_t *each;
+
+	json_array_foreach(json_object_get(root, "benchmarks"), i, each)
+	{
+		const char *own = look_up_string(root, i, 0, "name");
+
+		if (own && strcmp(own, name) == 0)
+			return each;
+	}
+	return NULL;
+}
+
+/* A run with all metadata that hold for it, but for the sitting. */
+static json_t *whole_run(const json_t *root, const json_t *benchmark, size_t at)
+{
+	json_t *run = json_deep_copy(json_array_get(json_object_get(benchmark, "runs"), at));
+	const json_t *owners[] = { root, benchmark, run };
+	json_t *whole = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++)
+		json_object_update(whole, json_object_get(owners[i], "metadata"));
+	json_object_del(whole, "quiesce_sitting");
+	json_object_set_new(run, "metadata", whole);
+	return run;
+}
+
+static void check_equal(json_t *a, json_t *b)
+{
+	char *text_a = json_dumps(a, JSON_ENCODE_ANY | JSON_SORT_KEYS);
+	char *text_b = json_dumps(b, JSON_ENCODE_ANY | JSON_SORT_KEYS);
+
+	if (!json_equal(a, b))
+		fail_msg("%s is not %s", text_a, text_b);
+	free(text_a);
+	free(text_b);
+	json_decref(a);
+	json_decref(b);
+}
+
+/* Other members than `known`, those of the first one first. */
+static json_t *other_members(const json_t *a, const json_t *b, const char *const *known)
+{
+	json_t *members = json_object();
+
+	json_object_update(members, (json_t *)b);
+	json_object_update(members, (json_t *)a);
+	for (; *known; known++)
+		json_object_del(members, *known);
+	return members;
+}
+
+/* Whether `text` has all that the files say, of each benchmark the runs of a before those of b, and
+ * how many more runs. b may be NULL. */
+static size_t check_kept(const json_t *a, const json_t *b, const char *text)
+{
+	static const char *const of_root[] = { "version", "metadata", "benchmarks", NULL };
+	static const char *const of_benchmark[] = { "metadata", "runs", NULL };
+	static const char *const names[] = { "x", "y", "z" };
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	size_t n_more = 0;
+
+	assert_non_null(root);
+	check_equal(other_members(root, NULL, of_root), other_members(a, b, of_root));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const json_t *benchmark = find_benchmark(root, names[i]);
+		const json_t *files[] = { a, b };
+		const json_t *olds[] = { find_benchmark(a, names[i]), find_benchmark(b, names[i]) };
+		size_t n = 0;
+
+		for (size_t k = 0; k < 2; k++) {
+			size_t n_old = json_array_size(json_object_get(olds[k], "runs"));
+
+			for (size_t at = 0; at < n_old; at++)
+				check_equal(whole_run(root, benchmark, n++),
+					whole_run(files[k], olds[k], at));
+		}
+		check_equal(other_members(benchmark, NULL, of_benchmark),
+			other_members(olds[0], olds[1], of_benchmark));
+		n_more += json_array_size(json_object_get(benchmark, "runs")) - n;
+	}
+	json_decref(root);
+	return n_more;
+}
+
+static void put_json(uint64_t *random, const char *path, const json_t *root)
+{
+	static const size_t flags[] = { 0, JSON_COMPACT, JSON_INDENT(3), JSON_SORT_KEYS,
+		JSON_ENSURE_ASCII | JSON_INDENT(1) };
+
+	assert_int_equal(
+		json_dump_file(root, path, flags[random_next(random) % ARRAY_SIZE(flags)]), 0);
+}
+
+static void check_merge(uint64_t *random, const char *path, const json_t *a, const json_t *b)
+{
+	const json_t *files[] = { a, b };
+	struct merge *merge;
+	char *text, *why;
+	FILE *stream;
+	size_t size;
+
+	assert_int_equal(merge_new(&merge), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		put_json(random, path, files[i]);
+		why = NULL;
+		(void)merge_add(merge, path, &why);
+		if (why)
+			fail_msg("%s", why);
+	}
+	stream = open_memstream(&text, &size);
+	assert_non_null(stream);
+	assert_int_equal(merge_write(merge, stream), 0);
+	fclose(stream);
+	merge_free(merge);
+	assert_int_equal(check_kept(a, b, text), 0);
+	suite_free(load_text(path, text));
+	free(text);
+}
+
+static void check_append(uint64_t *random, const char *path, const json_t *a)
+{
+	struct series *series = make_series(1, 2);
+	struct facts facts = make_facts("x", "quiesce_flags", "t\t0", NULL);
+	struct suite *document;
+	char *text;
+	int r;
+
+	facts_set_integer(&facts, "a", (int64_t)(random_next(random) % 2));
+	put_json(random, path, a);
+	document = load_file(path);
+	text = write_text(document, series, facts, &r);
+	assert_int_equal(r, 0);
+	assert_int_equal(check_kept(a, NULL, text), 3);
+	suite_free(document);
+	suite_free(load_text(path, text));
+	free(text);
+	series_free(series);
+}
+
+static void test_random(void **state)
+{
+	struct place *place = *state;
+	uint64_t random = 1;
+
+	for (int i = 0; i < 300 / TRIALS_PART; i++) {
+		json_t *a = random_file(&random), *b = random_file(&random);
+
+		check_merge(&random, place->file, a, b);
+		check_append(&random, place->file, a);
+		json_decref(a);
+		json_decref(b);
+	}
 }
 
 /* The metadata of a benchmark and of a suite may stand behind its runs, as pyperf writes them. */
@@ -706,13 +1004,13 @@ static void test_metadata_behind(void **state)
 		"{\"runs\": [{\"values\": [3]}], \"metadata\": {\"name\": \"y\"}}], "
 		"\"metadata\": {\"b\": 2, \"unit\": \"second\"}, \"version\": \"1.0\"}";
 	struct place *place = *state;
-	struct document *document = load_text(place->file, old);
+	struct suite *document = load_text(place->file, old);
 	struct series *series = make_series(0, 1);
 	json_t *root;
 	char *text;
 
 	text = write_good(document, series, make_facts("x", "aslr", "on", NULL));
-	document_free(document);
+	suite_free(document);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
 	assert_int_equal(count_runs(root, 0), 3);
@@ -726,7 +1024,7 @@ static void test_metadata_behind(void **state)
 	assert_string_equal(look_up_string(root, 0, 2, "unit"), "second");
 	json_decref(root);
 	document = load_text(place->file, text);
-	document_free(document);
+	suite_free(document);
 	free(text);
 	series_free(series);
 }
@@ -739,7 +1037,7 @@ static void test_append_odd_metadata(void **state)
 		"[{\"metadata\": {\"name\": \"x\", \"unit\": \"second\", "
 		"\"publish\": true, \"inner_loops\": true}, \"runs\": [{\"values\": [1]}]}]}";
 	struct place *place = *state;
-	struct document *document = load_text(place->file, old);
+	struct suite *document = load_text(place->file, old);
 	struct series *series = make_series(0, 1);
 	struct facts facts = make_facts("x", NULL);
 	json_t *root;
@@ -747,7 +1045,7 @@ static void test_append_odd_metadata(void **state)
 
 	facts_set_integer(&facts, "inner_loops", 1);
 	text = write_good(document, series, facts);
-	document_free(document);
+	suite_free(document);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);
 	assert_int_equal(count_runs(root, 0), 2);
@@ -791,7 +1089,7 @@ static void test_append_refused(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char old[300], *why = NULL;
-		struct document *document;
+		struct suite *document;
 		struct facts facts = make_facts(cases[i].name, cases[i].key, cases[i].value, NULL);
 		int r;
 
@@ -810,7 +1108,7 @@ static void test_append_refused(void **state)
 		}
 		free(why);
 		facts_clear(&facts);
-		document_free(document);
+		suite_free(document);
 	}
 }
 
@@ -819,7 +1117,7 @@ static void test_clocks(void **state)
 	struct place *place = *state;
 	struct series *series = make_series(0, 2);
 	enum window_clock clock = WINDOW_KERNEL;
-	struct document *document;
+	struct suite *document;
 	char *text;
 	int r;
 
@@ -836,12 +1134,12 @@ static void test_clocks(void **state)
 	free(write_good(document, series, make_facts("y", NULL)));
 	series->clock = clock;
 	free(write_good(document, series, make_facts("x", NULL)));
-	document_free(document);
+	suite_free(document);
 
 	document = load_text(place->file, SUITE(BENCHMARK));
 	assert_int_equal(document_find_clock(document, "x", &clock), -ENOENT);
 	assert_int_equal(document_find_clock(document, " ", &clock), -ENOENT);
-	document_free(document);
+	suite_free(document);
 	series_free(series);
 }
 
@@ -854,7 +1152,7 @@ static void test_several(void **state)
 	struct facts facts_b = make_facts("b", "command", "./b", NULL);
 	const struct document_part parts[] = { { a, &facts_a }, { b, &facts_b } };
 	const struct document_part twice[] = { { a, &facts_a }, { b, &facts_a } };
-	struct document *document;
+	struct suite *document;
 	FILE *stream;
 	char *text, *more;
 	size_t size;
@@ -870,11 +1168,11 @@ static void test_several(void **state)
 	stream = open_memstream(&more, &size);
 	assert_int_equal(document_write(stream, document, parts, 2), 0);
 	fclose(stream);
-	document_free(document);
+	suite_free(document);
 	/* Still two, each with twice the runs. */
 	document = load_text(place->file, more);
 	assert_non_null(document);
-	document_free(document);
+	suite_free(document);
 	for (int i = 0; i < 2; i++) {
 		const char *const needles[] = { "\"name\": ", "\"values\": " };
 		const size_t wanted[] = { 2, 6 };
@@ -972,7 +1270,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_load_no_file, enter, leave),
 		cmocka_unit_test_setup_teardown(test_append_further, enter, leave),
 		cmocka_unit_test_setup_teardown(test_append_same, enter, leave),
-		cmocka_unit_test_setup_teardown(test_verbatim, enter, leave),
+		cmocka_unit_test_setup_teardown(test_unknown, enter, leave),
+		cmocka_unit_test_setup_teardown(test_old_runs_stay, enter, leave),
+		cmocka_unit_test_setup_teardown(test_random, enter, leave),
 		cmocka_unit_test_setup_teardown(test_metadata_behind, enter, leave),
 		cmocka_unit_test_setup_teardown(test_append_odd_metadata, enter, leave),
 		cmocka_unit_test_setup_teardown(test_append_refused, enter, leave),

@@ -50,6 +50,25 @@ static void test_types(void **state)
 	assert_int_equal(facts.n, 0);
 }
 
+/* What a list says already it goes on to say. */
+static void test_add(void **state)
+{
+	struct facts facts = { 0 }, more = { 0 };
+
+	(void)state;
+	facts_set_integer(&facts, "a", 1);
+	facts_set_string(&more, "b", "two");
+	facts_set_integer(&more, "a", 2);
+	facts_set_real(&more, "c", 0.5);
+	facts_add(&facts, &more);
+	facts_clear(&more);
+	assert_int_equal(facts.n, 3);
+	assert_int_equal(facts_find(&facts, "a")->integer, 1);
+	assert_string_equal(facts_find_string(&facts, "b"), "two");
+	assert_true(facts_find_real(&facts, "c") == 0.5);
+	facts_clear(&facts);
+}
+
 /* What is not known is not set, and does not delete what was known. */
 static void test_nothing(void **state)
 {
@@ -147,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_replace),
 		cmocka_unit_test(test_order),

@@ -113,7 +113,7 @@ static void print_stats(const struct series *series)
 
 int main(int argc, char *argv[])
 {
-	_cleanup_(document) struct document *existing = NULL;
+	_cleanup_(suite) struct suite *existing = NULL;
 	_cleanup_(series) struct series *series = NULL;
 	_cleanup_fclose_ FILE *stream = NULL;
 	_cleanup_free_ char *why = NULL;
