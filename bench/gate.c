@@ -55,6 +55,7 @@ enum {
 	TOGETHER_MAX = 19,
 	REPEATS_MAX = 10,
 	DAY = 86400,
+	START_EVERY_NS = 20 * 1000 * 1000,
 };
 
 /* --- Machines --- */
@@ -189,7 +190,8 @@ static void measure(struct result *results, const struct machine *m, enum design
 	double factor)
 {
 	size_t n_results = design == BY_TURNS ? 2 * RESULTS : 2;
-	double seconds[2][RUNS_MAX];
+	size_t places[2][RUNS_MAX] = { 0 };
+	double seconds[2][RUNS_MAX] = { 0 };
 	struct now now = begin(m);
 
 	if (design == IN_TURN) {
@@ -200,10 +202,15 @@ static void measure(struct result *results, const struct machine *m, enum design
 				size_t side = k ^ first;
 
 				seconds[side][i] = 0.01 * run(m, &now, n) * (side ? factor : 1);
+				places[side][i] = 2 * i + k;
 			}
 		}
-		set_runs(&results[0], seconds[0], n);
-		set_runs(&results[1], seconds[1], n);
+		for (size_t side = 0; side < 2; side++) {
+			set_runs(&results[side], seconds[side], n);
+			for (size_t i = 0; i < n; i++)
+				results[side].series->samples[i].start_ns =
+					(int64_t)places[side][i] * START_EVERY_NS;
+		}
 	}
 	for (size_t at = 0; design != IN_TURN && at < n_results; at++) {
 		if (at > 0 && (design == LATER || design == BY_TURNS))

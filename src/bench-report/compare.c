@@ -199,7 +199,9 @@ static int add_pair(
 		return r;
 	if (why)
 		return leave_out(pairs, name, file, why);
-	r = comparison_new(old, new, &pairs->comparisons[pairs->n]);
+	r = comparison_new_among(old, new,
+		(const struct benchmark *const *)pairs->reports->suites[file]->benchmarks,
+		pairs->reports->suites[file]->n, &pairs->comparisons[pairs->n]);
 	if (r < 0)
 		return r;
 	pairs->files[pairs->n++] = file;
@@ -947,7 +949,8 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_repeats(emit, c);
 	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
 	emit_string(emit, "unclear", c->unclear);
-	emit_real(emit, "carryover", c->carryover.change != 0 ? exp(c->carryover.change) : NAN);
+	emit_real(emit, "carryover",
+		carryover_is_found(&c->carryover) ? exp(c->carryover.change) : NAN);
 	emit_bool(emit, "may_be_faults", comparison_may_be_faults(c));
 	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
 	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);

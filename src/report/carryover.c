@@ -75,7 +75,7 @@ static int find_z(const struct after *after, double *ret)
 	return 0;
 }
 
-static int judge(struct after after[2], struct carryover *ret)
+static int compare_orders(struct after after[2], struct carryover *ret)
 {
 	double z = 0, change = 0, part[2];
 
@@ -86,8 +86,6 @@ static int judge(struct after after[2], struct carryover *ret)
 
 		if (n[0] < AFTER_MIN || n[1] < AFTER_MIN)
 			return 0;
-		stats_sort(values[0], n[0]);
-		stats_sort(values[1], n[1]);
 		r = find_z(&after[side], &this_z);
 		if (r < 0)
 			return r;
@@ -95,22 +93,24 @@ static int judge(struct after after[2], struct carryover *ret)
 		change += shift_estimate(values[0], n[0], values[1], n[1]) / 2;
 		part[side] = (double)n[1] / (double)(n[0] + n[1]);
 	}
-	if (2 * normal_upper_tail(fabs(z) / sqrt(2)) <= CARRYOVER_SIGNIFICANCE)
-		*ret = (struct carryover){ change, change * (part[1] - part[0]) };
+	ret->change = change;
+	ret->bias = change * (part[1] - part[0]);
+	ret->p = 2 * normal_upper_tail(fabs(z) / sqrt(2));
 	return 0;
 }
 
 /* Sorts out the runs by what came before them. *ret_values is their memory. 0 where the runs do not
  * tell when they began, else 1. */
 static int find_after(const struct benchmark *old, const struct benchmark *new,
-	const struct benchmark *others, size_t n_others, double **ret_values, struct after ret[2])
+	const struct benchmark *const *others, size_t n_others, double **ret_values,
+	struct after ret[2])
 {
 	_cleanup_free_ struct start *starts = NULL;
 	_cleanup_free_ double *values = NULL;
 	size_t n = old->series->n_samples + new->series->n_samples, at = 0;
 
 	for (size_t i = 0; i < n_others; i++)
-		n += others[i].series->n_samples;
+		n += others[i]->series->n_samples;
 	starts = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts));
 	values = reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values));
 	if (!starts || !values)
@@ -120,7 +120,7 @@ static int find_after(const struct benchmark *old, const struct benchmark *new,
 	for (size_t side = 0; side < 2 + n_others; side++) {
 		const struct benchmark *benchmark = side == 0 ? old
 			: side == 1			      ? new
-							      : &others[side - 2];
+							      : others[side - 2];
 		size_t n_listed = list_starts(benchmark, side, starts + at);
 
 		if (n_listed == 0)
@@ -145,60 +145,70 @@ static int find_after(const struct benchmark *old, const struct benchmark *new,
 	return 1;
 }
 
-/* Changes the values of the old program. */
-static int compare_alone(struct after after[2], double limit, struct carryover_alone *ret)
+void carryover_clear(struct carryover *carryover)
 {
-	double *of_old = after[0].values[0], *of_new = after[1].values[1];
-	size_t n_old = after[0].n[0], n_new = after[1].n[1];
-	struct mann_whitney found;
-	bool is_above;
-	int r;
-
-	*ret = (struct carryover_alone){ NAN, 1, 1 };
-	if (n_old == 0 || n_new == 0)
-		return 0;
-	for (size_t i = 0; i < n_old; i++)
-		of_old[i] += log(limit);
-	stats_sort(of_old, n_old);
-	stats_sort(of_new, n_new);
-	r = mann_whitney_test(of_old, n_old, of_new, n_new, &found);
-	if (r < 0)
-		return r;
-	is_above = found.u > (double)n_old * (double)n_new / 2;
-	*ret = (struct carryover_alone){
-		.ratio = limit * exp(shift_estimate(of_old, n_old, of_new, n_new)),
-		.p_above = is_above ? found.p / 2 : 1 - found.p / 2,
-		.p_below = is_above ? 1 - found.p / 2 : found.p / 2,
-	};
-	return 0;
+	shift_test_free(TAKE_PTR(carryover->alone));
 }
 
 int carryover_find(const struct benchmark *old, const struct benchmark *new,
-	const struct benchmark *others, size_t n_others, double limit, struct carryover *ret,
-	struct carryover_alone *ret_alone)
+	const struct benchmark *const *others, size_t n_others, struct carryover *ret)
 {
+	struct carryover found = { .p = 1, .alone_change = NAN };
 	_cleanup_free_ double *values = NULL;
 	struct after after[2];
 	int r = find_after(old, new, others, n_others, &values, after);
 
 	if (r < 0)
 		return r;
-	*ret = (struct carryover){ 0 };
-	if (r == 0)
-		return 0;
-	r = judge(after, ret);
-	if (r >= 0 && ret_alone)
-		r = compare_alone(after, limit, ret_alone);
-	return r < 0 ? r : 1;
+	found.is_known = r > 0;
+	for (size_t i = 0; found.is_known && i < 4; i++)
+		stats_sort(after[i / 2].values[i % 2], after[i / 2].n[i % 2]);
+	if (found.is_known)
+		r = compare_orders(after, &found);
+	if (r >= 0 && found.is_known && after[0].n[0] > 0 && after[1].n[1] > 0) {
+		found.alone_change = shift_estimate(
+			after[0].values[0], after[0].n[0], after[1].values[1], after[1].n[1]);
+		r = shift_test_of_samples(after[0].values[0], after[0].n[0], after[1].values[1],
+			after[1].n[1], &found.alone);
+	}
+	if (r < 0)
+		return r;
+	*ret = found;
+	return 0;
+}
+
+bool carryover_is_found(const struct carryover *carryover)
+{
+	return carryover->p <= CARRYOVER_SIGNIFICANCE;
+}
+
+double carryover_alone_p(const struct carryover *carryover, double limit, bool is_above)
+{
+	double d = log(limit), p;
+
+	if (!carryover->alone || !isfinite(d))
+		return 1;
+	p = shift_test_p(carryover->alone, d);
+	return (carryover->alone_change > d) == is_above ? p / 2 : 1 - p / 2;
 }
 
 bool carryover_explains(
+	const struct carryover *carryover, double level, double bound, double limit, bool is_above)
+{
+	/* Its size is known to a factor of about 2, and all of it may be one program's. */
+	double most = 4 * fabs(carryover->change), far = fabs(log(bound / limit));
+
+	return carryover->p <= 2 * level &&
+		(is_above ? carryover->bias > 0 : carryover->bias < 0) && far <= most;
+}
+
+bool carryover_may_be_all(
 	const struct carryover *carryover, double bound, double limit, bool is_above)
 {
-	/* Its size is known to a factor of about 2. */
-	double most = 2 * carryover->bias, far = log(bound / limit);
-
-	return is_above ? most > 0 && far <= most : most < 0 && far >= most;
+	if (carryover_alone_p(carryover, limit, is_above) <= CARRYOVER_ALONE)
+		return false;
+	return carryover_alone_p(carryover, bound, !is_above) <= CARRYOVER_ALONE ||
+		carryover_explains(carryover, CARRYOVER_ALONE, bound, limit, is_above);
 }
 
 void carryover_append(struct text *t, double change, const char *old, const char *new)

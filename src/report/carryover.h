@@ -14,43 +14,59 @@
 #define QUIESCE_REPORT_CARRYOVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "basic/text.h"
 #include "result/benchmark.h"
+#include "stats/shift.h"
 
-/* Found where there is none in 1 % of all comparisons. */
+/* A carry-over is said to be found where there is none in 1 % of all comparisons. */
 #define CARRYOVER_SIGNIFICANCE 0.01
+/* One-sided: what confirms a difference, or refutes it (carryover_may_be_all()). */
+#define CARRYOVER_ALONE 0.05
 
 struct carryover {
-	/* By how much a run takes longer after one of NEW than after one of OLD, as a logarithm; 0
-	 * where that is not found. */
+	bool is_known; /* the runs tell what they came after */
+
+	/* By how much a run takes longer after one of NEW than after one of OLD, as a logarithm,
+	 * and what this does to the logarithm of NEW / OLD; two-sided p. 0, 0 and 1 where too few
+	 * runs come after one of the two. */
 	double change;
-	/* What this does to the logarithm of NEW / OLD. */
 	double bias;
+	double p;
+
+	/*
+	 * The two programs as each is alone: of all runs those that follow one of the same program.
+	 * They are few, of two programs a quarter of all runs, but nothing that the other program
+	 * leaves behind is in them, also where it slows down only one of the two. The test is of
+	 * logarithms; NULL where one of the two never follows itself.
+	 */
+	struct shift_test *alone;
+	double alone_change; /* its estimate of log(NEW / OLD), or NAN */
 };
 
-/*
- * The two programs as each is alone: of all runs those that follow one of the same program. They
- * are few, but nothing that the other program leaves behind is in them, also where it slows down
- * only one of the two.
- */
-struct carryover_alone {
-	double ratio;	/* NEW / OLD; NAN where one of the two never follows itself */
-	double p_above; /* of a ratio that is not above the limit (Mann and Whitney, one-sided) */
-	double p_below; /* of one that is not below it */
-};
-
-/*
- * `change` and `bias` are 0 where nothing is found. `others`: programs whose runs came in between.
- * `limit` is that of *ret_alone, which may be NULL. Returns 1, 0 where the runs do not tell when
- * they began, so that nothing is known of each alone, or -ENOMEM.
- */
+void carryover_clear(struct carryover *carryover);
+/* `others`: programs whose runs came in between. *ret is for carryover_clear(). -ENOMEM. */
 int carryover_find(const struct benchmark *old, const struct benchmark *new,
-	const struct benchmark *others, size_t n_others, double limit, struct carryover *ret,
-	struct carryover_alone *ret_alone);
+	const struct benchmark *const *others, size_t n_others, struct carryover *ret);
+bool carryover_is_found(const struct carryover *carryover);
+/* The one-sided p of each program alone: of a ratio that is not above the limit, or not below it. 1
+ * where nothing is known. */
+double carryover_alone_p(const struct carryover *carryover, double limit, bool is_above);
 /* Whether the carry-over, whose size is not exactly known, may be why this bound of NEW / OLD is
- * above a limit, or below it. */
+ * above a limit, or below it. Where there is none, it seems so in `level` of all cases at most. */
 bool carryover_explains(
+	const struct carryover *carryover, double level, double bound, double limit, bool is_above);
+/*
+ * Whether a difference that a fixed number of runs shows may be nothing but carry-over. `bound` is
+ * the end of its interval next to the limit. It holds where each program alone shows, too, that it
+ * is beyond the limit. Else it does not where, each at 5 %, one-sided, the order tells of a
+ * carry-over in that direction, or the runs of each alone exclude that the difference is as large
+ * as the bound. Without carry-over, the order is independent of what all runs show (Hausman,
+ * Specification tests in econometrics, 1978), so that little more than 5 % of the differences that
+ * are there are lost, and none that are large.
+ */
+bool carryover_may_be_all(
 	const struct carryover *carryover, double bound, double limit, bool is_above);
 /* "a run takes 5.1 % longer after one of NAME". */
 void carryover_append(struct text *t, double change, const char *old, const char *new);

@@ -352,8 +352,44 @@ static int compute_figures(
 	return 0;
 }
 
+/* Whether each run of one is a run of the other, too: values that a program measured have its runs.
+ */
+static bool is_part_of(const struct series *part, const struct series *whole)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < part->n_samples; i++) {
+		int64_t start = part->start_realtime_ns + part->samples[i].start_ns;
+
+		while (at < whole->n_samples &&
+			whole->start_realtime_ns + whole->samples[at].start_ns != start)
+			at++;
+		if (at == whole->n_samples)
+			return false;
+	}
+	return true;
+}
+
+/* Looks at what the two do to each other's runs; `all` are the benchmarks of their file. */
+static int look_at_order(struct comparison *c, const struct benchmark *const *all, size_t n_all)
+{
+	_cleanup_free_ const struct benchmark **others =
+		reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*others));
+	size_t n_others = 0;
+
+	if (!others)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_all; i++)
+		if (!benchmark_is_by_program(all[i]) && turns_are_common(all[i], c->old) &&
+			!is_part_of(c->old->series, all[i]->series) &&
+			!is_part_of(c->new->series, all[i]->series))
+			others[n_others++] = all[i];
+	return carryover_find(c->old, c->new, others, n_others, &c->carryover);
+}
+
 /* Pairs need the units in the order of the runs, so they come first: stats_compute() sorts them. */
-static int compute(struct comparison *c, struct side *old, struct side *new)
+static int compute(struct comparison *c, struct side *old, struct side *new,
+	const struct benchmark *const *all, size_t n_all)
 {
 	_cleanup_free_ char *unstable_pairs = NULL;
 	size_t n_pairs = 0;
@@ -369,7 +405,7 @@ static int compute(struct comparison *c, struct side *old, struct side *new)
 		old->n = new->n = n_pairs;
 		r = compare_pairs(c, old->units, new->units, n_pairs, &unstable_pairs);
 		if (r >= 0)
-			r = carryover_find(c->old, c->new, NULL, 0, NAN, &c->carryover, NULL);
+			r = look_at_order(c, all, n_all);
 	}
 	if (r >= 0)
 		r = compute_figures(c, old->units, old->n, new->units, new->n);
@@ -399,6 +435,7 @@ static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 	c->old = old[0];
 	c->new = new[0];
 	c->faults[0] = c->faults[1] = NAN;
+	c->carryover = (struct carryover){ .p = 1, .alone_change = NAN };
 	for (size_t i = 0; i < n_old + n_new; i++) {
 		const struct benchmark *b = i < n_old ? old[i] : new[i - n_old];
 
@@ -513,8 +550,8 @@ static int compare_machines(const struct benchmark *const *old, size_t n_old,
 	return r < 0 ? r : compute_machines(c, a, b);
 }
 
-int comparison_new(
-	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
+int comparison_new_among(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *const *all, size_t n_all, struct comparison **ret)
 {
 	bool of_machines = fleet_is_needed(&old, 1) || fleet_is_needed(&new, 1);
 	_cleanup_(comparison) struct comparison *c = NULL;
@@ -531,7 +568,7 @@ int comparison_new(
 	if (r >= 0 && of_machines)
 		r = compare_machines(&old, 1, &new, 1, c);
 	if (r >= 0 && !of_machines)
-		r = compute(c, &sides[0], &sides[1]);
+		r = compute(c, &sides[0], &sides[1], all, n_all);
 	side_clear(&sides[0]);
 	side_clear(&sides[1]);
 	if (r < 0)
@@ -541,6 +578,12 @@ int comparison_new(
 		return r;
 	*ret = TAKE_PTR(c);
 	return 0;
+}
+
+int comparison_new(
+	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
+{
+	return comparison_new_among(old, new, NULL, 0, ret);
 }
 
 /* --- Several results of each --- */

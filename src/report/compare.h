@@ -20,6 +20,9 @@
  * were measured by turns need no such thing: each result counts as one number, the median of its
  * runs, so that what differs from result to result is in the interval.
  *
+ * Of programs that were run in turn, a difference that may be nothing but what one of them leaves
+ * to the next run (report/carryover.h) is unclear.
+ *
  * Of several machines, each is one number, whatever the number of its runs (report/fleet.h).
  *
  * Data that jump or drift are not stable: which program is faster then depends on when it is
@@ -38,7 +41,12 @@
 /* -ENODATA when one of them has no values, -EINVAL when their units differ. */
 int comparison_new(
 	const struct benchmark *old, const struct benchmark *new, struct comparison **ret);
-/* The same for n_old >= 1 and n_new >= 1 results of two benchmarks, each result being one number.
+/* The same where both may be of programs that were run in turn with others: `all` are the
+ * benchmarks of their file. */
+int comparison_new_among(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *const *all, size_t n_all, struct comparison **ret);
+/* The same as comparison_new() for n_old >= 1 and n_new >= 1 results of two benchmarks, each result
+ * being one number.
  */
 int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new, struct comparison **ret);

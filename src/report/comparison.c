@@ -11,6 +11,7 @@ void comparison_free(struct comparison *comparison)
 	if (!comparison)
 		return;
 	shift_test_free(comparison->test);
+	carryover_clear(&comparison->carryover);
 	free(comparison->unclear);
 	for (size_t i = 0; i < comparison->n_differences; i++)
 		free(comparison->differences[i]);

@@ -15,7 +15,6 @@
 #include "stats/stats.h"
 
 /* Of a look at each program alone, which confirms what the pairs show, or refutes it. */
-#define ALONE_CONFIRMED 0.05
 #define ALONE_CERTAIN 0.01
 
 enum {
@@ -116,7 +115,8 @@ bool decision_wants_look(const struct decision *decision)
 		decision->n_pairs >= decision->next_look;
 }
 
-double decision_limit(const struct decision *decision)
+/* The ratio above which the new program is slower. */
+static double get_limit(const struct decision *decision)
 {
 	return 1 + decision->percent / 200;
 }
@@ -124,24 +124,25 @@ double decision_limit(const struct decision *decision)
 static bool may_be_carryover(const struct decision *d, const struct carryover *carryover)
 {
 	return (d->verdict == DECISION_SLOWER &&
-		       carryover_explains(carryover, d->low, decision_limit(d), true)) ||
+		       carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2, d->low,
+			       get_limit(d), true)) ||
 		(d->verdict == DECISION_NOT_SLOWER &&
-			carryover_explains(carryover, d->high, 1 + d->percent / 100, false));
+			carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2, d->high,
+				1 + d->percent / 100, false));
 }
 
-void decision_look(struct decision *decision, const struct carryover *carryover,
-	const struct carryover_alone *alone)
+void decision_look(struct decision *decision, const struct carryover *carryover)
 {
 	struct decision *d = decision;
-
 	bool is_carried = may_be_carryover(d, carryover);
+	double p_above = carryover_alone_p(carryover, get_limit(d), true);
+	double p_below = carryover_alone_p(carryover, get_limit(d), false);
 
 	d->next_look = d->n_pairs + MAX((size_t)1, d->n_pairs / LOOK_AGAIN);
-	if (!alone || alone->p_above <= (is_carried ? ALONE_CERTAIN : ALONE_CONFIRMED)) {
+	if (!carryover->is_known || p_above <= (is_carried ? ALONE_CERTAIN : CARRYOVER_ALONE)) {
 		d->of_alone = DECISION_ALONE_SLOWER;
 		d->settled_after = d->n_pairs;
-	} else if (alone->p_below <= ALONE_CERTAIN ||
-		(is_carried && d->n_pairs >= 2 * d->settled_after)) {
+	} else if (p_below <= ALONE_CERTAIN || (is_carried && d->n_pairs >= 2 * d->settled_after)) {
 		d->of_alone = DECISION_ALONE_OTHERWISE;
 	}
 }
@@ -152,19 +153,19 @@ bool decision_is_settled(const struct decision *decision)
 		(decision->verdict == DECISION_SLOWER && decision->of_alone != DECISION_ALONE_OPEN);
 }
 
-void decision_conclude(struct decision *decision, const struct carryover *carryover,
-	const struct carryover_alone *alone)
+void decision_conclude(struct decision *decision, const struct carryover *carryover)
 {
 	struct decision *d = decision;
 
 	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_OPEN)
-		decision_look(d, carryover, alone);
-	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_SLOWER && alone)
+		decision_look(d, carryover);
+	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_SLOWER &&
+		carryover->is_known)
 		return;
 	if (may_be_carryover(d, carryover))
 		d->carried = exp(carryover->change);
 	else if (d->verdict == DECISION_SLOWER && d->of_alone != DECISION_ALONE_SLOWER)
-		d->alone = alone && isfinite(alone->ratio) ? alone->ratio : 0;
+		d->alone = isnan(carryover->alone_change) ? 0 : exp(carryover->alone_change);
 	else
 		return;
 	d->verdict = DECISION_NOT_SETTLED;

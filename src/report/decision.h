@@ -97,18 +97,13 @@ int decision_estimate(struct decision *decision, const double *old, const double
 
 /* Whether the verdict says "slower", and it is time to look at each of the two alone. */
 bool decision_wants_look(const struct decision *decision);
-/* The ratio above which the new program is slower. */
-double decision_limit(const struct decision *decision);
-/* That look, after decision_estimate(). `alone` is of decision_limit(); NULL where it is not known
- * what the runs came after. */
-void decision_look(struct decision *decision, const struct carryover *carryover,
-	const struct carryover_alone *alone);
+/* That look, after decision_estimate(). */
+void decision_look(struct decision *decision, const struct carryover *carryover);
 /* Whether more pairs would add nothing. */
 bool decision_is_settled(const struct decision *decision);
 /* After decision_estimate() of all pairs: a verdict is none where it may come from a carry-over, or
  * where each of the two alone does not show it. */
-void decision_conclude(struct decision *decision, const struct carryover *carryover,
-	const struct carryover_alone *alone);
+void decision_conclude(struct decision *decision, const struct carryover *carryover);
 
 /* Metadata of the new program's benchmark, quiesce_decide_... */
 void decision_write(const struct decision *decision, struct facts *facts);

@@ -139,7 +139,8 @@ static int compare_all(
 
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		if (i != fastest)
-			r = comparison_new(programs[fastest], programs[i], &comparisons[at++]);
+			r = comparison_new_among(
+				programs[fastest], programs[i], programs, n, &comparisons[at++]);
 	/* This program was chosen by its median, which is also what is compared: its differences
 	 * from the others are among the largest of all pairs of programs. */
 	return r < 0 ? r : comparison_settle_chosen(comparisons, n - 1, count_pairs_of(n));

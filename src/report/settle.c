@@ -102,21 +102,21 @@ static int explain_no_direction(const struct comparison *c, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Whether the next run that a program slows down may be all of the difference. */
-static bool may_be_carryover(const struct comparison *c)
-{
-	bool is_above = c->ratio.ratio > 1;
-
-	return carryover_explains(
-		&c->carryover, is_above ? c->ratio.low : c->ratio.high, 1, is_above);
-}
-
-static int explain_carryover(const struct comparison *c, char **ret)
+static int explain_carryover(const struct comparison *c, bool is_above, char **ret)
 {
 	_cleanup_text_ struct text t = { 0 };
+	char alone[UNITS_TEXT_SIZE];
 
-	carryover_append(&t, c->carryover.change, c->old->name, c->new->name);
-	text_append(&t, ", which may be all of the difference");
+	if (carryover_is_found(&c->carryover)) {
+		carryover_append(&t, c->carryover.change, c->old->name, c->new->name);
+		text_append(&t, ", which may be all of the difference");
+	} else {
+		text_appendf(&t,
+			"of the runs after one of the same program the change is %s, so what "
+			"another one leaves behind may slow down %s",
+			units_format_change(expm1(c->carryover.alone_change), alone),
+			is_above ? c->new->name : c->old->name);
+	}
 	*ret = text_steal(&t);
 	return *ret ? 0 : -ENOMEM;
 }
@@ -125,6 +125,8 @@ static int explain_carryover(const struct comparison *c, char **ret)
  * for; n_silent more say nothing. */
 static int explain(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
 {
+	bool is_above;
+
 	if (!is_decidable(c, sorted, n, n_silent))
 		return explain_too_few(c, n + n_silent, &c->unclear);
 	c->is_unresolved = is_of_sittings(c);
@@ -137,8 +139,10 @@ static int explain(struct comparison *c, const double *sorted, size_t n, size_t 
 	c->is_unresolved = !is_resolved(c);
 	if (c->is_unresolved)
 		return explain_unresolved(c, &c->unclear);
-	c->is_carried = may_be_carryover(c);
-	return c->is_carried ? explain_carryover(c, &c->unclear) : 0;
+	is_above = !is_less(c);
+	c->is_carried = carryover_may_be_all(
+		&c->carryover, is_above ? c->ratio.low : c->ratio.high, 1, is_above);
+	return c->is_carried ? explain_carryover(c, is_above, &c->unclear) : 0;
 }
 
 static int decide(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
@@ -224,7 +228,10 @@ enum gate comparison_gate(const struct comparison *comparison, double percent, d
 	double limit = 1 + percent / 100;
 
 	if (find_gate_p(c, limit) <= level)
-		return GATE_FAILS;
+		return carryover_may_be_all(
+			       &c->carryover, comparison_interval_at(c, level).low, limit, true)
+			? GATE_UNCLEAR
+			: GATE_FAILS;
 	if (c->unclear && !c->is_unresolved)
 		return GATE_UNCLEAR;
 	if (c->verdict == VERDICT_SLOWER && isnan(c->ratio.low) && c->ratio.ratio > limit)
@@ -243,6 +250,8 @@ char *comparison_gate_reason(const struct comparison *comparison)
 
 	if (comparison->unclear)
 		return strdup(comparison->unclear);
+	if (comparison->n_pairs > 0 && !isnan(comparison->ratio.low))
+		return explain_carryover(comparison, true, &text) < 0 ? NULL : text;
 	if (!resolution_is_there(&comparison->resolution) || isnan(comparison->ratio.high))
 		return strdup("a value that is not above 0 has no ratio, so the change has no "
 			      "interval");

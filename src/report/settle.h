@@ -29,7 +29,8 @@ enum gate {
  * Whether `new` is slower by more than `percent` even at the lower end of the interval, which is as
  * certain as 1 - level: SIGNIFICANCE for one comparison, comparison_gate_level() for several that
  * are judged together (stats/multiple.h). Results that were measured one after the other pass only
- * where the whole interval of 95 % is below the limit.
+ * where the whole interval of 95 % is below the limit. It is unclear where carry-over may be all
+ * that is beyond the limit (carryover_may_be_all()).
  */
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level);
 /* -ENOMEM. */

@@ -20,7 +20,8 @@ const char *comparison_remedy(const struct comparison *comparison)
 	switch (comparison->design) {
 	case COMPARED_IN_TURN:
 		return comparison->is_carried
-			? "have a hook remove what a program leaves (runpinned --prepare sync)"
+			? "have a hook remove what a program leaves (runpinned --prepare sync), or "
+			  "make more runs"
 			: NULL;
 	case COMPARED_IN_SEQUENCE:
 		if (comparison->resolution.df > 0 && comparison->resolution.df < REPEATS_ENOUGH)
@@ -291,7 +292,7 @@ char *comparison_render(const struct comparison *comparison)
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
 	else
 		text_appendf(&t, "  runs       %zu, %zu\n", c->n_runs[0], c->n_runs[1]);
-	if (c->carryover.change != 0) {
+	if (carryover_is_found(&c->carryover)) {
 		text_append(&t, "  carry-over ");
 		carryover_append(&t, c->carryover.change, c->old->name, c->new->name);
 		text_append(&t, "\n");

@@ -35,24 +35,25 @@ static int estimate(const struct measurement *old, struct measurement *new)
 
 /* Looks at what one of the two does to the runs after it; `views` are all programs, the old one and
  * the new one first. */
-static int look_at_order(struct decision *d, const struct benchmark views[], size_t n,
-	void (*take)(struct decision *, const struct carryover *, const struct carryover_alone *))
+static int look_at_order(struct decision *d, const struct benchmark *const views[], size_t n,
+	void (*take)(struct decision *, const struct carryover *))
 {
-	struct carryover_alone alone;
 	struct carryover carryover;
-	int r = carryover_find(
-		&views[0], &views[1], views + 2, n - 2, decision_limit(d), &carryover, &alone);
+	int r = carryover_find(views[0], views[1], views + 2, n - 2, &carryover);
 
-	if (r >= 0)
-		take(d, &carryover, r > 0 ? &alone : NULL);
-	return r;
+	if (r < 0)
+		return r;
+	take(d, &carryover);
+	carryover_clear(&carryover);
+	return 0;
 }
 
 static int judge(const struct commands *commands, size_t new,
-	void (*take)(struct decision *, const struct carryover *, const struct carryover_alone *))
+	void (*take)(struct decision *, const struct carryover *))
 {
 	size_t n = commands->n, old = commands->items[new].old, at = 2;
 	struct measurement *m = commands->items[new].measurement;
+	const struct benchmark *order[OPTIONS_MAX_COMMANDS];
 	struct benchmark *views;
 	int r = estimate(commands->items[old].measurement, m);
 
@@ -61,18 +62,17 @@ static int judge(const struct commands *commands, size_t new,
 	views = calloc(n, sizeof(*views));
 	if (!views)
 		return -ENOMEM;
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = benchmark_view("", commands->items[i].measurement->series,
-			&views[i == old		   ? 0
-					: i == new ? 1
-						   : at++]);
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		r = benchmark_view("", commands->items[i].measurement->series, &views[i]);
+		order[i == old ? 0 : i == new ? 1 : at++] = &views[i];
+	}
 	if (r >= 0)
-		r = look_at_order(&m->decision, views, n, take);
+		r = look_at_order(&m->decision, order, n, take);
 	for (size_t i = 0; i < n; i++)
 		benchmark_clear_view(&views[i]);
 	free(views);
 	/* A program that was not run. */
-	return r == -ENODATA ? 0 : MIN(r, 0);
+	return r == -ENODATA ? 0 : r;
 }
 
 int decide_look(const struct options *options, struct commands *commands, bool *ret_settled)

@@ -93,7 +93,9 @@ static int ranking_fill(struct ranking *ranking, const struct commands *commands
 		if (!turns_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
 			!old || old->unit != new->unit)
 			continue;
-		r = comparison_new(old, new, &ranking->comparisons[ranking->n]);
+		r = comparison_new_among(old, new,
+			(const struct benchmark *const *)ranking->benchmarks, ranking->n_benchmarks,
+			&ranking->comparisons[ranking->n]);
 		if (r < 0)
 			return r;
 		ranking->n++;

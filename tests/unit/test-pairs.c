@@ -638,12 +638,16 @@ static void test_carryover(void **state)
 			struct comparison *c = compare_rounds(sides, cases[i].n, cases[i].carried,
 				cases[i].second, cases[i].slower);
 
-			found += c->carryover.change != 0;
+			found += carryover_is_found(&c->carryover);
 			slower += c->verdict == VERDICT_SLOWER;
 			/* The remedy is that of the reason. */
-			assert_int_equal(comparison_remedy(c) != NULL,
-				c->unclear && strstr(c->unclear, ", which may be all of"));
-			if (c->carryover.change != 0 && cases[i].carried > 0) {
+			assert_int_equal(comparison_remedy(c) != NULL, c->is_carried);
+			if (c->is_carried)
+				assert_non_null(strstr(c->unclear,
+					carryover_is_found(&c->carryover)
+						? ", which may be all of the difference"
+						: "of the runs after one of the same program "));
+			if (carryover_is_found(&c->carryover) && cases[i].carried > 0) {
 				_cleanup_free_ char *text = comparison_render(c);
 				struct carryover found_again;
 
@@ -652,10 +656,10 @@ static void test_carryover(void **state)
 				/* With dates in whole seconds nobody knows what came first. */
 				for (size_t k = 0; k < 2 * cases[i].n; k++)
 					sides[k % 2].series->samples[k / 2].start_ns /= 1000000000;
-				assert_int_equal(carryover_find(c->old, c->new, NULL, 0, NAN,
-							 &found_again, NULL),
-					0);
-				assert_true(found_again.change == 0);
+				assert_int_equal(
+					carryover_find(c->old, c->new, NULL, 0, &found_again), 0);
+				assert_false(found_again.is_known);
+				assert_false(carryover_is_found(&found_again));
 			}
 			comparison_free(c);
 			clear_side(&sides[0]);
@@ -748,7 +752,12 @@ static void test_carried_decision(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct carryover carryover = { -2 * cases[i].bias, cases[i].bias };
+		const struct carryover carryover = {
+			.change = -2 * cases[i].bias,
+			.bias = cases[i].bias,
+			.p = 0.001,
+			.alone_change = NAN,
+		};
 		_cleanup_free_ char *text = NULL;
 		double old[40], new[40];
 		struct facts facts = { 0 };
@@ -763,7 +772,7 @@ static void test_carried_decision(void **state)
 		assert_int_equal(decision_estimate(&d, old, new, ARRAY_SIZE(old)), 0);
 		assert_int_equal(
 			d.verdict, cases[i].ratio > 1 ? DECISION_SLOWER : DECISION_NOT_SLOWER);
-		decision_conclude(&d, &carryover, NULL);
+		decision_conclude(&d, &carryover);
 		assert_int_equal(d.verdict != DECISION_NOT_SETTLED, cases[i].is_settled);
 		decision_write(&d, &facts);
 		assert_int_equal(decision_read(&facts, &back), 0);
