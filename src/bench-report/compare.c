@@ -1239,6 +1239,14 @@ static int read_repeats(const struct request *request, struct file_names *files,
 		r = reports_read(&all, false, reports);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < files->n; i++) {
+		char *label = strdup(file_label(files->items[i]));
+
+		if (!label)
+			return -ENOMEM;
+		free(files->items[i]);
+		files->items[i] = label;
+	}
 	*ret = (struct repeats){
 		.suites = reports->suites, .names = files->items, .n = reports->n
 	};

@@ -121,7 +121,7 @@ struct ratio comparison_interval_at(const struct comparison *comparison, double 
 	if (c->test) {
 		shift_test_find(c->test, level, &shift);
 		ratio = ratio_of_shift(&shift);
-		if (c->resolution.df > 0)
+		if (comparison_is_learnt(c))
 			widen_by_repeats(c, level, &ratio);
 	} else {
 		wider = student_quantile(1 - level, df) / student_quantile(1 - SIGNIFICANCE, df);
@@ -141,7 +141,7 @@ double comparison_p_above(const struct comparison *comparison, double ratio)
 	if (!(far > 0))
 		return 1;
 	if (c->test)
-		return c->resolution.df > 0 ? find_learnt_p(c, d) : shift_test_p(c->test, d);
+		return comparison_is_learnt(c) ? find_learnt_p(c, d) : shift_test_p(c->test, d);
 	if (isnan(c->ratio.low))
 		return 1;
 	error = log(c->ratio.ratio / (c->ratio.low * share)) /
@@ -159,6 +159,11 @@ bool comparison_may_be_faults(const struct comparison *comparison)
 	return (c->verdict == VERDICT_FASTER || c->verdict == VERDICT_SLOWER) &&
 		comparison_is_of_speed(c) && !benchmark_is_by_program(c->old) && fabs(more) >= 1 &&
 		longer / more > 0 && longer / more <= COMPARISON_SLOWEST_FAULT;
+}
+
+bool comparison_is_learnt(const struct comparison *comparison)
+{
+	return comparison->learnt.n > 0;
 }
 
 bool comparison_is_of_speed(const struct comparison *comparison)

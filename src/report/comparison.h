@@ -152,6 +152,8 @@ void comparison_learn(struct comparison *comparison, double deviation, double df
 #define COMPARISON_SLOWEST_FAULT 20e-6 /* seconds */
 bool comparison_may_be_faults(const struct comparison *comparison);
 
+/* Whether repeats told how the sittings of the machine vary. */
+bool comparison_is_learnt(const struct comparison *comparison);
 /* False for bytes, counts and metrics, which are not faster or slower, but less or more. */
 bool comparison_is_of_speed(const struct comparison *comparison);
 /* Whether machines were counted, and not runs or results. */

@@ -51,7 +51,7 @@ static bool is_resolved(const struct comparison *c)
 /* Whether the runs differ, but no more than sittings of the machine do, as its repeats show. */
 static bool is_of_sittings(const struct comparison *c)
 {
-	return c->resolution.df > 0 && c->learnt.runs.p <= SIGNIFICANCE &&
+	return comparison_is_learnt(c) && c->learnt.runs.p <= SIGNIFICANCE &&
 		c->adjusted_p > SIGNIFICANCE;
 }
 

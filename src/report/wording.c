@@ -24,7 +24,7 @@ const char *comparison_remedy(const struct comparison *comparison)
 			  "make more runs"
 			: NULL;
 	case COMPARED_IN_SEQUENCE:
-		if (comparison->resolution.df > 0 && comparison->resolution.df < REPEATS_ENOUGH)
+		if (comparison_is_learnt(comparison) && comparison->resolution.df < REPEATS_ENOUGH)
 			return "give results of more sittings (--repeats), or measure both in turn "
 			       "(runpinned --baseline)";
 		return dated ? "measure both in turn (runpinned --baseline), each beside a control "
@@ -134,7 +134,7 @@ const char *comparison_format_change(
 	struct ratio of_runs = { ratio->ratio, ratio->low * (1 + share),
 		ratio->high / (1 + share) };
 
-	if (comparison->learnt.n > 0)
+	if (comparison_is_learnt(comparison))
 		of_runs = ratio_of_shift(&comparison->learnt.runs);
 	return format_change(ratio->ratio, of_runs.high - of_runs.low, buf);
 }
@@ -217,11 +217,11 @@ static void append_tests(struct text *t, const struct comparison *c)
 	if (isnan(c->p) && comparison_is_of_machines(c))
 		return;
 	text_appendf(t, "  tests      %s ",
-		comparison_is_of_machines(c)   ? "Student's t of the machines"
-			: c->n_pairs > 0       ? "rank differences"
-			: c->learnt.n > 0      ? "repeats"
-			: c->control_ratio > 0 ? "ratios to the control"
-					       : "Mann-Whitney");
+		comparison_is_of_machines(c)	  ? "Student's t of the machines"
+			: c->n_pairs > 0	  ? "rank differences"
+			: comparison_is_learnt(c) ? "repeats"
+			: c->control_ratio > 0	  ? "ratios to the control"
+						  : "Mann-Whitney");
 	append_p(t, c->p);
 	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p)
 		append_adjusted_p(t, c);
@@ -229,7 +229,7 @@ static void append_tests(struct text *t, const struct comparison *c)
 		text_append(t, ", Wilcoxon ");
 		append_p(t, c->signs.p);
 	}
-	if (c->learnt.n > 0) {
+	if (comparison_is_learnt(c)) {
 		text_append(t, ", Mann-Whitney ");
 		append_p(t, c->learnt.runs.p);
 	}
@@ -241,8 +241,9 @@ static void append_tests(struct text *t, const struct comparison *c)
 	}
 	if (c->design == COMPARED_IN_SEQUENCE)
 		text_append(t,
-			c->learnt.n > 0 ? "; but for the repeats as if runs were independent"
-					: "; as if runs were independent");
+			comparison_is_learnt(c)
+				? "; but for the repeats as if runs were independent"
+				: "; as if runs were independent");
 	text_append(t, "\n");
 }
 

@@ -160,6 +160,9 @@ def test_own():
     found = compare(old, new, '--repeats', FOLDER / 'own', repeats[0],
                     says=f'{FOLDER}/own/own-new.json does not count: it is what is judged')
     equal(found['repeats']['sittings'], 5, 'with OLD, without NEW')
+    with new.open(encoding='utf-8') as stream:
+        compare(old, new, '--repeats', *repeats, '-', stdin=stream,
+                says='--repeats: standard input does not count: it is what is judged')
     shutil.rmtree(FOLDER / 'own')
 
 

@@ -32,13 +32,14 @@ static inline double few_trials_slack(double expected)
 	return TRIALS_PART > 1 ? 3 * sqrt(expected) : 0;
 }
 
-/* Whether so many of n trials are between two per cents. Of few of them, it may be too many by
- * chance. */
+/* Whether so many of n trials are between two per cents. Of few of them, it may be too many or too
+ * few by chance. */
 static inline bool rate_is_between(int found, int least, int most, int n)
 {
-	double highest = most * n / 100.0;
+	double lowest = least * n / 100.0, highest = most * n / 100.0;
 
-	return found >= least * n / 100.0 && found <= highest + few_trials_slack(highest);
+	return found >= lowest - few_trials_slack(fmin(lowest, n - lowest)) &&
+		found <= highest + few_trials_slack(highest);
 }
 
 #endif

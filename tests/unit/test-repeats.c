@@ -83,6 +83,14 @@ static void results_add(struct results *results, struct benchmark *benchmark)
 	results->repeats.n_together = 1;
 }
 
+/* Adds n sittings, each so many seconds after the one before, and moves the plan behind them. */
+static void add_sittings(
+	struct results *results, struct plan *plan, size_t n, int64_t every, uint64_t *random)
+{
+	for (size_t i = 0; i < n; i++, plan->date += every)
+		results_add(results, new_sitting(plan, random));
+}
+
 static void results_clear(struct results *results)
 {
 	for (size_t i = 0; i < results->repeats.n; i++)
@@ -225,8 +233,7 @@ static void test_power(void **state)
 		n = count_claims(&with, 0.05, trials, i);
 		print_message("# 5 %% slower, %zu repeats: %.1f %% found\n", with.repeats,
 			100.0 * n / trials);
-		assert_true(n >=
-			least[i] * trials / 100.0 - few_trials_slack(least[i] * trials / 100.0));
+		assert_true(rate_is_between(n, least[i], 100, trials));
 	}
 }
 
@@ -319,8 +326,7 @@ static void test_nothing_varies(void **state)
 	uint64_t seed = 1;
 
 	(void)state;
-	for (int i = 0; i < 4; i++, plan.date += DAY)
-		results_add(&results, new_sitting(&plan, &seed));
+	add_sittings(&results, &plan, 4, DAY, &seed);
 	plan.noise = 0.01;
 	old = new_sitting(&plan, &seed);
 	plan.level = 0.1;
@@ -451,10 +457,9 @@ static void test_which_count(void **state)
 		struct comparison *c;
 		uint64_t seed = 2;
 
-		for (size_t k = 0; k < 4; k++, plan.date += DAY) {
-			results_add(&results, new_sitting(&plan, &seed));
+		add_sittings(&results, &plan, 4, DAY, &seed);
+		for (size_t k = 0; k < 4; k++)
 			cases[i].change(results.benchmarks[k], k);
-		}
 		plan.date = 20 * DAY;
 		old = new_sitting(&plan, &seed);
 		plan.date = 27 * DAY;
@@ -505,8 +510,7 @@ static void test_own(void **state)
 	uint64_t seed = 2;
 
 	(void)state;
-	for (size_t k = 0; k < 4; k++, plan.date += DAY)
-		results_add(&results, new_sitting(&plan, &seed));
+	add_sittings(&results, &plan, 4, DAY, &seed);
 	assert_int_equal(comparison_new(results.benchmarks[0], results.benchmarks[3], &c), 0);
 	assert_int_equal(repeats_apply(&results.repeats, c,
 				 (const struct benchmark *const[]){ results.benchmarks[3] }, 1),
@@ -531,8 +535,7 @@ static void test_minutes(void **state)
 	uint64_t seed = 2;
 
 	(void)state;
-	for (size_t k = 0; k < 4; k++, plan.date += 600)
-		results_add(&results, new_sitting(&plan, &seed));
+	add_sittings(&results, &plan, 4, 600, &seed);
 	old = new_sitting(&plan, &seed);
 	plan.date += 300;
 	new = new_sitting(&plan, &seed);
@@ -555,10 +558,9 @@ static void test_steps(void **state)
 	uint64_t seed = 2;
 
 	(void)state;
-	for (size_t k = 0; k < 20; k++, plan.date += DAY) {
-		plan.level = k < 10 ? 0 : 0.03;
-		results_add(&results, new_sitting(&plan, &seed));
-	}
+	add_sittings(&results, &plan, 10, DAY, &seed);
+	plan.level = 0.03;
+	add_sittings(&results, &plan, 10, DAY, &seed);
 	old = new_sitting(&plan, &seed);
 	plan.date += DAY;
 	new = new_sitting(&plan, &seed);
@@ -584,8 +586,7 @@ static void test_not_learnt(void **state)
 	uint64_t seed = 2;
 
 	(void)state;
-	for (size_t k = 0; k < 4; k++, plan.date += DAY)
-		results_add(&results, new_sitting(&plan, &seed));
+	add_sittings(&results, &plan, 4, DAY, &seed);
 	old = new_sitting(&plan, &seed);
 	new = new_sitting(&plan, &seed);
 	set_text(old, "quiesce_kernel", "6.1");
