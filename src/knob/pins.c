@@ -430,8 +430,8 @@ static int visit(struct walk *walk, struct pinned *p)
 	}
 	r = look_at(pins, p);
 	/* A cpuset that is being changed cannot be seen for a moment: what is known stays, and with
-	 * the CPUs of then the thread is looked at again. */
-	if (before && thread_is_hidden(r) && r != -ESRCH) {
+	 * the CPUs of then the thread is looked at again. With -ENOENT or -ESRCH it is gone. */
+	if (before && r == -ENODATA) {
 		*p = *before;
 		return 0;
 	}

@@ -6,10 +6,20 @@
 #include <stdint.h>
 #include <cmocka.h>
 // clang-format on
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "basic/file.h"
 #include "basic/macro.h"
 #include "knob/pins.h"
+#include "knob/thread.h"
+#include "machine/tasks.h"
 
 static struct cpumask *parse(const char *list)
 {
@@ -112,11 +122,93 @@ static void test_inherited(void **state _unused_)
 	}
 }
 
+/* --- Walks over all threads of the machine, which show nothing but the child of this test. --- */
+
+static struct {
+	pid_t child;
+	const char *cpus; /* that it has */
+	int error;	  /* of reading what it has, with offline CPUs */
+	bool hides_cpusets;
+} machine;
+
+int __wrap_thread_get_cpus(pid_t tid, struct cpumask *ret);
+int __wrap_thread_get_cpus_with_offline(pid_t tid, struct cpumask *ret);
+int __wrap_thread_set_cpus(pid_t tid, const struct cpumask *cpus);
+int __wrap_isolation_read_cpuset_of(const char *cgroup, struct cpumask *ret, char **ret_path);
+
+int __wrap_thread_get_cpus(pid_t tid, struct cpumask *ret)
+{
+	return tid == machine.child ? cpumask_parse_list(machine.cpus, 0, ret, NULL) : -ENOENT;
+}
+
+int __wrap_thread_get_cpus_with_offline(pid_t tid, struct cpumask *ret)
+{
+	return machine.error < 0 ? machine.error : __wrap_thread_get_cpus(tid, ret);
+}
+
+int __wrap_thread_set_cpus(pid_t tid _unused_, const struct cpumask *cpus _unused_)
+{
+	return 0;
+}
+
+int __wrap_isolation_read_cpuset_of(
+	const char *cgroup _unused_, struct cpumask *ret, char **ret_path _unused_)
+{
+	return machine.hides_cpusets ? -ENODATA : cpumask_parse_list("0-3", 0, ret, NULL);
+}
+
+/* What is known of the child after a change in which it had other CPUs, and could not be seen for
+ * this reason. */
+static int is_chosen_after(int error, bool hides_cpusets)
+{
+	struct task task = { .tid = machine.child, .pid = machine.child };
+	char path[64], text[FILE_ATTR_SIZE];
+	struct thread_paths paths;
+	struct pins *pins = NULL;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)machine.child);
+	assert_true(file_read_attr(AT_FDCWD, path, text, sizeof(text)) > 0);
+	assert_int_equal(tasks_parse_stat(text, &task), 0);
+	paths = thread_name_knobs(&task);
+	machine.cpus = "1";
+	assert_int_equal(pins_begin(NULL, false, &pins), 0);
+	machine.cpus = "1,3";
+	machine.error = error;
+	machine.hides_cpusets = hides_cpusets;
+	assert_int_equal(pins_begin_change(pins), 0);
+	assert_int_equal(pins_end_change(pins), 0);
+	machine.cpus = "1";
+	machine.error = 0;
+	machine.hides_cpusets = false;
+	r = pins_is_chosen_anew(pins, paths.chooser, "1");
+	pins_free(pins);
+	return r;
+}
+
+/* A thread that is gone is forgotten. One whose cpuset cannot be seen for a moment is not. */
+static void test_unseen(void **state _unused_)
+{
+	machine.child = fork();
+	assert_true(machine.child >= 0);
+	/* It ends with the test, also with one that fails. */
+	if (machine.child == 0)
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (machine.child == 0)
+		pause();
+	assert_int_equal(is_chosen_after(0, true), 0);
+	assert_int_equal(is_chosen_after(-ENOENT, false), -ENOENT);
+	assert_int_equal(is_chosen_after(-ESRCH, false), -ENOENT);
+	assert_int_equal(kill(machine.child, SIGKILL), 0);
+	assert_int_equal(waitpid(machine.child, NULL, 0), machine.child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_has_chosen),
 		cmocka_unit_test(test_inherited),
+		cmocka_unit_test(test_unseen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
