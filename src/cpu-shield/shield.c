@@ -34,40 +34,43 @@ static int find_v1(struct shield_way *ret)
 	return 0;
 }
 
-static int find_v2(const char *controllers, struct shield_way *ret)
+/* cgroup v2 with these controllers: false where it has no cpusets. */
+static bool find_v2(const char *controllers, struct shield_way *ret)
 {
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
 		*ret = by_affinities(IN_CONTAINER);
 	else if (text_has_word(controllers, "cpuset", " "))
 		*ret = (struct shield_way){ .kind = unit_is_booted() ? SHIELD_BY_SYSTEMD
 								     : SHIELD_BY_CGROUP };
-	else if (access(RESERVED_ROOT, F_OK) == 0)
-		return find_v1(ret);
 	else
-		*ret = by_affinities("this kernel's cgroup v2 has no cpusets");
-	return 0;
+		return false;
+	return true;
 }
 
 int shield_find_way(struct shield_way *ret)
 {
 	_cleanup_free_ char *container = NULL;
 	char text[FILE_ATTR_SIZE];
+	bool has_v2;
 	int r;
 
 	r = file_read_attr(AT_FDCWD, CGROUP_ROOT "/cgroup.controllers", text, sizeof(text));
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (r >= 0)
-		return find_v2(text, ret);
+	has_v2 = r >= 0;
+	if (has_v2 && find_v2(text, ret))
+		return 0;
 	if (access(RESERVED_ROOT, F_OK) == 0)
 		return find_v1(ret);
 	/* What cannot be looked at may be there. */
 	if (errno != ENOENT)
 		return -errno;
-	r = virtualization_read_container(&container);
+	r = has_v2 ? 0 : virtualization_read_container(&container);
 	if (r < 0)
 		return r;
-	*ret = by_affinities(container ? IN_CONTAINER : "no cpusets are mounted at " CGROUP_ROOT);
+	*ret = by_affinities(has_v2 ? "this kernel's cgroup v2 has no cpusets"
+			: container ? IN_CONTAINER
+				    : "no cpusets are mounted at " CGROUP_ROOT);
 	return 0;
 }
 

@@ -129,14 +129,17 @@ int policies_read(
 		policy->selected = policy->selected || is_wanted;
 	}
 	for (size_t i = 0; i < policies->n; i++) {
-		r = policy_is_active(&policies->items[i]) ? read_policy(&policies->items[i]) : 0;
-		if (r == -EOPNOTSUPP)
+		struct policy *policy = &policies->items[i];
+
+		r = policy_is_active(policy) ? read_policy(policy) : 0;
+		/* The answer for all of them: this build cannot read any. */
+		if (r == -EOPNOTSUPP) {
 			policies->unread = true;
-		else if (r < 0)
+			policy->cpu = -1;
+		} else if (r < 0) {
 			return r;
+		}
 	}
-	for (size_t i = 0; policies->unread && i < policies->n; i++)
-		policies->items[i].cpu = -1;
 	*ret = TAKE_PTR(policies);
 	return 0;
 }

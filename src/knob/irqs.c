@@ -30,12 +30,16 @@ static void cleanup_following(struct following *f)
 	free(f->taken);
 }
 
-/* Whether the entry is about an interrupt, and names its action. */
-static bool is_named(const struct journal_entry *entry, unsigned *ret_number)
+/* The action that the entry of an interrupt names; NULL for any other entry. */
+static const char *find_action(
+	const struct journal_entry *entry, unsigned *ret_number, size_t *ret_length)
 {
 	const char *open = strchr(entry->name, '('), *close = strrchr(entry->name, ')');
 
-	return open && close > open + 1 && irqline_parse_path(entry->path, ret_number) == 0;
+	if (!open || close <= open + 1 || irqline_parse_path(entry->path, ret_number) < 0)
+		return NULL;
+	*ret_length = (size_t)(close - open - 1);
+	return open + 1;
 }
 
 static int compare_known(const void *a, const void *b)
@@ -50,12 +54,12 @@ static int find_known(struct journal *journal, struct following *f)
 	for (size_t i = 0; i < journal->n; i++) {
 		struct journal_entry *entry = &journal->entries[i];
 		struct known known = { .entry = entry };
-		const char *action;
+		size_t length;
+		const char *action = find_action(entry, &known.number, &length);
 
-		if (!is_named(entry, &known.number))
+		if (!action)
 			continue;
-		action = strchr(entry->name, '(') + 1;
-		known.action = strndup(action, (size_t)(strrchr(action, ')') - action));
+		known.action = strndup(action, length);
 		if (!known.action)
 			return -ENOMEM;
 		if (array_grow(&f->known, sizeof(*f->known), f->n, &f->capacity) < 0) {
@@ -146,10 +150,11 @@ int irqs_follow(struct journal *journal, struct irqlines *lines)
 {
 	bool any = false;
 	unsigned number;
+	size_t length;
 	int r = 0;
 
 	for (size_t i = 0; i < journal->n && !any; i++)
-		any = is_named(&journal->entries[i], &number);
+		any = find_action(&journal->entries[i], &number, &length);
 	if (!any)
 		return 0;
 	if (!lines->directory) {
