@@ -233,6 +233,18 @@ def equal(got, wanted, what):
     check(got == wanted, f'{what}: {got!r} instead of {wanted!r}')
 
 
+def asan_environment(*more, environment=os.environ):
+    """For a program into which a library is preloaded: it comes before the sanitizer's, which refuses to
+    start unless it is told to accept that."""
+    options = [environment.get('ASAN_OPTIONS'), *more, 'verify_asan_link_order=0']
+    return {'ASAN_OPTIONS': ':'.join(filter(None, options))}
+
+
+def asan_options(environment=os.environ):
+    """The same as a word for env(1)."""
+    return '='.join(*asan_environment(environment=environment).items())
+
+
 def memory_directory():
     """Where files are in memory: machines are thousands of them, and disks take their time. None,
     which is the usual place, where there is none that takes a few machines, or programs."""
@@ -333,12 +345,9 @@ class Machine:
         if allowed is not None:
             cpus = parse_list(allowed)
             digits = ''.join('01'[cpu in cpus] for cpu in range(self.description.width))
-            # Preloaded by env(1), so that sysroot itself is not affected. The library comes before the
-            # sanitizer's, which refuses to start unless it is told to accept that.
-            options = ':'.join(filter(None, [environment.get('ASAN_OPTIONS'),
-                                             'verify_asan_link_order=0']))
+            # Preloaded by env(1), so that sysroot itself is not affected.
             wrapper += ['env', f'LD_PRELOAD={os.environ["ALLOWED"]}',
-                        f'TEST_ALLOWED_CPUS={digits}', f'ASAN_OPTIONS={options}']
+                        f'TEST_ALLOWED_CPUS={digits}', asan_options(environment)]
         result = subprocess.run([*wrapper, *map(str, command)], stdin=subprocess.DEVNULL,
                                 capture_output=True, text=True, errors='backslashreplace',
                                 env=environment, timeout=timeout, check=False)
@@ -521,9 +530,8 @@ class Setter:
     def run_with_kernel(self, source, *arguments, env=None, **options):
         """Runs the tool as root with a kernel behind the files: `source`, one of the Python programs
         here, see server.py."""
-        asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
         return self.box.run(*simulator(source), 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]}',
-                            f'ASAN_OPTIONS={asan}', self.tool, *arguments, root=True, env=env,
+                            asan_options(), self.tool, *arguments, root=True, env=env,
                             alone=self.alone, **options)
 
     def succeed(self, *arguments, **options):

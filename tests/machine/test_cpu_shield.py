@@ -40,11 +40,9 @@ class Shield(Setter):
         if self.fake_threads:
             libraries.append(os.environ['ALLOWED'])
         online = machine.parse_list(self.config['online'])
-        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
-                                         'verify_asan_link_order=0']))
         return [f'LD_PRELOAD={" ".join(libraries)}', f'TEST_CGROUP={self.cgroup}',
                 'TEST_ALLOWED_CPUS=' + ''.join('01'[c in online] for c in range(max(online) + 1)),
-                f'ASAN_OPTIONS={options}']
+                machine.asan_options()]
 
     def kernel(self, *arguments):
         """A call by somebody else. Returns its errno."""

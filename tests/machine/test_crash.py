@@ -98,12 +98,10 @@ def test_mode(mode, name, arguments, prepare):
     with machine.Setter(tool, name) as setter:
         kernel = (prepare(setter.box) if prepare else None) or []
         # The leak checker would trace the process, as this test does already.
-        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'detect_leaks=0',
-                                         'verify_asan_link_order=0']))
         # The tool sees only the processes of the test: it may bind threads, or look for a daemon.
         result = setter.box.run(*kernel, os.environ['CRASH'], mode, setter.box.root, tool,
                                 *arguments, root=True, alone=True,
-                                env={'ASAN_OPTIONS': options}, timeout=600)
+                                env=machine.asan_environment('detect_leaks=0'), timeout=600)
         if result.returncode == 77:
             raise machine.Skip(result.stderr.strip())
         check(result.returncode == 0, result.stdout + result.stderr)

@@ -157,9 +157,8 @@ def measure_limited(box, files, change):
     """The same, in cgroups that these files describe. The processes of runpinned share one."""
     for path, text in files.items():
         box.write(path, text + '\n')
-    options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
     return measure(box, change, words=(
-        'env', f'LD_PRELOAD={os.environ["KERNEL"]}', f'ASAN_OPTIONS={options}',
+        'env', f'LD_PRELOAD={os.environ["KERNEL"]}', machine.asan_options(),
         f'TEST_OWN_CGROUP={box.root / "proc/self/cgroup"}'))
 
 

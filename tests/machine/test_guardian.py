@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from machine import Setter, be_alone, check, equal, run_tests
+from machine import Setter, asan_options, be_alone, check, equal, run_tests
 
 RUNPINNED = os.environ['RUNPINNED']
 # amd-pstate, SMT: CPU 5 has a sibling, 13.
@@ -32,7 +32,7 @@ class Measurement:
         for lock in self.locks:
             fcntl.flock(lock, fcntl.LOCK_EX)
         environment = ('LC_ALL=C', f'LD_PRELOAD={os.environ["ALLOWED"]}',
-                       'TEST_ALLOWED_CPUS=' + '1' * 16, 'ASAN_OPTIONS=verify_asan_link_order=0')
+                       'TEST_ALLOWED_CPUS=' + '1' * 16, asan_options())
         self.messages = (setter.box.root / 'messages').open('w+', encoding='utf-8')
         self.at_setup = setter.box.root / 'at-setup'
         self.process = subprocess.Popen(

@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 
-from machine import Setter, Skip, be_alone, check, equal, make_journal, parse_list, repeating, run_tests, wait_for
+from machine import (Setter, Skip, asan_environment, asan_options, be_alone, check, equal, make_journal, parse_list,
+                     repeating, run_tests, wait_for)
 from systemd import Systemd
 
 PROGRAM = os.environ['BENCHMARK_TARGET']
@@ -48,7 +49,7 @@ def begin(setter, *arguments, stdin=subprocess.DEVNULL, configured=()):
     environment = {
         **os.environ, 'LC_ALL': 'C', 'LD_PRELOAD': os.environ['ALLOWED'],
         'TEST_ALLOWED_CPUS': ''.join('01'[cpu in online] for cpu in range(width)),
-        'ASAN_OPTIONS': 'verify_asan_link_order=0',
+        **asan_environment(),
     }
     command = ['/usr/bin/env', *(f'{key}={environment.pop(key)}' for key in
                         ('LD_PRELOAD', 'TEST_ALLOWED_CPUS', 'ASAN_OPTIONS'))]
@@ -508,7 +509,7 @@ def test_evict():
         # A process that hangs in the kernel. The half minute of waiting takes no time here.
         setter.box.write(f'{SLICE}/cgroup.events', 'populated 1\nfrozen 0\n')
         status, said = evict(setter, 'env', f'LD_PRELOAD={os.environ["TIMELESS"]}',
-                             'ASAN_OPTIONS=verify_asan_link_order=0')
+                             asan_options())
         equal(status, 1, said)
         check('did not end after SIGKILL' in said, said)
         # A kernel without that file.

@@ -214,9 +214,8 @@ class Linux(Irqs):
 
     def run(self, *arguments, before=(), **options):
         config = {'cores': [[cpu] for cpu in range(8)], 'width': 8, 'release': [6, 12]}
-        asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
         return self.box.run(*machine.simulator('hotplug.py'), 'run', *before, 'env',
-                            f'LD_PRELOAD={os.environ["KERNEL"]}', f'ASAN_OPTIONS={asan}', self.tool, *arguments,
+                            f'LD_PRELOAD={os.environ["KERNEL"]}', machine.asan_options(), self.tool, *arguments,
                             root=True, alone=True, env={'TEST_HOTPLUG': json.dumps(config)}, **options)
 
     def switch(self, cpu, is_online):

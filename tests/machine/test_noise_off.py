@@ -449,8 +449,7 @@ def test_ksm_2():
 
 def preload():
     """swapon() and swapoff() of the described machine, see swaps.c."""
-    asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
-    return {'LD_PRELOAD': os.environ['SWAPS'], 'ASAN_OPTIONS': asan}
+    return {'LD_PRELOAD': os.environ['SWAPS'], **machine.asan_environment()}
 
 
 def areas(setter):

@@ -604,7 +604,7 @@ def test_memory_of_runpinned_does_not_show():
     """A runpinned that holds 512 MiB reports the same peak memory of its child."""
     small = metadata(measured('-n', 3, PROGRAMS / 'empty'))
     hog = environment(LD_PRELOAD=str(PROGRAMS / 'hog.so'), TEST_HOG_MIB='512',
-                      ASAN_OPTIONS='verify_asan_link_order=0')
+                      **machine.asan_environment())
     large = metadata(measured('-n', 3, PROGRAMS / 'empty', env=hog))
     for before, after in zip(small, large):
         check(after['command_max_rss'] <= before['command_max_rss'] + 512 * 1024,
@@ -1467,8 +1467,7 @@ def test_append_while_locked():
     path = folder / 'result.json'
     equal(run('-q', '-n', 1, '-o', path, '/bin/true').returncode, 0, 'status')
     before = path.read_bytes()
-    asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
-    timeless = environment(LD_PRELOAD=os.environ['TIMELESS'], ASAN_OPTIONS=asan,
+    timeless = environment(LD_PRELOAD=os.environ['TIMELESS'], **machine.asan_environment(),
                            TMPDIR=SCRATCH.name)
     lock = os.open(folder, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_SH)

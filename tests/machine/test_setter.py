@@ -508,10 +508,8 @@ def test_lock_held():
         with open(lock, 'w', encoding='ascii') as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             # Here the half minute that the tool waits takes no time.
-            asan = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
-                                          'verify_asan_link_order=0']))
             result = setter.box.run('env', f'LD_PRELOAD={os.environ["TIMELESS"]}',
-                                    f'ASAN_OPTIONS={asan}', setter.tool, 'restore', root=True)
+                                    machine.asan_options(), setter.tool, 'restore', root=True)
             equal(result.returncode, 1, 'status')
             check(f'(process {os.getpid()}) holds /run/quiesce/lock' in result.stderr,
                   result.stderr)

@@ -584,9 +584,7 @@ class Threads(Linux):
     def shell(self, script):
         """Runs lines of a shell in which `smt` is the tool, all on one machine. Returns what they
         print."""
-        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'),
-                                         'verify_asan_link_order=0']))
-        words = f"LD_PRELOAD={os.environ['KERNEL']} ASAN_OPTIONS={options}"
+        words = f"LD_PRELOAD={os.environ['KERNEL']} {machine.asan_options()}"
         result = self.box.run(
             *simulator('hotplug.py'), 'run', 'sh', '-c',
             f'smt() {{ env {words} {self.tool} "$@"; }}\n{machine.THREE_THREADS}\nshow\n{script}',
@@ -679,11 +677,10 @@ class Shielded(Threads):
         self.box.write('sys/fs/cgroup/cpuset/pod/cpuset.cpus', '0-1\n')
 
     def shell(self, script):
-        options = ':'.join(filter(None, [os.environ.get('ASAN_OPTIONS'), 'verify_asan_link_order=0']))
         return super().shell(f'''
             join() {{ echo 3:cpuset:/pod > /run/cgroup && mount --bind /run/cgroup /proc/$1/cgroup; }}
             join $c || exit 1
-            shield() {{ env ASAN_OPTIONS={options} {os.environ["CPU_SHIELD"]} "$@"; }}
+            shield() {{ env {machine.asan_options()} {os.environ["CPU_SHIELD"]} "$@"; }}
             born() {{ taskset -pc $(cat /run/born) | sed 's/.*: //'; }}
             {script}''')
 

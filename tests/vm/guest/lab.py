@@ -128,6 +128,8 @@ def parse_list(text):
 ENVIRONMENT = {**os.environ, 'LC_ALL': 'C.UTF-8', 'HOME': '/tmp',
                'PATH': '/usr/bin:/usr/sbin:/bin:/sbin'}
 
+BUSY = ('sh', '-c', 'while :; do :; done')
+
 
 def become(user, group=None):
     """The words before a command that make it one of this user's, who is in no group but his own

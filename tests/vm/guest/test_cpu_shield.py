@@ -252,22 +252,26 @@ DEGREES = 'an exclusive cpuset of cgroup v1', 'affinities (no partition)'
 
 
 @contextlib.contextmanager
-def in_the_way():
-    """A container has the CPU, too, so that there can be no exclusive cpuset."""
+def other_cpuset(cpus):
+    """A container has these CPUs. With CPU 2 or 3 among them there can be no exclusive cpuset of these."""
     os.mkdir(f'{V1}/lab')
     try:
-        for name, text in ('mems', '0'), ('cpus', '2-3'):
+        for name, text in ('mems', '0'), ('cpus', cpus):
             write(f'{V1}/lab/cpuset.{name}', text)
         yield
     finally:
-        os.rmdir(f'{V1}/lab')
+        wait_for(lambda: call('rmdir', f'{V1}/lab').returncode == 0, 'the end of the cpuset')
+
+
+def in_the_way(degree):
+    """What keeps cpu-shield from a higher degree than this one."""
+    return other_cpuset('2-3') if degree == DEGREES[1] else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
 def by(degree):
     """Shields CPUs 2 and 3 to this degree."""
-    with in_the_way() if degree == DEGREES[1] else contextlib.nullcontext(), \
-            turned('cpu-shield', '-c', '2-3'):
+    with in_the_way(degree), turned('cpu-shield', '-c', '2-3'):
         check(degree in call('cpu-shield', 'status', '--brief').stdout, 'degree')
         yield
 
@@ -335,23 +339,16 @@ def test_cgroup_v1_selfish():
 @boots('cgroup-v1')
 def test_cgroup_v1_beside_other_cpusets():
     """The programs in cpusets of others stay there, and so do their CPUs."""
-    os.mkdir(f'{V1}/lab')
-    try:
-        for name, text in ('mems', '0'), ('cpus', '0-1'):
-            write(f'{V1}/lab/cpuset.{name}', text)
-        with subprocess.Popen(['sleep', '1000']) as process:
-            write(f'{V1}/lab/tasks', str(process.pid))
-            before = read(f'/proc/{process.pid}/cgroup'), os.sched_getaffinity(process.pid)
-            with turned('cpu-shield', '-c', '2-3'):
-                check(DEGREES[0] in call('cpu-shield', 'status', '--brief').stdout, 'degree')
-                equal((read(f'/proc/{process.pid}/cgroup'), os.sched_getaffinity(process.pid)), before, 'it')
-                succeed('cpu-shield', '-c', '3')
-                check(call('sh', '-c', f'echo 0-3 >{V1}/lab/cpuset.cpus').returncode != 0, 'it got the CPU')
-            equal((read(f'/proc/{process.pid}/cgroup'), read(f'{V1}/lab/cpuset.cpus')), (before[0], '0-1'),
-                  'it, afterwards')
-            process.kill()
-    finally:
-        wait_for(lambda: call('rmdir', f'{V1}/lab').returncode == 0, 'the end of the cpuset')
+    with other_cpuset('0-1'), subprocess.Popen(['sleep', '1000']) as process:
+        write(f'{V1}/lab/tasks', str(process.pid))
+        before = read(f'/proc/{process.pid}/cgroup'), os.sched_getaffinity(process.pid)
+        with by(DEGREES[0]):
+            equal((read(f'/proc/{process.pid}/cgroup'), os.sched_getaffinity(process.pid)), before, 'it')
+            succeed('cpu-shield', '-c', '3')
+            check(call('sh', '-c', f'echo 0-3 >{V1}/lab/cpuset.cpus').returncode != 0, 'it got the CPU')
+        equal((read(f'/proc/{process.pid}/cgroup'), read(f'{V1}/lab/cpuset.cpus')), (before[0], '0-1'),
+              'it, afterwards')
+        process.kill()
 
 
 @boots('cgroup-v1')
@@ -377,7 +374,7 @@ def test_cgroup_v1_with_smt_off():
 def test_another_cpu_goes_offline():
     """Threads that were moved have one CPU less then, which nobody has chosen: they get all CPUs back."""
     for degree in DEGREES:
-        with in_the_way() if degree == DEGREES[1] else contextlib.nullcontext():
+        with in_the_way(degree):
             another_cpu_goes_offline()
 
 

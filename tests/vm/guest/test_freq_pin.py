@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """freq-pin with the driver acpi-cpufreq: 2701 (boost), 2700, 2000 and 1600 MHz."""
 
-from lab import (CPUS, call, check, equal, fail, knobs, measure, note, programmed, read, restore_leaves, same, succeed,
+import shlex
+
+from lab import (BUSY, CPUS, call, check, equal, fail, knobs, measure, note, programmed, read, restore_leaves, same, succeed,
                  turned, wait_for, write)
 
 
@@ -89,9 +91,8 @@ def test_cpu_unplugged_meanwhile():
     equal(call('freq-pin', 'restore', '--force').returncode, 0, 'restore')
 
 
-
 def busy(seconds):
-    return f'timeout {seconds} sh -c "while :; do :; done"; :'
+    return f'timeout {seconds} {shlex.join(BUSY)}; :'
 
 
 def limited(khz, *which):

@@ -9,7 +9,7 @@ import signal
 import statistics
 import subprocess
 
-from lab import ENVIRONMENT, become, check, equal, note, succeed, wait_for
+from lab import BUSY, ENVIRONMENT, become, check, equal, note, succeed, wait_for
 from target import inside, is_quiet, up
 
 LOOPS = 10
@@ -41,8 +41,7 @@ PROGRAM = '/tmp/loop'
 def loops():
     """Starts programs that do nothing but run, on any CPU. Yields them, and a function that sends
     each a signal."""
-    processes = [subprocess.Popen([*become('nobody'), 'dash', '-c', 'while :; do :; done'],
-                                  env=ENVIRONMENT) for _ in range(LOOPS)]
+    processes = [subprocess.Popen([*become('nobody'), *BUSY], env=ENVIRONMENT) for _ in range(LOOPS)]
 
     def send(number):
         for process in processes:

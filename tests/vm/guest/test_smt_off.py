@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 import time
 
-from lab import (CPUS, boots, check, equal, fail, interrupts, read, restore_leaves, same, succeed,
+from lab import (BUSY, CPUS, boots, check, equal, fail, interrupts, read, restore_leaves, same, succeed,
                  turned, wait_for, write)
 
 CGROUPS = pathlib.Path('/sys/fs/cgroup')
@@ -120,8 +120,7 @@ def programs(group=None):
     running = {}
     try:
         for name, (cpus, busy) in CHOICES.items():
-            running[name] = subprocess.Popen(['sh', '-c', 'while :; do :; done'] if busy
-                                             else ['sleep', '10000'])
+            running[name] = subprocess.Popen(BUSY if busy else ['sleep', '10000'])
             if group:
                 write(group / 'cgroup.procs', str(running[name].pid))
             if cpus:

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import time
 
-from lab import (ARGUMENTS, CPUS, ENVIRONMENT, PATIENCE, SETTERS, Snapshot, bound, boots, call, changed,
+from lab import (ARGUMENTS, BUSY, CPUS, ENVIRONMENT, PATIENCE, SETTERS, Snapshot, bound, boots, call, changed,
                  check, equal, interrupts, jobs_done, note, parse_list, programmed, read, reboots, same, seeded,
                  succeed, wait_for, write, written)
 from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet,
@@ -75,8 +75,7 @@ def test_cpus_by_itself_under_load():
     """Load on all other cores does not make the target choose a thread of CPU 0's core."""
     with contextlib.ExitStack() as stack:
         for cpu in '2', '3':
-            loop = stack.enter_context(subprocess.Popen(
-                ['taskset', '-c', cpu, 'sh', '-c', 'while :; do :; done']))
+            loop = stack.enter_context(subprocess.Popen(['taskset', '-c', cpu, *BUSY]))
             stack.callback(loop.kill)
         succeed('systemctl', 'start', '--no-block', 'benchmark.target')
         # The rest would take minutes under load.
