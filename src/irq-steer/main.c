@@ -340,7 +340,6 @@ static int make_plan(
 	const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
 {
 	_cleanup_(cpumask) struct cpumask *housekeeping = NULL, *scratch = NULL;
-	struct irqlines lines = { 0 };
 	struct steering s;
 	int r;
 
@@ -358,25 +357,21 @@ static int make_plan(
 		return -EINVAL;
 	}
 	s = (struct steering){
-		.lines = &lines,
+		.lines = target->lines,
 		.quiet = target->cpus,
 		.housekeeping = housekeeping,
 		.scratch = scratch,
 		.journal = target->journal,
 	};
-	r = irqlines_read(&lines);
-	if (r == -ENOENT) {
-		/* A machine, or a container, without /proc/irq. */
+	r = irqlines_read_named(target->lines);
+	/* A machine, or a container, without /proc/irq. */
+	if (r == -ENOENT)
 		r = knob_plan_add_word(plan, GROUP_IRQS, KNOB_UNAVAILABLE, "/proc/irq",
 			"this machine shows no interrupts", "interrupts");
-	} else if (r == 0) {
-		r = irqlines_name(&lines);
-		if (r == 0)
-			r = plan_all(plan, &s);
-	}
+	else if (r == 0)
+		r = plan_all(plan, &s);
 	if (r < 0 && r != -ENOMEM)
 		say_errno(r, "cannot read the interrupts");
-	irqlines_clear(&lines);
 	return r;
 }
 
@@ -435,25 +430,15 @@ static int verify_lines(struct knob_plan *plan, const struct steering *s)
 static int verify(const struct setter_target *target, struct knob_plan *plan, void *state _unused_)
 {
 	_cleanup_(cpumask) struct cpumask *scratch = NULL;
-	struct irqlines lines = { 0 };
 	struct steering s;
-	int r;
 
-	r = cpumask_new(&scratch);
-	if (r == 0)
-		r = irqlines_open(&lines);
 	/* There is no /proc/irq, so no line was moved. */
-	if (r == -ENOENT)
+	if (!target->lines->directory)
 		return 0;
-	if (r < 0) {
-		if (r != -ENOMEM)
-			say_errno(r, "cannot read where the interrupts go");
-		return r;
-	}
-	s = (struct steering){ .lines = &lines, .quiet = target->cpus, .scratch = scratch };
-	r = verify_lines(plan, &s);
-	irqlines_clear(&lines);
-	return r;
+	if (cpumask_new(&scratch) < 0)
+		return -ENOMEM;
+	s = (struct steering){ .lines = target->lines, .quiet = target->cpus, .scratch = scratch };
+	return verify_lines(plan, &s);
 }
 
 int main(int argc, char *argv[])

@@ -480,7 +480,7 @@ static int write_journals(const struct engine *engine, struct journal *earlier,
 	if (r == 0)
 		r = note_in_journal(engine, layers, earlier, journal, plan);
 	if (r == 0 && layers_are_changed(layers))
-		r = layers_read(engine->tool, false, &earlier_layers);
+		r = layers_read(engine->tool, NULL, &earlier_layers);
 	if (r == 0)
 		r = layers_save(layers);
 	if (r == 0)
@@ -604,7 +604,7 @@ int apply_plan(const struct engine *setter, struct knob_plan *plan, struct engin
 	if (!is_anything_to_do(earlier, plan))
 		return engine->verify ? engine->verify(plan, engine->context) : 0;
 
-	r = layers_read(engine->tool, has_interrupt(plan), &layers);
+	r = layers_read(engine->tool, has_interrupt(plan) ? engine->lines : NULL, &layers);
 	if (r < 0) {
 		engine_failure_set(
 			failure, NULL, "cannot read the journals in %s", journal_directory());

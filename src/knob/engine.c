@@ -107,14 +107,12 @@ int engine_load_journal(
 {
 	_cleanup_(journal) struct journal *journal = NULL;
 	_cleanup_free_ char *why = NULL;
-	struct irqlines lines = { 0 };
 	const char *strange;
 	int r;
 
 	r = journal_load(engine->tool, &journal, &why);
 	if (r == 0)
-		r = irqs_follow(journal, &lines);
-	irqlines_clear(&lines);
+		r = irqs_follow(journal, engine->lines);
 	strange = r == 0 ? find_strange(engine, journal) : NULL;
 	if (strange)
 		r = text_refuse(&why, -EBADMSG, "%s never writes %.200s", engine->tool, strange);

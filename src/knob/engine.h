@@ -10,6 +10,7 @@
 
 #include "basic/macro.h"
 #include "knob/knob.h"
+#include "machine/irqline.h"
 #include "state/journal.h"
 
 struct engine {
@@ -59,6 +60,9 @@ struct engine {
 	/* What threads have chosen, while such knobs are turned; set by apply and restore. NULL:
 	 * no such knob is turned, or the kernel remembers what threads have chosen. */
 	struct pins *pins;
+	/* The interrupts of the machine, for irqlines_read_named(): all that belongs to one call
+	 * shares what is read. */
+	struct irqlines *lines;
 };
 
 /* Why an operation as a whole failed, as a text for the user, and the knob that caused it, if there

@@ -60,7 +60,7 @@ static int find_taken(const struct journal *own, struct hotplug *hotplug)
 
 	r = cpumask_new(&all);
 	if (r == 0)
-		r = layers_read(own->tool, false, &others);
+		r = layers_read(own->tool, NULL, &others);
 	if (r == 0)
 		r = add_taken(own, all);
 	for (size_t i = 0; r == 0 && i < others->n; i++)

@@ -151,17 +151,13 @@ int irqs_follow(struct journal *journal, struct irqlines *lines)
 	bool any = false;
 	unsigned number;
 	size_t length;
-	int r = 0;
+	int r;
 
 	for (size_t i = 0; i < journal->n && !any; i++)
 		any = find_action(&journal->entries[i], &number, &length);
 	if (!any)
 		return 0;
-	if (!lines->directory) {
-		r = irqlines_read(lines);
-		if (r == 0)
-			r = irqlines_name(lines);
-	}
+	r = irqlines_read_named(lines);
 	if (r == 0)
 		r = irqs_follow_lines(journal, lines);
 	return r == -ENOENT ? 0 : r;

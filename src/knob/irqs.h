@@ -20,9 +20,8 @@
  * number, and what the apply made of it is not known any more. An entry whose action is nowhere,
  * while its number is another device's, gets a path that does not exist: it is gone. An interrupt
  * that has no action now keeps its number, since its driver may request it again there. Does
- * nothing with entries that have no action in their names. `lines` is all zero before the
- * first of several journals, which share what is read; the caller clears it. Errors of reading the
- * interrupts.
+ * nothing with entries that have no action in their names. `lines` as for irqlines_read_named():
+ * several journals share what is read. Errors of reading the interrupts.
  */
 int irqs_follow(struct journal *journal, struct irqlines *lines);
 /* The same with these lines, which have their names. */

@@ -59,11 +59,10 @@ static int parse_name(const char *name, char **ret)
 	return 0;
 }
 
-int layers_read(const char *tool, bool follows_irqs, struct layers **ret)
+int layers_read(const char *tool, struct irqlines *lines, struct layers **ret)
 {
 	_cleanup_(layers) struct layers *layers = calloc(1, sizeof(*layers));
 	_cleanup_closedir_ DIR *directory = NULL;
-	struct irqlines lines = { 0 };
 	const struct dirent *entry;
 	int r = 0;
 
@@ -77,11 +76,10 @@ int layers_read(const char *tool, bool follows_irqs, struct layers **ret)
 
 		r = parse_name(entry->d_name, &other);
 		if (r == 0 && other && strcmp(other, tool) != 0)
-			r = add_journal(layers, other, follows_irqs ? &lines : NULL);
+			r = add_journal(layers, other, lines);
 	}
 	if (r == 0)
 		r = -errno;
-	irqlines_clear(&lines);
 	if (r == 0)
 		*ret = TAKE_PTR(layers);
 	return r;

@@ -20,6 +20,7 @@
 #define QUIESCE_KNOB_LAYERS_H
 
 #include "basic/cleanup.h"
+#include "machine/irqline.h"
 #include "state/journal.h"
 
 /* The journals of the other setters. */
@@ -32,9 +33,9 @@ struct layers {
 };
 
 /* Reads all journals but that of the tool. A damaged journal is left out, because nothing that it
- * says can be put back. `follows_irqs`: interrupts that have other numbers now are found (irqs.h),
- * for callers that look for entries by their paths; on a big machine that takes milliseconds. */
-int layers_read(const char *tool, bool follows_irqs, struct layers **ret);
+ * says can be put back. `lines`: interrupts that have other numbers now are found (irqs.h), for
+ * callers that look for entries by their paths; NULL for others. */
+int layers_read(const char *tool, struct irqlines *lines, struct layers **ret);
 void layers_free(struct layers *layers);
 DEFINE_CLEANUP(layers, layers_free);
 

@@ -985,7 +985,8 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	if (r == 0)
 		r = restoring_begin(&with_pins, journal, &restoring);
 	if (r == 0)
-		r = layers_read(engine->tool, has_interrupt(journal), &restoring.layers);
+		r = layers_read(engine->tool, has_interrupt(journal) ? engine->lines : NULL,
+			&restoring.layers);
 	if (r == 0)
 		r = judge_entries(&restoring);
 	if (r == 0)

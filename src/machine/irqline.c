@@ -17,7 +17,8 @@
 #include "machine/kernelversion.h"
 
 enum {
-	INTERRUPTS_MAX = 64 * 1024 * 1024,
+	INTERRUPTS_PART = 64 * 1024,
+	INTERRUPTS_ROW_MAX = 16 * 1024 * 1024,
 	/* Of the GIC's numbers: include/linux/irqchip/arm-gic-v3.h. */
 	GIC_FIRST_SHARED = 32,
 	GIC_FIRST_EXTENDED = 1056,
@@ -48,25 +49,14 @@ static int read_numbers(struct irqlines *lines)
 	return -errno;
 }
 
-int irqlines_open(struct irqlines *ret)
+int irqlines_read(struct irqlines *ret)
 {
 	struct irqlines lines = { .directory = opendir("/proc/irq") };
+	int r;
 
 	if (!lines.directory)
 		return -errno;
 	lines.old_kernel = kernelversion_is_before(6, 12);
-	*ret = lines;
-	return 0;
-}
-
-int irqlines_read(struct irqlines *ret)
-{
-	struct irqlines lines = { 0 };
-	int r;
-
-	r = irqlines_open(&lines);
-	if (!lines.directory)
-		return r;
 	r = read_numbers(&lines);
 	if (r < 0) {
 		irqlines_clear(&lines);
@@ -125,26 +115,23 @@ static bool is_per_cpu(const char *chip, const char *action)
 			(number >= GIC_FIRST_EXTENDED && number <= GIC_LAST_EXTENDED));
 }
 
-/* The chip in a row of /proc/interrupts: behind the counts. */
+/* The chip in a row of /proc/interrupts: behind the counts, which a big machine has millions of. */
 static void take_chip(struct irqline *line, const struct cputable_row *row)
 {
-	const char *at = row->columns;
-	uint64_t count;
+	const char *at = row->columns + strspn(row->columns, " \t0123456789");
 
-	while (parse_next_u64(&at, &count) == 0)
-		;
-	at += strspn(at, " \t");
+	/* Back to the beginning of "8250", or "1-edge". */
+	while (at > row->columns && parse_is_digit(at[-1]))
+		at--;
 	line->listed = true;
 	line->per_cpu = is_per_cpu(at, line->action ? line->action : "");
 }
 
-int irqlines_take_names(struct irqlines *lines, const char *text)
+/* The text goes from `text` to `end`, where a NUL is. */
+static int take_rows(struct irqlines *lines, const char *text, const char *end)
 {
-	const char *end = text + strlen(text);
 	struct cputable_row row;
 
-	if (lines->n == 0)
-		return 0;
 	while (cputable_next_row(&text, end, &row)) {
 		struct irqline *line = irqlines_find(lines, &row);
 		const char *blank;
@@ -168,17 +155,97 @@ int irqlines_take_names(struct irqlines *lines, const char *text)
 	return 0;
 }
 
-int irqlines_name(struct irqlines *lines)
+int irqlines_take_names(struct irqlines *lines, const char *text)
+{
+	return lines->n > 0 ? take_rows(lines, text, text + strlen(text)) : 0;
+}
+
+/* Takes the rows that are whole, or all at the end of the file, and moves the rest to the
+ * beginning. *length: how much there is, and then the length of the rest. */
+static int take_whole_rows(struct irqlines *lines, char *text, size_t *length, bool is_end)
+{
+	char *newline = memrchr(text, '\n', *length), *end = newline ? newline + 1 : text;
+	char next;
+	int r;
+
+	if (is_end)
+		end = text + *length;
+	next = *end;
+	*end = '\0';
+	r = take_rows(lines, text, end);
+	*end = next;
+	*length -= (size_t)(end - text);
+	memmove(text, end, *length);
+	return r;
+}
+
+/* A part at a time: on a big machine the file is larger than all that we keep. */
+static int name_by_file(struct irqlines *lines, int fd)
 {
 	_cleanup_free_ char *text = NULL;
+	size_t length = 0, capacity = INTERRUPTS_PART;
+	ssize_t n;
+	int r = 0;
+
+	do {
+		/* A row may be longer. */
+		if (!text || capacity - length < INTERRUPTS_PART / 2) {
+			char *grown;
+
+			capacity = text ? capacity * 2 : capacity;
+			if (capacity > INTERRUPTS_ROW_MAX)
+				return -EFBIG;
+			grown = realloc(text, capacity + 1);
+			if (!grown)
+				return -ENOMEM;
+			text = grown;
+		}
+		n = RETRY_INTERRUPTED(read(fd, text + length, capacity - length));
+		if (n < 0)
+			return -errno;
+		length += (size_t)n;
+		text[length] = '\0';
+		r = take_whole_rows(lines, text, &length, n == 0);
+	} while (n > 0 && r == 0);
+	return r;
+}
+
+static void forget_names(struct irqlines *lines)
+{
+	for (size_t i = 0; i < lines->n; i++) {
+		free(lines->items[i].action);
+		lines->items[i] = (struct irqline){ .number = lines->items[i].number };
+	}
+	lines->named = false;
+}
+
+int irqlines_name(struct irqlines *lines)
+{
+	_cleanup_close_ int fd = -EBADF;
 	int r;
 
 	if (lines->n == 0)
 		return 0;
-	r = file_read_all("/proc/interrupts", INTERRUPTS_MAX, &text, NULL);
+	fd = open("/proc/interrupts", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	r = fd < 0 ? -errno : name_by_file(lines, fd);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	return irqlines_take_names(lines, text);
+		forget_names(lines);
+	return r == -ENOMEM ? r : 0;
+}
+
+int irqlines_read_named(struct irqlines *lines)
+{
+	int r;
+
+	if (lines->directory)
+		return 0;
+	r = irqlines_read(lines);
+	if (r < 0)
+		return r;
+	r = irqlines_name(lines);
+	if (r < 0)
+		irqlines_clear(lines);
+	return r;
 }
 
 void irqlines_clear(struct irqlines *lines)
@@ -229,8 +296,10 @@ bool irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *
 	char chip[128] = "";
 	bool told;
 
-	if (line->per_cpu)
-		return true;
+	/* The row has the same chip and the same actions (show_interrupts() in kernel/irq/proc.c).
+	 */
+	if (line->listed)
+		return line->per_cpu;
 	told = read_chip(line->number, chip, sizeof(chip));
 	(void)irqline_read_action(line->number, &action);
 	if (told || action)

@@ -36,17 +36,21 @@ struct irqlines {
 
 /* -ENOENT on a machine, or in a container, without /proc/irq. The actions are NULL. */
 int irqlines_read(struct irqlines *ret);
-/* Opens the directory alone, for callers that know the numbers. */
-int irqlines_open(struct irqlines *ret);
 /* Fills in the actions from /proc/interrupts, which is expensive on a big machine; actions that are
  * not in this file stay NULL. -ENOMEM. */
 int irqlines_name(struct irqlines *lines);
+/* Both, unless `lines`, which is all zero at first, was read already. Errors of both. */
+int irqlines_read_named(struct irqlines *lines);
 /* The same from the text of /proc/interrupts. */
 int irqlines_take_names(struct irqlines *lines, const char *text);
 /* The line of a row of /proc/interrupts; NULL for a row without a number, and for other numbers. */
 struct irqline *irqlines_find(const struct irqlines *lines, const struct cputable_row *row);
 struct irqline *irqlines_find_number(const struct irqlines *lines, unsigned number);
 void irqlines_clear(struct irqlines *lines);
+static inline void cleanup_irqlines(struct irqlines *lines)
+{
+	irqlines_clear(lines);
+}
 
 /* The actions of a line, malloc'd, from /sys/kernel/irq/N/actions ("nvme0q3", "i801_smbus,xhci");
  * -ENOENT where the kernel has no such file or it is empty. */
@@ -91,8 +95,8 @@ bool irqline_is_managed_queue(const char *action);
  * - "xen-percpu" (drivers/xen/events/events_base.c), "XIVE-IPI", "XICS" with "IPI" (POWER),
  *   "RISC-V INTC" and "RISC-V IPI", "CPUINTC" (LoongArch);
  * - actions of timers of a CPU on any chip: arch_timer, riscv-timer, twd, mct_tick.
- * They are read from /sys/kernel/irq, else from the names of all lines. Where there is neither, a
- * line without a row that cannot be moved, as far as the kernel tells, is a message of the CPUs.
+ * They are in the row of the line, or else in /sys/kernel/irq. Where there is neither, a line
+ * without a row that cannot be moved, as far as the kernel tells, is a message of the CPUs.
  */
 bool irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *line);
 /*

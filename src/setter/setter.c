@@ -410,7 +410,7 @@ static int print_plan(const struct setter *setter, const struct arguments *a,
 }
 
 /* What all verbs tell the engine about this setter. */
-static struct engine make_engine(const struct setter *setter)
+static struct engine make_engine(const struct setter *setter, struct irqlines *lines)
 {
 	return (struct engine){
 		.tool = setter->name,
@@ -422,6 +422,7 @@ static struct engine make_engine(const struct setter *setter)
 		.no_limit = setter->no_limit,
 		.find_narrowed = setter->find_narrowed,
 		.is_moved = setter->is_moved,
+		.lines = lines,
 	};
 }
 
@@ -574,14 +575,14 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 	return n;
 }
 
-/* Loads what applies have set until now. *ret stays NULL when there is nothing, or when the journal
- * is damaged: apply and status report that, and there is nothing to plan by. Says what is wrong,
- * except for -ENOMEM. */
-static int load_journal(const struct setter *setter, struct journal **ret)
+/* Loads what applies have set until now. target->journal stays NULL when there is nothing, or when
+ * the journal is damaged: apply and status report that, and there is nothing to plan by. Says what
+ * is wrong, except for -ENOMEM. */
+static int load_journal(const struct setter *setter, struct setter_target *target)
 {
-	struct engine engine = make_engine(setter);
+	struct engine engine = make_engine(setter, target->lines);
 	struct engine_failure failure = { 0 };
-	int r = engine_load_journal(&engine, ret, &failure);
+	int r = engine_load_journal(&engine, &target->journal, &failure);
 
 	if (journal_error_counts(r) && r != -ENOMEM)
 		say_failure(r, &failure);
@@ -598,9 +599,9 @@ static int make_plan(
 {
 	int r;
 
-	journal_free(target->journal);
-	target->journal = NULL;
-	r = load_journal(setter, &target->journal);
+	journal_free(TAKE_PTR(target->journal));
+	irqlines_clear(target->lines);
+	r = load_journal(setter, target);
 	return r < 0 ? r : setter->plan(target, plan, setter->state);
 }
 
@@ -745,7 +746,7 @@ static int trust_journal(struct knob_plan *plan)
 static int run_status(const struct setter *setter, const struct arguments *a,
 	struct setter_target *target, struct knob_plan *plan)
 {
-	struct engine engine = make_engine(setter);
+	struct engine engine = make_engine(setter, target->lines);
 	struct engine_failure failure = { 0 };
 	bool complete, unchanged;
 	int r;
@@ -783,7 +784,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.target = target,
 		.strict_refused = a->strict_refused,
 	};
-	struct engine engine = make_engine(setter);
+	struct engine engine = make_engine(setter, target->lines);
 	struct engine_failure failure = { 0 };
 	bool complete;
 	size_t n_gone;
@@ -929,7 +930,8 @@ static bool any_failed(const struct restore_rows *rows)
 /* Restores, with the machine locked. Says what is wrong. */
 static int restore(const struct setter *setter, const struct arguments *a, struct restore_rows *ret)
 {
-	struct engine engine = make_engine(setter);
+	_cleanup_(irqlines) struct irqlines lines = { 0 };
+	struct engine engine = make_engine(setter, &lines);
 	struct engine_failure failure = { 0 };
 	_cleanup_unlock_ int lock = -EBADF;
 	int r;
@@ -1021,9 +1023,11 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a,
 {
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
+	_cleanup_(irqlines) struct irqlines lines = { 0 };
 	struct setter_target target = {
 		.verb = a->verb,
 		.verbose = a->verbose,
+		.lines = &lines,
 	};
 	bool turns = a->verb == SETTER_APPLY && !a->dry_run;
 	_cleanup_unlock_ int lock = -EBADF;

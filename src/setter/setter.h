@@ -18,6 +18,7 @@
 #include "knob/engine.h"
 #include "knob/knob.h"
 #include "machine/cpumask.h"
+#include "machine/irqline.h"
 #include "machine/topology.h"
 
 enum setter_verb {
@@ -39,6 +40,8 @@ struct setter_target {
 	/* What earlier applies have set. NULL when there is nothing, or when the journal is
 	 * damaged, which the engine reports. */
 	struct journal *journal;
+	/* The interrupts, for irqlines_read_named(); plan() finds them as they are now. */
+	struct irqlines *lines;
 };
 
 /* The command line of a verb that only this setter has. */

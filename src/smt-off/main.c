@@ -384,7 +384,7 @@ static int add_side_effects(const struct scene *scene, struct knob_plan *plan)
 
 	r = add_threads(scene, plan);
 	if (r == 0)
-		r = sideeffect_add_interrupts(plan, GROUP_INTERRUPTS);
+		r = sideeffect_add_interrupts(plan, GROUP_INTERRUPTS, scene->target->lines);
 	if (r == 0)
 		r = sideeffect_add_governors(plan, GROUP_INTERRUPTS, scene->going);
 	if (r == 0)

@@ -21,27 +21,24 @@ enum {
 	CPUSET_DEPTH_MAX = 64,
 };
 
-int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group)
+int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irqlines *lines)
 {
-	struct irqlines lines = { 0 };
 	int r;
 
-	r = irqlines_read(&lines);
+	r = irqlines_read_named(lines);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	r = irqlines_name(&lines);
-	for (size_t i = 0; r == 0 && i < lines.n; i++) {
-		unsigned number = lines.items[i].number;
-		const char *action = lines.items[i].action;
+	for (size_t i = 0; r == 0 && i < lines->n; i++) {
+		unsigned number = lines->items[i].number;
+		const char *action = lines->items[i].action;
 		char path[IRQLINE_PATH_SIZE];
 
 		irqline_affinity_path(number, path);
-		if (irqline_is_movable(&lines, number))
+		if (irqline_is_movable(lines, number))
 			r = knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL,
 				"CPUs of interrupt %u%s%s%s", number, action ? " (" : "",
 				action ? action : "", action ? ")" : "");
 	}
-	irqlines_clear(&lines);
 	if (r < 0)
 		return r;
 	if (access(IRQLINE_DEFAULT_AFFINITY, F_OK) < 0)

@@ -26,7 +26,7 @@
  * (kernel/irq/proc.c: register_irq_proc()), and are left out. Older kernels do not tell before a
  * write fails: see sideeffect_may_stay().
  */
-int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group);
+int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irqlines *lines);
 
 /* Adds a kept knob for the CPUs of every cpuset of cgroup v1, parents first, because a child can
  * have only CPUs of its parent. Adds nothing where cgroup v1 has no cpusets. */

@@ -151,7 +151,8 @@ static void forget_writes(void)
 
 /* --- What the tests do over and over --- */
 
-static struct engine engine_plain = { .tool = "test", .backends = backends };
+static struct irqlines lines;
+static struct engine engine_plain = { .tool = "test", .backends = backends, .lines = &lines };
 
 static struct knob *add(
 	struct knob_plan *plan, unsigned group, const char *name, const char *wanted)
@@ -1565,7 +1566,7 @@ static const struct knob_backend late_backends[] = {
 /* A write that failed may come to it all the same: what shows of it proves nothing. */
 static void test_late(_unused_ void **state)
 {
-	struct engine engine = { .tool = "test", .backends = late_backends };
+	struct engine engine = { .tool = "test", .backends = late_backends, .lines = &lines };
 	struct knob_plan plan = { 0 };
 
 	set("ban", "0");
@@ -1598,7 +1599,7 @@ static void test_late(_unused_ void **state)
  * nothing of what the knob has become, so that restore does not take it for somebody else's. */
 static void test_comes_after_apply(_unused_ void **state)
 {
-	struct engine engine = { .tool = "test", .backends = late_backends };
+	struct engine engine = { .tool = "test", .backends = late_backends, .lines = &lines };
 	struct knob_plan plan = { 0 };
 
 	set("ban", "0")->stubborn = true;
@@ -1693,7 +1694,9 @@ static const char *const layer_tools[] = { "one", "two", "three" };
 
 static void apply_layer_as(size_t which, const char *value, bool killed)
 {
-	struct engine engine = { .tool = layer_tools[which], .backends = backends };
+	struct engine engine = {
+		.tool = layer_tools[which], .backends = backends, .lines = &lines
+	};
 	struct knob_plan plan = { 0 };
 	struct journal *journal = NULL;
 	struct journal_entry *entry;
@@ -1725,7 +1728,9 @@ static const size_t orders_of_three[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2
 static void assert_layers_go(const size_t order[3])
 {
 	for (size_t i = 0; i < 3; i++) {
-		struct engine engine = { .tool = layer_tools[order[i]], .backends = backends };
+		struct engine engine = {
+			.tool = layer_tools[order[i]], .backends = backends, .lines = &lines
+		};
 		char words[256];
 
 		assert_int_equal(restore_with(&engine, words, sizeof(words)), 0);
@@ -1774,8 +1779,8 @@ static void test_layers_applied_again(_unused_ void **state)
  * restored to the value of the lower one. */
 static void test_layers_applied_again_in_vain(_unused_ void **state)
 {
-	struct engine one = { .tool = "one", .backends = backends };
-	struct engine two = { .tool = "two", .backends = backends };
+	struct engine one = { .tool = "one", .backends = backends, .lines = &lines };
+	struct engine two = { .tool = "two", .backends = backends, .lines = &lines };
 	struct knob_plan plan = { 0 };
 
 	set("shared", "original");
@@ -1802,8 +1807,10 @@ static void test_layers_after_foreign(_unused_ void **state)
 	static const size_t *const orders[] = { upper_first, lower_first };
 
 	for (size_t o = 0; o < ARRAY_SIZE(orders); o++) {
-		struct engine engines[] = { { .tool = "one", .backends = backends },
-			{ .tool = "two", .backends = backends } };
+		struct engine engines[] = {
+			{ .tool = "one", .backends = backends, .lines = &lines },
+			{ .tool = "two", .backends = backends, .lines = &lines }
+		};
 		char words[256];
 
 		set("shared", "original");
@@ -1827,8 +1834,8 @@ static void test_layers_after_foreign(_unused_ void **state)
 /* What somebody else set in between is what the upper setter gives back, and the lower one says. */
 static void test_foreign_between_layers(_unused_ void **state)
 {
-	struct engine one = { .tool = "one", .backends = backends };
-	struct engine two = { .tool = "two", .backends = backends };
+	struct engine one = { .tool = "one", .backends = backends, .lines = &lines };
+	struct engine two = { .tool = "two", .backends = backends, .lines = &lines };
 	char words[256];
 
 	set("shared", "original");
@@ -1856,8 +1863,8 @@ static void move_shared(const char *name, const char *value)
 static void test_apply_below_layer(_unused_ void **state)
 {
 	static const char *const wanted[] = { "1", "2" };
-	struct engine one = { .tool = "one", .backends = backends };
-	struct engine two = { .tool = "two", .backends = backends };
+	struct engine one = { .tool = "one", .backends = backends, .lines = &lines };
+	struct engine two = { .tool = "two", .backends = backends, .lines = &lines };
 
 	set("mover", "0");
 	set("shared", "original");
