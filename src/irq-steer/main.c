@@ -127,6 +127,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 		return r;
 	knob->fold = "interrupts";
 	knob->may_be_refused = true;
+	knob->seen = TAKE_PTR(text);
 	return 0;
 }
 
@@ -179,6 +180,7 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, enum mask
 		return r;
 	knob->may_be_refused = kind != MASK_AFFINITY;
 	knob->fold = kind == MASK_QUEUE ? QUEUES_FOLD : NULL;
+	knob->seen = TAKE_PTR(now);
 	return 0;
 }
 

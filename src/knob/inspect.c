@@ -56,8 +56,9 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 	r = text_replace(&knob->original, entry ? entry->old : NULL);
 	if (r < 0)
 		return r;
-	free(TAKE_PTR(knob->now));
-	r = knob_read(engine->backends, knob->path, &knob->now);
+	free(knob->now);
+	knob->now = TAKE_PTR(knob->seen);
+	r = knob->now ? 0 : knob_read(engine->backends, knob->path, &knob->now);
 	/* If a knob cannot be read, it could not be put back. So neither this knob may be turned,
 	 * nor another one that changes this one as a side effect. But if the knob is in the
 	 * journal, its old value is known, and the knob may be turned: for example, the files of a

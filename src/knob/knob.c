@@ -31,6 +31,7 @@ static void knob_clear(struct knob *knob)
 	free(knob->path);
 	free(knob->name);
 	free(knob->wanted);
+	free(knob->seen);
 	free(knob->now);
 	free(knob->with_offline);
 	free(knob->before_apply);

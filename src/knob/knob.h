@@ -58,6 +58,10 @@ struct knob {
 	 * cannot be moved. */
 	bool may_be_refused;
 
+	/* The value, where the setter has just read it for its plan: the engine does not read it
+	 * again before it turns knobs. NULL where it has not. */
+	char *seen;
+
 	/* The following are filled in by the engine. */
 	char *now; /* the present value; NULL when it cannot be read, or could not be read back */
 	/* The value before the engine wrote anything, including CPUs that are offline; NULL if that

@@ -1903,6 +1903,24 @@ static void test_strange_path(_unused_ void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define TEST_CPUS(name) cmocka_unit_test_setup_teardown(name, setup_cpus, teardown_cpus)
 
+/* What the setter has read for its plan is the old value, and is not read again; what the knobs have
+ * become is. */
+static void test_seen_by_plan(_unused_ void **state)
+{
+	struct knob_plan plan = { 0 };
+
+	set("a", "1");
+	set("b", "3")->read_error = EIO;
+	add(&plan, 0, "a", "2")->seen = strdup("0");
+	add(&plan, 0, "b", "3")->seen = strdup("3");
+	assert_non_null(plan.knobs[0].seen);
+	assert_non_null(plan.knobs[1].seen);
+	assert_apply(-EIO, &plan);
+	find("b")->read_error = 0;
+	assert_string_equal(find("a")->value, "0");
+	knob_plan_clear(&plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1957,6 +1975,7 @@ int main(void)
 		TEST(test_damaged),
 		TEST(test_settled_and_empty),
 		TEST(test_verify),
+		TEST(test_seen_by_plan),
 		TEST(test_unfinished),
 	};
 
