@@ -83,6 +83,7 @@ struct restore_state {
 	bool leave_alone;     /* the knob is not ours to put back */
 	bool has_layer_above; /* another setter has turned the knob since */
 	size_t writes_when_read; /* restoring.writes at the time of that reading */
+	size_t moves_when_read;
 	/* The old value without the CPUs that are absent now; NULL: the old value is used. */
 	char *partial_old;
 	bool waits_for_cpu; /* some CPUs of the old value are offline, and may come back */
@@ -99,6 +100,7 @@ struct restoring {
 	struct order_place *places; /* the entries, in the order in which they are put back */
 	struct knob_plan narrowed;  /* what find_narrowed() found */
 	size_t writes;		    /* how many writes were tried */
+	size_t moves;		    /* how many of them may have moved other knobs */
 };
 
 static void cleanup_restoring(struct restoring *restoring)
@@ -244,6 +246,7 @@ static int read_now(const struct restoring *restoring, size_t index)
 	free(TAKE_PTR(state->now));
 	r = knob_read(restoring->engine->backends, entry->path, &state->now);
 	state->writes_when_read = restoring->writes;
+	state->moves_when_read = restoring->moves;
 	state->error = r < 0 ? -r : 0;
 	if (r < 0)
 		state->word = knob_error_is_unavailable(-r) ? RESTORE_GONE : RESTORE_FAILED;
@@ -341,6 +344,8 @@ static int write_text(
 	_cleanup_free_ char *text = knob_writable(entry->kind, value);
 
 	restoring->writes++;
+	/* Where one interrupt goes, or one that is set up later, moves no knob that there is. */
+	restoring->moves += !text_starts_with(entry->path, "/proc/irq/");
 	return text ? engine_write(restoring->engine, entry->path, text) : -ENOMEM;
 }
 
@@ -528,7 +533,9 @@ static void restore_entry(struct restoring *restoring, size_t index)
 			keep_foreign(restoring, index);
 		return;
 	}
-	if (read_now(restoring, index) < 0) {
+	/* All are compared once more in the end: restore_moved(). */
+	if (!(state->now && state->moves_when_read == restoring->moves) &&
+		read_now(restoring, index) < 0) {
 		if (state->turned && state->word == RESTORE_FAILED)
 			(void)write_text(restoring, entry, entry->old);
 		return;
@@ -575,6 +582,7 @@ static void read_entry_back(struct restoring *restoring, size_t index, int64_t d
 	free(state->now);
 	state->now = after;
 	state->writes_when_read = restoring->writes;
+	state->moves_when_read = restoring->moves;
 	r = matches_old(restoring, index, after);
 	if (r == 0) {
 		r = drop_absent_cpus(restoring, index);
