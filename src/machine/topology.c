@@ -351,13 +351,15 @@ static void note_cores_error(struct topology *topology, int error)
 		topology->cores_error = error;
 }
 
-static void read_core(struct topology *topology, int dirfd, int number, struct cpumask *scratch)
+static void read_core(struct topology *topology, int number, struct cpumask *scratch)
 {
 	struct topology_cpu *cpu = &topology->cpus[number];
+	char list[sizeof(CPU_DIR) + 64], hex[sizeof(CPU_DIR) + 64];
 	int r;
 
-	cpu->package = read_id(dirfd, "topology/physical_package_id");
-	r = read_mask(dirfd, "topology/thread_siblings_list", "topology/thread_siblings", scratch);
+	snprintf(list, sizeof(list), CPU_DIR "/cpu%d/topology/thread_siblings_list", number);
+	snprintf(hex, sizeof(hex), CPU_DIR "/cpu%d/topology/thread_siblings", number);
+	r = read_mask(AT_FDCWD, list, hex, scratch);
 	if (r == 0 && cpumask_isset(scratch, number)) {
 		cpu->core = cpumask_first(scratch);
 		cpu->core_told = true;
@@ -540,6 +542,23 @@ int topology_read_masks(struct topology **ret)
 	return read_topology_masks(false, ret);
 }
 
+int topology_read_cores(struct topology **ret)
+{
+	_cleanup_(topology) struct topology *topology = NULL;
+	_cleanup_(cpumask) struct cpumask *scratch = NULL;
+	int r;
+
+	if (cpumask_new(&scratch) < 0)
+		return -ENOMEM;
+	r = topology_read_masks(&topology);
+	if (r < 0)
+		return r;
+	cpumask_for_each (number, topology->present)
+		read_core(topology, number, scratch);
+	*ret = TAKE_PTR(topology);
+	return 0;
+}
+
 /* The files that are read for each CPU besides core and cache; NULL where the machine has none. */
 struct sources {
 	const char *rank;
@@ -597,7 +616,8 @@ int topology_read(bool recorded, struct topology **ret)
 			note_cores_error(topology, -errno);
 			continue;
 		}
-		read_core(topology, fd, number, scratch);
+		cpu->package = read_id(fd, "topology/physical_package_id");
+		read_core(topology, number, scratch);
 		read_llc(topology, fd, number, sharing, scratch);
 		/* The nodes' lists lack offline CPUs. */
 		if (cpu->node < 0)

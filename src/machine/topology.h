@@ -104,6 +104,8 @@ int topology_read(bool recorded, struct topology **ret);
 /* Reads only the masks, n_cpus and `renumbered`, of this machine; the rest is as topology_new()
  * leaves it. It reads three files instead of several for each CPU. Errors as above. */
 int topology_read_masks(struct topology **ret);
+/* The same, and of each CPU `core` and `core_told`. */
+int topology_read_cores(struct topology **ret);
 /* The CPUs that have a line in the text of /proc/stat. */
 void topology_parse_stat(const char *text, struct cpumask *ret);
 void topology_free(struct topology *topology);

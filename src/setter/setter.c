@@ -1046,7 +1046,7 @@ static int run_with_plan(const struct setter *setter, const struct arguments *a,
 		if (lock < 0)
 			return EXIT_FAILED;
 	}
-	r = setter->needs_cores ? topology_read(false, &topology) : topology_read_masks(&topology);
+	r = setter->needs_cores ? topology_read_cores(&topology) : topology_read_masks(&topology);
 	if (r < 0) {
 		say_errno(r, "cannot read which CPUs this machine has");
 		return EXIT_FAILED;

@@ -34,7 +34,7 @@ struct setter_target {
 	 * offline. NULL when -c was not given and no target runs. */
 	const struct cpumask *cpus;
 	bool cpus_of_target; /* `cpus` are those of the target, not of -c */
-	/* Without needs_cores, only the masks and n_cpus are set. */
+	/* Only the masks and n_cpus are set; with needs_cores also the cores. */
 	const struct topology *topology;
 	bool verbose;
 	/* What earlier applies have set. NULL when there is nothing, or when the journal is
