@@ -70,13 +70,14 @@ static uint64_t read_beside(const char *path, const char *name)
 bool plan_is_at_limit(const char *path, const char *value)
 {
 	int policy = knob_find_policy(path);
-	uint64_t khz, hardware, firmware;
+	uint64_t khz, hardware, firmware = 0;
 
 	if (policy < 0 || !text_ends_with(path, "/scaling_max_freq") ||
 		parse_attr_u64(value, &khz) < 0)
 		return false;
 	hardware = read_beside(path, "cpuinfo_max_freq");
-	firmware = read_beside(path, "bios_limit");
+	if (khz < hardware)
+		firmware = read_beside(path, "bios_limit");
 	return hardware > 0 &&
 		(khz >= hardware || (firmware > 0 && khz >= firmware) ||
 			cooling_limits_policy(policy));
