@@ -418,7 +418,13 @@ int main(int argc, char *argv[])
 	};
 	bool no_partitions = false;
 	const struct setter setter = {
-		.name = "cpu-shield",
+		.engine = {
+			.tool = "cpu-shield",
+			.backends = backends,
+			.threads_group = GROUP_THREADS,
+			.may_stay = may_stay,
+			.find_narrowed = threads_find_narrowed,
+		},
 		.summary =
 			"Take CPUs from the rest of the system for benchmarks, and run these there.",
 		.verbs = verbs,
@@ -427,10 +433,6 @@ int main(int argc, char *argv[])
 		.repeats = affinity_is_plan,
 		.has_substitute = has_substitute,
 		.headline = get_headline,
-		.backends = backends,
-		.threads_group = GROUP_THREADS,
-		.may_stay = may_stay,
-		.find_narrowed = threads_find_narrowed,
 		.explain = explain,
 		.plan = plan_shield,
 		.verify = verify,

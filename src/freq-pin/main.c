@@ -48,7 +48,16 @@ int main(int argc, char *argv[])
 {
 	struct freq_pin pin = { 0 };
 	struct setter setter = {
-		.name = "freq-pin",
+		.engine = {
+			.tool = "freq-pin",
+			.rank = plan_rank,
+			.may_stay = may_stay,
+			.at_limit = plan_is_at_limit,
+			/* FREQ_QOS_MAX_DEFAULT_VALUE (include/linux/pm_qos.h): what the kernel itself asks
+			 * for where nobody has. Kernels before 5.3 clamp it. */
+			.no_limit = "2147483647",
+			.is_moved = is_moved,
+		},
 		.summary = "Holds CPUs at one frequency: boost off, governor performance, "
 			   "minimum = maximum.",
 		.what = "[base|min|max|FREQ]",
@@ -56,14 +65,7 @@ int main(int argc, char *argv[])
 			"                            the default\n"
 			"  min, max                  the hardware's minimum; its maximum, with boost\n"
 			"  FREQ                      2.7GHz, 2700MHz or 2700000 (kHz)\n",
-		.rank = plan_rank,
-		.is_moved = is_moved,
-		.may_stay = may_stay,
 		.explain = explain,
-		.at_limit = plan_is_at_limit,
-		/* FREQ_QOS_MAX_DEFAULT_VALUE (include/linux/pm_qos.h): what the kernel itself asks
-		 * for where nobody has. Kernels before 5.3 clamp it. */
-		.no_limit = "2147483647",
 		.parse_what = parse_what,
 		.is_by_name = is_by_name,
 		.plan = plan_make,

@@ -446,13 +446,15 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 int main(int argc, char *argv[])
 {
 	static const struct setter setter = {
-		.name = "irq-steer",
+		.engine = {
+			.tool = "irq-steer",
+			.backends = backends,
+			.is_moved = is_moved,
+		},
 		.summary = "Move interrupts away from CPUs, and back again.",
 		.needs_cpus = true,
-		.backends = backends,
 		.plan = make_plan,
 		.verify = verify,
-		.is_moved = is_moved,
 	};
 
 	return setter_main(&setter, argc, argv);

@@ -16,6 +16,9 @@
 struct engine {
 	const char *tool;
 	const struct knob_backend *backends; /* NULL: files only */
+	/* The group of the knobs of threads in the setter's plans, for a setter that turns what
+	 * knob_moves_threads(). */
+	unsigned threads_group;
 	/* The position of a knob in its group; knobs with a lower number come first, and a plan
 	 * must be in that order. NULL: the order in which they were added. It is needed when
 	 * settings of several applies are in one journal and the kernel does not accept them in
@@ -54,9 +57,6 @@ struct engine {
 	void *context; /* passed to verify() and more() */
 	bool strict;   /* a refusal is a failure even for a knob with may_be_refused */
 	bool force;    /* put a knob back even if somebody else has changed it since */
-	/* The group of the knobs of threads in the setter's plans, for a setter that turns what
-	 * knob_moves_threads(). */
-	unsigned threads_group;
 	/* What threads have chosen, while such knobs are turned; set by apply and restore. NULL:
 	 * no such knob is turned, or the kernel remembers what threads have chosen. */
 	struct pins *pins;

@@ -186,12 +186,14 @@ int main(int argc, char *argv[])
 		{ 0 },
 	};
 	const struct setter setter = {
-		.name = "noise-off",
+		.engine = {
+			.tool = "noise-off",
+			.backends = noise_backends,
+		},
 		.summary = "Switch off what the kernel does by itself while a benchmark runs.",
 		.options = options,
 		.verbs = verbs,
 		.no_cpus = "none",
-		.backends = noise_backends,
 		.is_by_name = is_by_name,
 		.plan = make_plan,
 		.state = &wishes,

@@ -64,9 +64,10 @@ static void usage(const struct setter *setter, const struct option_row *common)
 		"Usage: %s [apply] [OPTIONS]%s%s\n"
 		"       %s status [OPTIONS]%s%s\n"
 		"       %s restore [--force] [--once] [-v] [--json]\n",
-		setter->name, space, what, setter->name, space, what, setter->name);
+		setter->engine.tool, space, what, setter->engine.tool, space, what,
+		setter->engine.tool);
 	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
-		print(stdout, "       %s %s\n", setter->name, own->usage);
+		print(stdout, "       %s %s\n", setter->engine.tool, own->usage);
 	print(stdout, "%s\n\n", setter->summary);
 	if (setter->help)
 		print(stdout, "%s", setter->help);
@@ -78,7 +79,7 @@ static void usage(const struct setter *setter, const struct option_row *common)
 		"apply (the default) writes down the settings and then changes them; status shows\n"
 		"them; restore puts the original settings back exactly.\n"
 		"Exit status: 0 done, 1 failed, 2 wrong use, 3 refused. See %s(8).\n",
-		setter->name);
+		setter->engine.tool);
 }
 
 static int take_strict(const char *value, void *into)
@@ -137,7 +138,7 @@ static int read_options(const struct setter *setter, int argc, char *argv[], str
 	if (r == 'h')
 		usage(setter, common);
 	else if (r == 'V')
-		print(stdout, "%s (quiesce) %s\n", setter->name, QUIESCE_VERSION);
+		print(stdout, "%s (quiesce) %s\n", setter->engine.tool, QUIESCE_VERSION);
 	return r;
 }
 
@@ -172,7 +173,7 @@ static void say_misplaced(const struct setter *setter, const char *word, bool is
 	for (const struct setter_verb_own *own = setter->verbs; own && own->name; own++)
 		guess_offer(&guess, own->name);
 	say("'%s' is %s%s; see %s --help", word, is_first ? "no verb" : "one word too many",
-		guess_text(&guess, "", meant), setter->name);
+		guess_text(&guess, "", meant), setter->engine.tool);
 }
 
 static int parse_words(const struct setter *setter, char *words[], struct arguments *a)
@@ -299,7 +300,7 @@ static bool may_turn(const struct setter *setter, const char *verb)
 		    "names none of yours",
 			verb);
 	else
-		say("%s needs root; `%s status`%s", verb, setter->name,
+		say("%s needs root; `%s status`%s", verb, setter->engine.tool,
 			strcmp(verb, "apply") == 0 ? " and --dry-run do not" : " does not");
 	return false;
 }
@@ -327,9 +328,9 @@ static bool has_ended(const struct setter *setter, const char *path, const char 
 	const struct knob_backend *backend;
 	const char *rest;
 
-	backend = knob_find_backend(setter->backends, path, &rest);
+	backend = knob_find_backend(setter->engine.backends, path, &rest);
 	*ret_fold = backend ? backend->fleeting : NULL;
-	return *ret_fold && knob_read(setter->backends, path, &now) == -ENOENT;
+	return *ret_fold && knob_read(setter->engine.backends, path, &now) == -ENOENT;
 }
 
 /* Gives the knobs of the plan what an earlier apply has written into the journal, and adds those
@@ -401,29 +402,12 @@ static int print_plan(const struct setter *setter, const struct arguments *a,
 	/* A user who typed only the name of a setter has changed the machine, and may not know yet
 	 * how to undo that. */
 	if (r == 0 && a->verb == SETTER_APPLY && !a->brief && !a->json && count_turned(plan) > 0)
-		print(stdout, "\n`%s restore` puts this back.\n", setter->name);
+		print(stdout, "\n`%s restore` puts this back.\n", setter->engine.tool);
 	if (r == 0)
 		r = print_finish(stdout);
 	if (r < 0)
 		say_errno(r, "cannot print the table");
 	return r;
-}
-
-/* What all verbs tell the engine about this setter. */
-static struct engine make_engine(const struct setter *setter, struct irqlines *lines)
-{
-	return (struct engine){
-		.tool = setter->name,
-		.backends = setter->backends,
-		.threads_group = setter->threads_group,
-		.rank = setter->rank,
-		.may_stay = setter->may_stay,
-		.at_limit = setter->at_limit,
-		.no_limit = setter->no_limit,
-		.find_narrowed = setter->find_narrowed,
-		.is_moved = setter->is_moved,
-		.lines = lines,
-	};
 }
 
 /* For `status` without CPUs, where they are needed and nothing was changed. */
@@ -432,7 +416,7 @@ static enum exit_status print_unchanged(const struct setter *setter, bool brief)
 	enum exit_status status;
 
 	print(stdout, "nothing was changed; `%s status -c LIST` shows what apply would change\n",
-		setter->name);
+		setter->engine.tool);
 	status = print_conclude();
 	return brief && status == EXIT_DONE ? EXIT_FINDING : status;
 }
@@ -563,7 +547,7 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 
 		if (knob->word != KNOB_UNAVAILABLE || !knob->before_apply || !knob->wanted)
 			continue;
-		backend = knob_find_backend(setter->backends, knob->path, &rest);
+		backend = knob_find_backend(setter->engine.backends, knob->path, &rest);
 		if (backend && backend->fleeting)
 			continue;
 		if (n++ == 0)
@@ -571,7 +555,7 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 	}
 	if (first)
 		say("%s (%s)%s: gone since %s began to set it", first->name, first->path,
-			more_text(n, more), setter->name);
+			more_text(n, more), setter->engine.tool);
 	return n;
 }
 
@@ -580,9 +564,12 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
  * is wrong, except for -ENOMEM. */
 static int load_journal(const struct setter *setter, struct setter_target *target)
 {
-	struct engine engine = make_engine(setter, target->lines);
+	struct engine engine = setter->engine;
 	struct engine_failure failure = { 0 };
-	int r = engine_load_journal(&engine, &target->journal, &failure);
+	int r;
+
+	engine.lines = target->lines;
+	r = engine_load_journal(&engine, &target->journal, &failure);
 
 	if (journal_error_counts(r) && r != -ENOMEM)
 		say_failure(r, &failure);
@@ -746,11 +733,12 @@ static int trust_journal(struct knob_plan *plan)
 static int run_status(const struct setter *setter, const struct arguments *a,
 	struct setter_target *target, struct knob_plan *plan)
 {
-	struct engine engine = make_engine(setter, target->lines);
+	struct engine engine = setter->engine;
 	struct engine_failure failure = { 0 };
 	bool complete, unchanged;
 	int r;
 
+	engine.lines = target->lines;
 	if (a->verb == SETTER_STATUS && target->journal) {
 		r = add_journal_rows(setter, target->journal, a->what, plan);
 		if (r < 0) {
@@ -784,7 +772,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		.target = target,
 		.strict_refused = a->strict_refused,
 	};
-	struct engine engine = make_engine(setter, target->lines);
+	struct engine engine = setter->engine;
 	struct engine_failure failure = { 0 };
 	bool complete;
 	size_t n_gone;
@@ -792,6 +780,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 
 	if (a->strict && check_denied_beforehand(plan) < 0)
 		return EXIT_FAILED;
+	engine.lines = target->lines;
 	engine.verify = verify;
 	engine.more = more;
 	engine.context = &verification;
@@ -885,7 +874,7 @@ static void say_waiting(const struct setter *setter, const struct restore_rows *
 	say("%s (%s)%s: not as before, because CPU%s %s %s offline; `%s restore` puts back the rest when %s "
 	    "online again",
 		first->name, first->path, more_text(n, more), many ? "s" : "", rows->awaited_cpus,
-		many ? "are" : "is", setter->name, many ? "they are" : "it is");
+		many ? "are" : "is", setter->engine.tool, many ? "they are" : "it is");
 }
 
 /* Says which knobs were not put back, and why. Of threads, which may be thousands, it names only
@@ -931,7 +920,7 @@ static bool any_failed(const struct restore_rows *rows)
 static int restore(const struct setter *setter, const struct arguments *a, struct restore_rows *ret)
 {
 	_cleanup_(irqlines) struct irqlines lines = { 0 };
-	struct engine engine = make_engine(setter, &lines);
+	struct engine engine = setter->engine;
 	struct engine_failure failure = { 0 };
 	_cleanup_unlock_ int lock = -EBADF;
 	int r;
@@ -942,6 +931,7 @@ static int restore(const struct setter *setter, const struct arguments *a, struc
 	lock = lock_machine();
 	if (lock < 0)
 		return lock;
+	engine.lines = &lines;
 	engine.force = a->force;
 	r = restore_journal(&engine, ret, &failure);
 	say_left_over(setter, ret, a->once);
@@ -956,10 +946,10 @@ static bool is_set_by_root_only(const struct setter *setter)
 {
 	bool exists;
 
-	if (!journal_is_own() || journal_exists(setter->name))
+	if (!journal_is_own() || journal_exists(setter->engine.tool))
 		return false;
 	journal_use_root_directory();
-	exists = journal_exists(setter->name);
+	exists = journal_exists(setter->engine.tool);
 	(void)journal_use_own_directory();
 	return exists;
 }
@@ -1084,7 +1074,7 @@ static void choose_journal(const struct setter *setter, enum setter_verb verb)
 {
 	if (geteuid() == 0 || !setter->serves_users || journal_use_own_directory() < 0)
 		return;
-	if (verb == SETTER_STATUS && !journal_exists(setter->name))
+	if (verb == SETTER_STATUS && !journal_exists(setter->engine.tool))
 		journal_use_root_directory();
 }
 
@@ -1112,10 +1102,10 @@ static int run(const struct setter *setter, int argc, char *argv[], bool *ret_le
 			setter->state);
 	if (arguments.verb == SETTER_RESTORE)
 		return run_restore(setter, &arguments);
-	had_journal = arguments.verb != SETTER_APPLY || journal_exists(setter->name);
+	had_journal = arguments.verb != SETTER_APPLY || journal_exists(setter->engine.tool);
 	status = run_with_plan(setter, &arguments, &set);
 	*ret_left = status != EXIT_DONE && !arguments.brief && (set || !had_journal) &&
-		journal_exists(setter->name);
+		journal_exists(setter->engine.tool);
 	return status;
 }
 
@@ -1132,6 +1122,6 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 	/* The verdict on benchmark.target shows the last message of a setter that failed. */
 	tell_status(say_last());
 	if (left)
-		say("`%s restore` puts back what is still set", setter->name);
+		say("`%s restore` puts back what is still set", setter->engine.tool);
 	return status;
 }

@@ -60,7 +60,9 @@ struct setter_verb_own {
 };
 
 struct setter {
-	const char *name;
+	/* The setter's name, and how its knobs are turned: `tool` to `is_moved`. The rest is set
+	 * for each call. */
+	struct engine engine;
 	const char *summary; /* a line or two for --help */
 	const char *what;    /* "[base|min|max|FREQ]"; NULL for none */
 	const char *help;    /* lines of --help on `what`; NULL for none */
@@ -82,16 +84,6 @@ struct setter {
 	bool needs_cores; /* the plan needs the cores of the topology, not only the masks of CPUs */
 	/* The word in --help for the default CPUs without -c and target: "none". NULL: "all". */
 	const char *no_cpus;
-	const struct knob_backend *backends;
-	unsigned threads_group; /* as in struct engine */
-	/* rank() to is_moved(): as in struct engine. */
-	unsigned (*rank)(const char *path);
-	bool (*may_stay)(const char *path, int error);
-	bool (*at_limit)(const char *path, const char *value);
-	const char *no_limit;
-	int (*find_narrowed)(
-		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
-	int (*is_moved)(const char *path, const char *set, const char *now);
 	/* What the knobs of this plan make together, for --brief: "an isolated partition"; a static
 	 * text. NULL: the knobs are named. The function may be NULL. */
 	const char *(*headline)(const struct knob_plan *plan);

@@ -486,18 +486,20 @@ int main(int argc, char *argv[])
 		{ 0 },
 	};
 	const struct setter setter = {
-		.name = "smt-off",
+		.engine = {
+			.tool = "smt-off",
+			.backends = backends,
+			.threads_group = GROUP_THREADS,
+			.may_stay = sideeffect_may_stay,
+		},
 		.summary =
 			"Keep the CPUs of -c, and take the other threads of their cores offline;\n"
 			"without CPUs, all but one thread of every core.",
 		.options = options,
 		.needs_cores = true,
 		.repeats = repeats,
-		.backends = backends,
-		.threads_group = GROUP_THREADS,
 		.headline = get_headline,
 		.plan = plan_smt,
-		.may_stay = sideeffect_may_stay,
 		.state = &request,
 	};
 

@@ -173,11 +173,13 @@ int main(int argc, char *argv[])
 		{ 0 },
 	};
 	const struct setter setter = {
-		.name = "mini-setter",
+		.engine = {
+			.tool = "mini-setter",
+			.backends = backends,
+		},
 		.summary = "turns one knob of each kind, for tests",
 		.what = "[never|madvise]",
 		.options = options,
-		.backends = backends,
 		.parse_what = parse_what,
 		.plan = make_plan,
 		.verify = doubt,
