@@ -570,14 +570,15 @@ static int apply_more(
 {
 	struct engine once = *engine;
 	struct knob_plan more = { 0 };
+	struct journal *journal = NULL;
 	int r;
 
 	once.more = NULL;
-	r = engine->more ? engine->more(&more, engine->context) : 0;
+	r = engine->more ? engine->more(&more, &journal, engine->context) : 0;
 	if (r <= 0)
 		return r;
 	pass_foreign_on(plan, &more);
-	r = apply_plan(&once, &more, failure);
+	r = apply_plan(&once, journal, &more, failure);
 	if (r == 0)
 		take_over(plan, &more);
 	else
@@ -585,17 +586,15 @@ static int apply_more(
 	return r;
 }
 
-int apply_plan(const struct engine *setter, struct knob_plan *plan, struct engine_failure *failure)
+int apply_plan(const struct engine *setter, struct journal *before, struct knob_plan *plan,
+	struct engine_failure *failure)
 {
-	_cleanup_(journal) struct journal *journal = NULL, *earlier = NULL;
+	_cleanup_(journal) struct journal *journal = NULL, *earlier = before;
 	_cleanup_(layers) struct layers *layers = NULL, *earlier_layers = NULL;
 	struct engine with_pins = *setter;
 	const struct engine *engine = &with_pins;
 	int r;
 
-	r = engine_load_journal(engine, &earlier, failure);
-	if (r < 0 && r != -ENOENT)
-		return r;
 	r = inspect_knobs(engine, earlier, plan, failure);
 	if (r == 0)
 		r = refuse_unreadable(engine, plan, failure);

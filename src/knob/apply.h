@@ -8,7 +8,8 @@
 #include "knob/engine.h"
 
 /*
- * Turns the knobs, under engine_lock(). It reads every knob, writes the journal, turns the knobs,
+ * Turns the knobs, under engine_lock(). `earlier` is the journal that the plan was made with (NULL:
+ * there is none), and is freed. It reads every knob, writes the journal, turns the knobs,
  * reads them back, calls verify(), and writes into the journal what the knobs have become. A knob
  * that already has the wanted value is not written.
  *
@@ -16,6 +17,7 @@
  * errno of the first failure is returned. Settings of an earlier call stay, also those that this
  * plan does not mention, and so do their old values in the journal.
  */
-int apply_plan(const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure);
+int apply_plan(const struct engine *engine, struct journal *earlier, struct knob_plan *plan,
+	struct engine_failure *failure);
 
 #endif

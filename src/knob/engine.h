@@ -51,9 +51,9 @@ struct engine {
 	int (*verify)(struct knob_plan *plan, void *context);
 	/* Called once after an apply that has turned something: makes another plan where what was
 	 * turned shows what the first one could not know. It is a part of the same apply, and takes
-	 * the place of the first plan. Returns 1 with the plan, 0 for none, or a negative errno,
-	 * after which all is put back. NULL: never. */
-	int (*more)(struct knob_plan *ret, void *context);
+	 * the place of the first plan. Returns 1 with the plan and the journal that it was made
+	 * with, 0 for none, or a negative errno, after which all is put back. NULL: never. */
+	int (*more)(struct knob_plan *ret, struct journal **ret_journal, void *context);
 	void *context; /* passed to verify() and more() */
 	bool strict;   /* a refusal is a failure even for a knob with may_be_refused */
 	bool force;    /* put a knob back even if somebody else has changed it since */

@@ -122,15 +122,11 @@ static int lacks_offline_only(const struct engine *engine, const struct knob *kn
 	return backend->lacks_offline_only(knob->wanted, knob->now);
 }
 
-int inspect_plan(
-	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+int inspect_plan(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
+	struct engine_failure *failure)
 {
-	_cleanup_(journal) struct journal *journal = NULL;
 	int r;
 
-	r = engine_load_journal(engine, &journal, failure);
-	if (r < 0 && r != -ENOENT)
-		return r;
 	r = inspect_knobs(engine, journal, plan, failure);
 	for (size_t i = 0; r == 0 && i < plan->n; i++) {
 		r = lacks_offline_only(engine, &plan->knobs[i]);

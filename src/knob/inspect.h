@@ -9,14 +9,15 @@
 #include "knob/hotplug.h"
 
 /*
- * Reads every knob of the plan, and takes its original value from the journal. Fills in now,
- * original, word, error and note. Writes nothing. -EBADMSG when the journal is damaged; an errno
- * for which knob_error_is_ours() is true if this process cannot examine a knob.
+ * Reads every knob of the plan, and takes its original value from the journal (NULL: there is
+ * none). Fills in now, original, word, error and note. Writes nothing. An errno for which
+ * knob_error_is_ours() is true if this process cannot examine a knob.
  */
-int inspect_plan(
-	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure);
-/* The same with a journal that the caller has loaded; NULL for none. */
 int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
+	struct engine_failure *failure);
+/* The same to be shown: with what CPUs that are offline, and an earlier restore, have to do with
+ * it. */
+int inspect_plan(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
 	struct engine_failure *failure);
 
 /* Whether somebody else has changed a knob since the setter turned it: its value is neither the

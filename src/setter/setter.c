@@ -559,9 +559,8 @@ static size_t say_gone_meanwhile(const struct setter *setter, const struct knob_
 	return n;
 }
 
-/* Loads what applies have set until now. target->journal stays NULL when there is nothing, or when
- * the journal is damaged: apply and status report that, and there is nothing to plan by. Says what
- * is wrong, except for -ENOMEM. */
+/* Loads what applies have set until now: target->journal, which stays NULL when there is nothing.
+ * Says what is wrong, except for -ENOMEM. */
 static int load_journal(const struct setter *setter, struct setter_target *target)
 {
 	struct engine engine = setter->engine;
@@ -570,13 +569,14 @@ static int load_journal(const struct setter *setter, struct setter_target *targe
 
 	engine.lines = target->lines;
 	r = engine_load_journal(&engine, &target->journal, &failure);
-
-	if (journal_error_counts(r) && r != -ENOMEM)
-		say_failure(r, &failure);
-	else
+	if (r == 0 || r == -ENOENT)
+		return 0;
+	if (r == -ENOMEM)
 		engine_failure_clear(&failure);
+	else
+		say_failure(r, &failure);
 	/* -EINVAL is a wrong use. */
-	return journal_error_counts(r) ? r == -EINVAL ? -EIO : r : 0;
+	return r == -EINVAL ? -EIO : r;
 }
 
 /* Makes a plan by what the journal says now, which an earlier plan of this call may have changed.
@@ -592,7 +592,7 @@ static int make_plan(
 	return r < 0 ? r : setter->plan(target, plan, setter->state);
 }
 
-static int more(struct knob_plan *ret, void *context)
+static int more(struct knob_plan *ret, struct journal **ret_journal, void *context)
 {
 	struct verification *v = context;
 	int r;
@@ -600,17 +600,20 @@ static int more(struct knob_plan *ret, void *context)
 	if (!v->setter->shows_more || !v->setter->shows_more(v->setter->state))
 		return 0;
 	r = make_plan(v->setter, v->target, ret);
-	if (r < 0)
-		knob_plan_clear(ret);
 	v->failed = r < 0;
-	return r < 0 ? r : 1;
+	if (r < 0) {
+		knob_plan_clear(ret);
+		return r;
+	}
+	*ret_journal = TAKE_PTR(v->target->journal);
+	return 1;
 }
 
 /* Applies the plan, and another plan where setter->has_substitute() says so. */
 static int apply_or_substitute(const struct engine *engine, const struct verification *v,
 	struct knob_plan *plan, struct engine_failure *failure)
 {
-	int r = apply_plan(engine, plan, failure);
+	int r = apply_plan(engine, TAKE_PTR(v->target->journal), plan, failure);
 	struct restore_rows rows = { 0 };
 
 	if (r == 0 || failure->not_undone || !v->setter->has_substitute ||
@@ -626,7 +629,7 @@ static int apply_or_substitute(const struct engine *engine, const struct verific
 	}
 	knob_plan_clear(plan);
 	r = make_plan(v->setter, v->target, plan);
-	return r < 0 ? r : apply_plan(engine, plan, failure);
+	return r < 0 ? r : apply_plan(engine, TAKE_PTR(v->target->journal), plan, failure);
 }
 
 /* Repeats the apply where setter->repeats() says so. Knobs that only the later plans have are not
@@ -643,7 +646,7 @@ static int apply_again(const struct engine *engine, const struct verification *v
 
 		r = make_plan(v->setter, v->target, &plan);
 		if (r == 0)
-			r = apply_plan(engine, &plan, failure);
+			r = apply_plan(engine, TAKE_PTR(v->target->journal), &plan, failure);
 		n_turned = count_turned(&plan);
 		knob_plan_clear(&plan);
 	}
@@ -747,7 +750,7 @@ static int run_status(const struct setter *setter, const struct arguments *a,
 		}
 	}
 	unchanged = plan->n == 0 && setter->needs_cpus && !a->json;
-	r = inspect_plan(&engine, plan, &failure);
+	r = inspect_plan(&engine, target->journal, plan, &failure);
 	if (r == 0 && a->verb == SETTER_STATUS && geteuid() != 0)
 		r = trust_journal(plan);
 	if (r < 0) {

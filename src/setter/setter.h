@@ -37,8 +37,7 @@ struct setter_target {
 	/* Only the masks and n_cpus are set; with needs_cores also the cores. */
 	const struct topology *topology;
 	bool verbose;
-	/* What earlier applies have set. NULL when there is nothing, or when the journal is
-	 * damaged, which the engine reports. */
+	/* What earlier applies have set, for plan(); NULL when there is nothing. */
 	struct journal *journal;
 	/* The interrupts, for irqlines_read_named(); plan() finds them as they are now. */
 	struct irqlines *lines;

@@ -165,10 +165,20 @@ static struct knob *add(
 	return knob;
 }
 
+/* As a setter does: with the journal that there is. */
+static int apply_by_journal(
+	const struct engine *engine, struct knob_plan *plan, struct engine_failure *failure)
+{
+	struct journal *journal = NULL;
+	int r = engine_load_journal(engine, &journal, failure);
+
+	return r < 0 && r != -ENOENT ? r : apply_plan(engine, journal, plan, failure);
+}
+
 static int apply_with(const struct engine *engine, struct knob_plan *plan)
 {
 	struct engine_failure failure = { 0 };
-	int r = apply_plan(engine, plan, &failure);
+	int r = apply_by_journal(engine, plan, &failure);
 
 	if (r < 0)
 		assert_non_null(failure.what);
@@ -421,7 +431,7 @@ static void test_rollback_fails(_unused_ void **state)
 	add(&plan, 0, "b", "1");
 	add(&plan, 1, "bad", "1");
 	machine.side_effect = jam_a;
-	assert_int_equal(apply_plan(&engine_plain, &plan, &failure), -EPERM);
+	assert_int_equal(apply_by_journal(&engine_plain, &plan, &failure), -EPERM);
 	assert_non_null(strstr(failure.what, "cannot set bad"));
 	assert_non_null(strstr(failure.what, "test restore"));
 	engine_failure_clear(&failure);
@@ -520,7 +530,7 @@ static void test_stubborn(_unused_ void **state)
 	set("stubborn", "0")->stubborn = true;
 	add(&plan, 0, "a", "1");
 	add(&plan, 0, "stubborn", "1");
-	assert_int_equal(apply_plan(&engine_plain, &plan, &failure), -EINVAL);
+	assert_int_equal(apply_by_journal(&engine_plain, &plan, &failure), -EINVAL);
 	assert_non_null(strstr(failure.what, "kept 0"));
 	assert_string_equal(failure.path, "var:stubborn");
 	engine_failure_clear(&failure);
@@ -686,8 +696,11 @@ static void test_foreign(_unused_ void **state)
 	add(&plan, 0, "b", "7");
 	{
 		struct engine_failure failure = { 0 };
+		struct journal *journal = NULL;
 
-		assert_int_equal(inspect_plan(&engine_plain, &plan, &failure), 0);
+		assert_int_equal(engine_load_journal(&engine_plain, &journal, &failure), 0);
+		assert_int_equal(inspect_plan(&engine_plain, journal, &plan, &failure), 0);
+		journal_free(journal);
 		assert_non_null(strstr(knob_plan_find(&plan, "var:b")->note, "somebody else"));
 	}
 	knob_plan_clear(&plan);
@@ -1349,6 +1362,7 @@ static void test_damaged(_unused_ void **state)
 		struct engine_failure failure = { 0 };
 		struct knob_plan plan = { 0 };
 		_cleanup_free_ char *after = NULL;
+		struct journal *journal = NULL;
 		char words[64];
 		size_t length;
 		FILE *stream = fopen(JOURNAL, "we");
@@ -1358,7 +1372,8 @@ static void test_damaged(_unused_ void **state)
 		assert_int_equal(fclose(stream), 0);
 		add(&plan, 0, "a", "1");
 		assert_apply(-EBADMSG, &plan);
-		assert_int_equal(inspect_plan(&engine_plain, &plan, &failure), -EBADMSG);
+		assert_int_equal(engine_load_journal(&engine_plain, &journal, &failure), -EBADMSG);
+		assert_null(journal);
 		assert_non_null(strstr(failure.what, "nothing is touched"));
 		engine_failure_clear(&failure);
 		assert_int_equal(restore_with(&engine_plain, words, sizeof(words)), -EBADMSG);
@@ -1415,7 +1430,7 @@ static void test_verify(_unused_ void **state)
 	engine.context = &calls;
 	add(&plan, 0, "a", "2");
 	add(&plan, 0, "b", "2");
-	assert_int_equal(apply_plan(&engine, &plan, &failure), -EDOM);
+	assert_int_equal(apply_by_journal(&engine, &plan, &failure), -EDOM);
 	assert_null(failure.what);
 	knob_plan_clear(&plan);
 	assert_int_equal(calls, 1);
@@ -1426,7 +1441,7 @@ static void test_verify(_unused_ void **state)
 
 	/* Asked also when there is nothing to turn. */
 	add(&plan, 0, "a", "1");
-	assert_int_equal(apply_plan(&engine, &plan, &failure), -EDOM);
+	assert_int_equal(apply_by_journal(&engine, &plan, &failure), -EDOM);
 	knob_plan_clear(&plan);
 	assert_int_equal(calls, 2);
 	assert_value("a", "1");
@@ -1903,8 +1918,8 @@ static void test_strange_path(_unused_ void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define TEST_CPUS(name) cmocka_unit_test_setup_teardown(name, setup_cpus, teardown_cpus)
 
-/* What the setter has read for its plan is the old value, and is not read again; what the knobs have
- * become is. */
+/* What the setter has read for its plan is the old value, and is not read again; what the knobs
+ * have become is. */
 static void test_seen_by_plan(_unused_ void **state)
 {
 	struct knob_plan plan = { 0 };
