@@ -110,7 +110,7 @@ struct setter {
 	void *state; /* for parse_what(), plan(), verify() and the verbs */
 };
 
-/* All that a setter's main() has to do. Returns the exit status. */
+/* All that a setter's main() has to do, which is in verbs.c. Returns the exit status. */
 int setter_main(const struct setter *setter, int argc, char *argv[]);
 
 #endif
