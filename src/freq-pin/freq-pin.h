@@ -28,18 +28,6 @@ struct freq_pin {
  */
 unsigned plan_rank(const char *path);
 
-/* Whether this is a maximum that does not limit, because it is what the hardware or the firmware
- * allows, or what a cooling device does, which hides what was asked for: at_limit() of struct
- * engine. */
-bool plan_is_at_limit(const char *path, const char *value);
-/* Whether it is a limit that a cooling device moves at present. */
-bool plan_is_throttled(const char *path);
-
-/* Whether a value that was set can show only as `now`: a limit above what the hardware allows at
- * present, or boost of a policy while that of all is off. So it is where a policy whose CPUs were
- * offline comes back after boost was switched off. */
-bool plan_is_clamped(const char *path, const char *set, const char *now);
-
 /* plan(), shows_more() and verify() of struct setter. */
 int plan_make(const struct setter_target *target, struct knob_plan *plan, void *state);
 bool plan_shows_more(const void *state);

@@ -5,6 +5,7 @@
 #include "basic/macro.h"
 #include "basic/say.h"
 #include "freq-pin/freq-pin.h"
+#include "freq-pin/limit.h"
 
 static int parse_what(const char *what, void *state)
 {
@@ -29,12 +30,12 @@ static bool is_by_name(const void *state)
 
 static int is_moved(const char *path, const char *set, const char *now)
 {
-	return plan_is_clamped(path, set, now) || plan_is_throttled(path);
+	return limit_is_clamped(path, set, now) || limit_is_throttled(path);
 }
 
 static bool may_stay(const char *path, int error)
 {
-	return error == EAGAIN && plan_is_throttled(path);
+	return error == EAGAIN && limit_is_throttled(path);
 }
 
 static const char *explain(const char *path, int error)
@@ -52,7 +53,7 @@ int main(int argc, char *argv[])
 			.tool = "freq-pin",
 			.rank = plan_rank,
 			.may_stay = may_stay,
-			.at_limit = plan_is_at_limit,
+			.at_limit = limit_is_none,
 			/* FREQ_QOS_MAX_DEFAULT_VALUE (include/linux/pm_qos.h): what the kernel itself asks
 			 * for where nobody has. Kernels before 5.3 clamp it. */
 			.no_limit = "2147483647",

@@ -7,16 +7,14 @@
 #include <unistd.h>
 
 #include "basic/file.h"
-#include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/text.h"
-#include "freq-pin/cooling.h"
 #include "freq-pin/freq-pin.h"
+#include "freq-pin/limit.h"
 #include "knob/tunables.h"
 #include "machine/virtualization.h"
 #include "state/journal.h"
 
-#define GLOBAL_BOOST "/sys/devices/system/cpu/cpufreq/boost"
 #define NO_TURBO "/sys/devices/system/cpu/intel_pstate/no_turbo"
 #define DYNAMIC_BOOST "/sys/devices/system/cpu/intel_pstate/hwp_dynamic_boost"
 #define MIN_PERF_PCT "/sys/devices/system/cpu/intel_pstate/min_perf_pct"
@@ -55,57 +53,6 @@ unsigned plan_rank(const char *path)
 		}
 	}
 	return ARRAY_SIZE(order);
-}
-
-/* The number in another file of the policy of a file; 0 where there is none. */
-static uint64_t read_beside(const char *path, const char *name)
-{
-	char beside[POLICY_PATH_SIZE];
-	uint64_t value;
-
-	snprintf(beside, sizeof(beside), "%.*s/%s", (int)(strrchr(path, '/') - path), path, name);
-	return file_read_attr_u64(AT_FDCWD, beside, &value) == 0 ? value : 0;
-}
-
-bool plan_is_at_limit(const char *path, const char *value)
-{
-	int policy = knob_find_policy(path);
-	uint64_t khz, hardware, firmware = 0;
-
-	if (policy < 0 || !text_ends_with(path, "/scaling_max_freq") ||
-		parse_attr_u64(value, &khz) < 0)
-		return false;
-	hardware = read_beside(path, "cpuinfo_max_freq");
-	if (khz < hardware)
-		firmware = read_beside(path, "bios_limit");
-	return hardware > 0 &&
-		(khz >= hardware || (firmware > 0 && khz >= firmware) ||
-			cooling_limits_policy(policy));
-}
-
-static bool is_limit(const char *path)
-{
-	return text_ends_with(path, "/scaling_max_freq") ||
-		text_ends_with(path, "/scaling_min_freq");
-}
-
-bool plan_is_throttled(const char *path)
-{
-	int policy = knob_find_policy(path);
-
-	return policy >= 0 && is_limit(path) && cooling_limits_policy(policy);
-}
-
-bool plan_is_clamped(const char *path, const char *set, const char *now)
-{
-	uint64_t was, is, on;
-
-	if (knob_find_policy(path) < 0 || parse_attr_u64(set, &was) < 0 ||
-		parse_attr_u64(now, &is) < 0 || is >= was)
-		return false;
-	if (text_ends_with(path, "/boost") || text_ends_with(path, "/cpb"))
-		return file_read_attr_u64(AT_FDCWD, GLOBAL_BOOST, &on) == 0 && on == 0;
-	return is_limit(path) && is == read_beside(path, "cpuinfo_max_freq");
 }
 
 /* True also if that cannot be found out: then the engine says why the file cannot be read. */
@@ -544,8 +491,9 @@ static bool hides_maximum(struct journal *journal, const struct policy *policy)
 	if (has_entry(journal, policy, "scaling_max_freq"))
 		return false;
 	policy_path(policy, "scaling_max_freq", path);
-	if (read_beside(path, "scaling_max_freq") < read_beside(path, "cpuinfo_max_freq"))
-		return plan_is_throttled(path);
+	if (limit_read_beside(path, "scaling_max_freq") <
+		limit_read_beside(path, "cpuinfo_max_freq"))
+		return limit_is_throttled(path);
 	return has_turned(journal, NO_TURBO, 1) || has_turned(journal, GLOBAL_BOOST, 0);
 }
 
