@@ -78,6 +78,22 @@ static void print_stampers(const struct trend *trend)
 	}
 }
 
+static void print_control(const struct trend *trend)
+{
+	size_t n = trend->n_by_machine;
+
+	if (trend->by_control && trend->control_slope != 1)
+		print_report(stdout,
+			"note: the machine slows it down %.2g times as much as its control, as the "
+			"history shows\n",
+			trend->control_slope);
+	if (n > 0)
+		print_report(stdout,
+			"note: %zu change%s left out, which may be what a change of the control "
+			"leaves\n",
+			n, n == 1 ? " is" : "s are");
+}
+
 /* needed: so many results it takes to find a change. */
 static int print_trend(const struct trend *trend, size_t needed)
 {
@@ -110,6 +126,7 @@ static int print_trend(const struct trend *trend, size_t needed)
 			"earlier looks did not have %s there\n",
 			trend->n_late, trend->n_late == 1 ? " was" : "s were", trend->late_file,
 			trend->n_late == 1 ? "it" : "them");
+	print_control(trend);
 	print_stampers(trend);
 	return print_levels(trend);
 }
@@ -123,6 +140,8 @@ static void emit_trend(struct emit *emit, const struct trend *trend, size_t need
 	emit_string(emit, "unit", unit_name(trend->unit));
 	emit_string(emit, "metric", trend->points[0].benchmark->metric);
 	emit_bool(emit, "by_control", trend->by_control);
+	emit_real(emit, "control_slope", trend->by_control ? trend->control_slope : NAN);
+	emit_integer(emit, "left_out", (int64_t)trend->n_by_machine);
 	emit_bool(emit, "enough", trend->n >= needed);
 	emit_integer(emit, "late", (int64_t)trend->n_late);
 	emit_array(emit, "points");

@@ -15,6 +15,7 @@
 #include "stats/level.h"
 #include "stats/multiple.h"
 #include "stats/shift.h"
+#include "stats/stats.h"
 
 /* 2.5 % of the standard normal distribution lie above this value. */
 #define NORMAL_975 1.959963984540054
@@ -134,6 +135,9 @@ char *control_text(const struct benchmark *control, const struct control_ratio *
 	return text_steal(&t);
 }
 
+/* Ours is like no program in particular. */
+static const struct control_slope slope_of_ours = { 1, 1 };
+
 /* --- Two results --- */
 
 static bool is_ours(const struct benchmark *control)
@@ -221,9 +225,37 @@ static void add_products(const struct rounds *rounds, size_t from, size_t to, st
 }
 
 enum {
-	SLOPE_BLOCKS = 10, /* of each result */
-	SLOPE_ROUNDS_MIN = 20,
+	SLOPE_BLOCKS = 10,	 /* of each result */
+	SLOPE_RESULTS_MANY = 20, /* so many results are a block each */
+	SLOPE_ROUNDS_MIN = 20,	 /* of each result, where they are not so many */
 };
+
+/* Between which two values a slope is. */
+struct slope_bounds {
+	double low;
+	double high;
+};
+
+/* A mean, and the sum of the squared deviations from it (Welford 1962). */
+struct deviations {
+	double n;
+	double mean;
+	double squares;
+};
+
+static void deviations_add(struct deviations *d, double value)
+{
+	double from = value - d->mean;
+
+	d->mean += from / ++d->n;
+	d->squares += from * (value - d->mean);
+}
+
+/* Of the estimate of which these are the values without one block after the other. */
+static double jackknife_deviation(const struct deviations *d)
+{
+	return sqrt(d->squares * (d->n - 1) / d->n);
+}
 
 /*
  * Finds by how many times as much as the control the machine moves the program, as logarithms, and
@@ -231,50 +263,55 @@ enum {
  * program on the control flatter than the slope is, and noise of the program's own makes that of
  * the control on the program steeper, so that the slope is between the two (Frisch, Statistical
  * confluence analysis, 1934), widened by two of their deviations, which come from leaving out one
- * block of rounds after the other: rounds that follow each other are alike. It is taken for 1, as
- * whoever chose the control did, unless the rounds exclude that; then for the middle. It may be
- * from 0 to 2 where the rounds do not tell, because the machine hardly moved while they were
- * measured.
+ * block of rounds after the other: rounds that follow each other are alike. It may be from 0 to 2
+ * where the rounds do not tell, because the machine hardly moved while they were measured.
  */
-static void find_slope(const struct rounds rounds[2], double *ret_slope, double *ret_error)
+static struct slope_bounds bound_slope(const struct rounds *results, size_t n)
 {
-	struct products each[2] = { 0 }, all;
-	double flat[2 * SLOPE_BLOCKS], steep[2 * SLOPE_BLOCKS], mean[2] = { 0 }, sum[2] = { 0 };
-	const double n = 2 * SLOPE_BLOCKS;
-	double low, high;
+	const struct slope_bounds unknown = { 0, 2 };
+	size_t n_blocks = n >= SLOPE_RESULTS_MANY ? 1 : SLOPE_BLOCKS;
+	struct deviations flat = { 0 }, steep = { 0 };
+	struct slope_bounds bounds;
+	struct products all = { 0 };
 
-	*ret_slope = 1;
-	*ret_error = 1;
-	if (rounds[0].n < SLOPE_ROUNDS_MIN || rounds[1].n < SLOPE_ROUNDS_MIN)
-		return;
-	for (size_t i = 0; i < 2; i++)
-		add_products(&rounds[i], 0, 0, &each[i]);
-	all = each[0];
-	add_products(&rounds[1], 0, 0, &all);
+	for (size_t i = 0; i < n; i++) {
+		if (n_blocks > 1 && results[i].n < SLOPE_ROUNDS_MIN)
+			return unknown;
+		add_products(&results[i], 0, 0, &all);
+	}
 	if (!(all.both > 0))
-		return;
-	for (size_t i = 0; i < 2 * SLOPE_BLOCKS; i++) {
-		size_t which = i / SLOPE_BLOCKS, block = i % SLOPE_BLOCKS;
-		size_t n_rounds = rounds[which].n;
-		struct products part = each[!which];
+		return unknown;
+	for (size_t i = 0; i < n; i++) {
+		struct products own = { 0 }, others;
 
-		add_products(&rounds[which], block * n_rounds / SLOPE_BLOCKS,
-			(block + 1) * n_rounds / SLOPE_BLOCKS, &part);
-		if (!(part.both > 0))
-			return;
-		flat[i] = part.both / part.control;
-		steep[i] = part.program / part.both;
-		mean[0] += flat[i] / n;
-		mean[1] += steep[i] / n;
+		add_products(&results[i], 0, 0, &own);
+		others = (struct products){ all.program - own.program, all.control - own.control,
+			all.both - own.both };
+		for (size_t block = 0; block < n_blocks; block++) {
+			struct products part = others;
+
+			if (n_blocks > 1)
+				add_products(&results[i], block * results[i].n / n_blocks,
+					(block + 1) * results[i].n / n_blocks, &part);
+			if (!(part.both > 0))
+				return unknown;
+			deviations_add(&flat, part.both / part.control);
+			deviations_add(&steep, part.program / part.both);
+		}
 	}
-	for (size_t i = 0; i < 2 * SLOPE_BLOCKS; i++) {
-		sum[0] += (flat[i] - mean[0]) * (flat[i] - mean[0]);
-		sum[1] += (steep[i] - mean[1]) * (steep[i] - mean[1]);
-	}
-	low = fmin(fmax(all.both / all.control - 2 * sqrt(sum[0] * (n - 1) / n), 0), 2);
-	high = fmax(fmin(all.program / all.both + 2 * sqrt(sum[1] * (n - 1) / n), 2), low);
-	*ret_slope = low <= 1 && high >= 1 ? 1 : (low + high) / 2;
-	*ret_error = fmax(high - *ret_slope, *ret_slope - low);
+	bounds.low = fmin(fmax(all.both / all.control - 2 * jackknife_deviation(&flat), 0), 2);
+	bounds.high = fmin(all.program / all.both + 2 * jackknife_deviation(&steep), 2);
+	bounds.high = fmax(bounds.high, bounds.low);
+	return bounds;
+}
+
+/* It is taken for 1, as whoever chose the control did, unless the bounds exclude that; then for the
+ * middle. */
+static struct control_slope choose_slope(const struct slope_bounds *bounds)
+{
+	double slope = bounds->low <= 1 && bounds->high >= 1 ? 1 : (bounds->low + bounds->high) / 2;
+
+	return (struct control_slope){ slope, fmax(bounds->high - slope, slope - bounds->low) };
 }
 
 /* The change, its interval and p, from the two shifts. */
@@ -326,15 +363,15 @@ static int apply(struct comparison *c, struct rounds rounds[2], const struct ben
 {
 	_cleanup_(comparison) struct comparison *controls = NULL;
 	char *unclear = NULL;
-	double slope = 1, error = 1, base = rounds[0].control[0];
+	struct control_slope slope = slope_of_ours;
+	double base = rounds[0].control[0];
 	int r;
 
-	/* Ours is like no program in particular. */
 	if (!is_ours(old_control))
-		find_slope(rounds, &slope, &error);
+		slope = choose_slope((const struct slope_bounds[]){ bound_slope(rounds, 2) });
 	r = comparison_new(old_control, new_control, &controls);
 	for (size_t i = 0; r >= 0 && i < 2; i++)
-		r = rounds_compare(&rounds[i], slope, base);
+		r = rounds_compare(&rounds[i], slope.slope, base);
 	if (r < 0)
 		return r;
 	set_change(c, &rounds[0].shift, &rounds[1].shift);
@@ -347,7 +384,7 @@ static int apply(struct comparison *c, struct rounds rounds[2], const struct ben
 	c->is_unclear_by_settling = false;
 	/* Objections to results that were measured one after the other do not apply to these
 	 * ratios. */
-	c->resolution = resolution_of_control(controls->ratio.ratio, error);
+	c->resolution = resolution_of_control(controls->ratio.ratio, slope.error);
 	if (!isnan(c->ratio.low))
 		resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	while (c->n_objections > 0)
@@ -355,7 +392,7 @@ static int apply(struct comparison *c, struct rounds rounds[2], const struct ben
 	shift_test_free(TAKE_PTR(c->test));
 	c->design = COMPARED_BY_CONTROL;
 	c->control_ratio = controls->ratio.ratio;
-	c->control_slope = slope;
+	c->control_slope = slope.slope;
 	c->n_rounds[0] = rounds[0].n;
 	c->n_rounds[1] = rounds[1].n;
 	return 0;
@@ -395,4 +432,84 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 		return -ENOMEM;
 	*ret_why = why;
 	return 0;
+}
+
+/* --- A history --- */
+
+/* The changes of the medians from each result to the next one, which tell how the machine moves
+ * both from day to day. A change of the program is noise among them. */
+static int find_steps(const double *programs, const double *controls, size_t n, struct rounds *ret)
+{
+	ret->program = reallocarray(NULL, n, sizeof(*ret->program));
+	ret->control = reallocarray(NULL, n, sizeof(*ret->control));
+	if (!ret->program || !ret->control)
+		return -ENOMEM;
+	for (ret->n = 0; ret->n + 1 < n; ret->n++) {
+		ret->program[ret->n] = log(programs[ret->n + 1] / programs[ret->n]);
+		ret->control[ret->n] = log(controls[ret->n + 1] / controls[ret->n]);
+	}
+	return 0;
+}
+
+/* What both the rounds and the days allow; where these contradict, the days are what matters. */
+static int learn_slope(const struct rounds *results, const double *programs, const double *controls,
+	size_t n, struct control_slope *ret)
+{
+	struct slope_bounds bounds = bound_slope(results, n), by_day;
+	struct rounds steps = { 0 };
+	int r = find_steps(programs, controls, n, &steps);
+
+	if (r >= 0) {
+		by_day = bound_slope(&steps, 1);
+		if (by_day.low > bounds.high || by_day.high < bounds.low)
+			bounds = by_day;
+		bounds.low = fmax(bounds.low, by_day.low);
+		bounds.high = fmin(bounds.high, by_day.high);
+		*ret = choose_slope(&bounds);
+	}
+	rounds_clear(&steps);
+	return r;
+}
+
+/* Sets the values by the slope, and returns it. */
+static int correct(const struct benchmark *const *controls, struct rounds *results, size_t n,
+	double *values, double *control_values, struct control_slope *ret)
+{
+	struct control_slope slope = slope_of_ours;
+	_cleanup_free_ double *scratch = reallocarray(NULL, n, sizeof(*scratch));
+	double base;
+	int r = scratch ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = benchmark_median(controls[i], &control_values[i]);
+	if (r >= 0 && !is_ours(controls[0]))
+		r = learn_slope(results, values, control_values, n, &slope);
+	if (r < 0)
+		return r;
+	base = log(stats_find_median(control_values, n, scratch));
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = rounds_compare(&results[i], slope.slope, base);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		values[i] = exp(results[i].shift.estimate + base);
+	*ret = slope;
+	return 0;
+}
+
+int control_correct(const struct benchmark *const *of, const struct benchmark *const *controls,
+	size_t n, double *values, double *control_values, struct control_slope *ret)
+{
+	struct rounds *results = calloc(n, sizeof(*results));
+	int r = results ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = fleet_is_needed(&of[i], 1) ? -ENODATA
+					       : find_rounds(of[i], controls[i], &results[i]);
+	if (r >= 0)
+		r = correct(controls, results, n, values, control_values, ret);
+	for (size_t i = 0; results && i < n; i++)
+		rounds_clear(&results[i]);
+	free(results);
+	return r;
 }

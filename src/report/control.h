@@ -48,6 +48,24 @@ int control_explain_different(const struct benchmark *old, const struct benchmar
 int control_apply(struct comparison *comparison, const struct benchmark *old_control,
 	const struct benchmark *new_control, char **ret_why);
 
+/* By how many times as much as the control the machine moves the program, as logarithms. */
+struct control_slope {
+	double slope;
+	double error; /* it may be another one by so much */
+};
+
+/*
+ * The results of one program in their order, each with its control, which
+ * control_explain_different() has to allow for all of them: replaces the values, which are their
+ * medians, by what the program would take where the control takes the median of all, by the slope
+ * that the rounds within the results and the changes from each result to the next one show.
+ * `control_values` are the medians of the controls. -ENODATA where one has no round in common with
+ * its control, or is of several machines; -ERANGE when a value is not above 0, -ENOMEM; the values
+ * are then as they were.
+ */
+int control_correct(const struct benchmark *const *of, const struct benchmark *const *controls,
+	size_t n, double *values, double *control_values, struct control_slope *ret);
+
 /* How long a benchmark takes in proportion to its control. */
 struct control_ratio {
 	struct ratio ratio; /* low and high are NAN with too few rounds */

@@ -9,6 +9,7 @@
 #include "basic/text.h"
 #include "report/control.h"
 #include "report/fleet.h"
+#include "report/resolution.h"
 #include "report/trend.h"
 #include "result/metadata.h"
 #include "result/metric.h"
@@ -187,39 +188,37 @@ static int find_comparable(const struct trend *trend, bool *ret)
 	return 0;
 }
 
-/* Replaces the values by the ratios to the control, times the median of all controls. */
+/* Takes the control's own changes out of the values. */
 static int apply_control(struct trend *trend)
 {
-	_cleanup_free_ double *ratios = NULL, *controls = NULL;
+	_cleanup_free_ const struct benchmark **of = NULL, **controls = NULL;
+	_cleanup_free_ double *values = NULL;
+	struct control_slope slope;
 	bool is_comparable;
-	double scale;
 	int r = find_comparable(trend, &is_comparable);
 
 	if (r < 0 || !is_comparable)
 		return r;
-	ratios = calloc(trend->n, sizeof(*ratios));
+	of = calloc(trend->n, sizeof(*of));
 	controls = calloc(trend->n, sizeof(*controls));
-	if (!ratios || !controls)
+	values = calloc(trend->n, sizeof(*values));
+	trend->control_values = calloc(trend->n, sizeof(*values));
+	if (!of || !controls || !values || !trend->control_values)
 		return -ENOMEM;
 	for (size_t i = 0; i < trend->n; i++) {
-		const struct trend_point *point = &trend->points[i];
-		struct control_ratio measured;
-
-		r = control_measure(point->benchmark, point->control, &measured);
-		if (r == 0)
-			r = benchmark_median(point->control, &controls[i]);
-		/* A result without a common round is comparable by its values alone. */
-		if (r == -ENODATA)
-			return 0;
-		if (r < 0)
-			return r;
-		ratios[i] = measured.ratio.ratio;
+		of[i] = trend->points[i].benchmark;
+		controls[i] = trend->points[i].control;
+		values[i] = trend->points[i].value;
 	}
-	stats_sort(controls, trend->n);
-	scale = stats_median(controls, trend->n);
+	r = control_correct(of, controls, trend->n, values, trend->control_values, &slope);
+	/* A result without a common round is comparable by its values alone. */
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
 	for (size_t i = 0; i < trend->n; i++)
-		trend->points[i].value = ratios[i] * scale;
+		trend->points[i].value = values[i];
 	trend->by_control = true;
+	trend->control_slope = slope.slope;
+	trend->slope_error = slope.error;
 	return 0;
 }
 
@@ -239,21 +238,94 @@ static void find_late(struct trend *trend)
 	}
 }
 
+/* The share of all pairs of a result of this level and one of the level before it in which this
+ * level has the larger value, where the machine slows down the program `slope` times as much as its
+ * control. */
+static double find_larger(const struct trend *trend, size_t level, double slope)
+{
+	const struct level *old = &trend->levels->items[level - 1], *new = old + 1;
+	const double more = slope - trend->control_slope;
+	double n_larger = 0;
+
+	for (size_t i = old->first; i < old->first + old->n; i++)
+		for (size_t k = new->first; k < new->first + new->n; k++) {
+			double change = log(trend->points[k].value / trend->points[i].value) -
+				more * log(trend->control_values[k] / trend->control_values[i]);
+
+			n_larger += change > 0 ? 1 : change == 0 ? 0.5 : 0;
+		}
+	return n_larger / (double)old->n / (double)new->n;
+}
+
+/* How far the level differs from the one before it in the same direction, whichever slope it is of
+ * those that are not excluded: above 0.5 where it does. */
+static double find_reach(const struct trend *trend, size_t level)
+{
+	double error = MAX(trend->slope_error, RESOLUTION_OF_CONTROL);
+	double low = find_larger(trend, level, trend->control_slope - error);
+	double high = find_larger(trend, level, trend->control_slope + error);
+
+	return find_larger(trend, level, trend->control_slope) > 0.5 ? fmin(low, high)
+								     : 1 - fmax(low, high);
+}
+
+/* Makes one level of this one and the one before it. */
+static void join_levels(struct trend *trend, size_t level, const double *values, double *scratch)
+{
+	struct levels *levels = trend->levels;
+	struct level *before = &levels->items[level - 1];
+
+	before->n += levels->items[level].n;
+	before->median = stats_find_median(values + before->first, before->n, scratch);
+	levels->n--;
+	memmove(&levels->items[level], &levels->items[level + 1],
+		(levels->n - level) * sizeof(*levels->items));
+}
+
+/* A change that another slope makes none of, or one in the other direction, is none that is known
+ * to be the program's. The one that is least beyond that comes first, as the levels beside it are
+ * others then. */
+static void join_uncertain(struct trend *trend, const double *values, double *scratch)
+{
+	while (trend->levels->n > 1) {
+		double least = 0.5;
+		size_t at = 0;
+
+		for (size_t i = 1; i < trend->levels->n; i++) {
+			double reach = find_reach(trend, i);
+
+			if (reach <= least) {
+				least = reach;
+				at = i;
+			}
+		}
+		if (at == 0)
+			return;
+		join_levels(trend, at, values, scratch);
+		trend->n_by_machine++;
+	}
+}
+
 static int find_levels(struct trend *trend, size_t n_together)
 {
-	_cleanup_free_ double *values = calloc(trend->n, sizeof(*values));
+	_cleanup_free_ double *values = calloc(trend->n, 2 * sizeof(*values));
+	int r;
 
 	if (!values)
 		return -ENOMEM;
 	for (size_t i = 0; i < trend->n; i++)
 		values[i] = trend->points[i].value;
-	return levels_find_changes(values, trend->n, n_together, &trend->levels);
+	r = levels_find_changes(values, trend->n, n_together, &trend->levels);
+	if (r >= 0 && trend->by_control)
+		join_uncertain(trend, values, values + trend->n);
+	return r;
 }
 
 static void clear_trend(struct trend *trend)
 {
 	free(trend->machine);
 	free(trend->points);
+	free(trend->control_values);
 	levels_free(trend->levels);
 }
 

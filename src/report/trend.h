@@ -4,9 +4,10 @@
  *
  * Each result is one number, the median of its units (benchmark_units()). Results of different
  * machines, or by different clocks, are separate histories. Where all results can be compared by
- * their controls (report/control.h), the numbers are the ratios to the control, times the median of
- * the controls, so that a different state of the machine on another day does not look like a
- * change.
+ * their controls (report/control.h), the numbers are what the program would take where the control
+ * takes its median, so that a different state of the machine on another day does not look like a
+ * change. By how many times as much as its control a program is slowed down is learnt from the
+ * history, and what may be left of a change of the control is no change of the program.
  *
  * Histories are looked at again and again, after each new result. All looks at all histories of the
  * files together tell a change where there is none in at most 5 % (stats/multiple.h). The results
@@ -48,6 +49,14 @@ struct trend {
 	const char *unreadable_date;
 	const char *unreadable_file;
 	bool by_control;
+	/* Where the values are by their control: its medians, by how many times as much the machine
+	 * moves the program, and by how much that may be wrong. */
+	double *control_values;
+	double control_slope;
+	double slope_error;
+	/* Changes of level that are none, or in the other direction, with another slope that is not
+	 * excluded; their levels are one. */
+	size_t n_by_machine;
 	/* How many results were measured later than one that follows them here, and the file of the
 	 * last of them, borrowed: earlier looks did not have them in their places. */
 	size_t n_late;

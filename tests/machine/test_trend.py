@@ -273,11 +273,48 @@ def check_control(history):
     found, = trends(history.root)
     equal((found['by_control'], [level['first'] for level in found['levels']]), (True, [0, 24]),
           f'{found["levels"]}')
+    equal((found['control_slope'], found['left_out']), (1, 0), found)
     trend('-b', 'control', history.root, status=1, says="trend: 'control' is a control, which has no history")
     # A result with another control: by the values.
     path = history.add(31, {'sort': 0.0103}, cpu_model_name='EPYC', quiesce_clock='kernel')
     found, = trends(history.root)
     equal((found['by_control'], len(found['levels']) > 2), (False, True), 'without')
+
+
+def check_sensitive(history):
+    """The machine slows the program down half as much as its control, for days on end: that is no change of
+    the program. One that comes together with one of the control is left out."""
+    draw = random.Random(3)
+    for day in range(40):
+        slow = draw.gauss(0, 0.03) + (0.1 if day >= 20 else 0)
+        path = history.add(day, {'sort': 0.010 * (1 + slow / 2), 'control': 0.008 * (1 + slow)},
+                           quiesce_control='./old', quiesce_control_hash='ab12', quiesce_interleaved=2,
+                           cpu_model_name='EPYC', quiesce_clock='kernel', quiesce_order_seed=7)
+        result = json.loads(path.read_text())
+        result['benchmarks'][1]['metadata']['quiesce_role'] = 'control'
+        path.write_text(json.dumps(result))
+    found, = trends(history.root)
+    equal((found['by_control'], len(found['levels'])), (True, 1), found['levels'])
+    check(0.4 < found['control_slope'] < 0.65, found['control_slope'])
+    text = trend(history.root)
+    check('note: the machine slows it down 0.5' in text and ' times as much as its control' in text, text)
+    trend('--fail-worse', 1, history.root)
+
+
+def check_left_out(history):
+    """The program changes on the day on which its control does."""
+    for day in range(40):
+        path = history.add(day, {'sort': 0.010 if day < 20 else 0.0105,
+                                 'control': 0.008 if day < 20 else 0.0088},
+                           quiesce_control='./old', quiesce_control_hash='ab12', quiesce_interleaved=2,
+                           cpu_model_name='EPYC', quiesce_clock='kernel', quiesce_order_seed=7)
+        result = json.loads(path.read_text())
+        result['benchmarks'][1]['metadata']['quiesce_role'] = 'control'
+        path.write_text(json.dumps(result))
+    found, = trends(history.root)
+    equal((found['left_out'], len(found['levels'])), (1, 1), found)
+    text = trend(history.root)
+    check('note: 1 change is left out, which may be what a change of the control leaves\n' in text, text)
 
 
 def check_clock(history):
@@ -355,4 +392,4 @@ def check_refused(history):
 run_tests((function.__name__[6:], with_history(function)) for function in (
     check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order,
     check_late, check_earlier, check_together, check_zones, check_unreadable_date, check_no_date, check_control,
-    check_clock, check_merged, check_nothing, check_refused))
+    check_sensitive, check_left_out, check_clock, check_merged, check_nothing, check_refused))
