@@ -816,10 +816,12 @@ static json_t *random_file(uint64_t *random)
 	json_t *root = json_object(), *benchmarks = json_array();
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		json_t *benchmark = json_object(), *runs = json_array(), *metadata;
+		json_t *benchmark, *runs, *metadata;
 
 		if (json_array_size(benchmarks) > 0 && random_next(random) % 3 == 0)
 			continue;
+		benchmark = json_object();
+		runs = json_array();
 		for (uint64_t n = random_next(random) % 5; n < 5; n++)
 			json_array_append_new(runs, random_run(random));
 		metadata = random_metadata(random);
