@@ -85,22 +85,6 @@ static struct plan *find_plan(const struct plans *plans, size_t target)
 	return NULL;
 }
 
-/* What stands above the runs of an existing benchmark, holds for all of them, and for new ones as
- * well. */
-static void find_common(
-	const struct benchmark *existing, const struct facts *metadata, struct facts *ret)
-{
-	facts_copy(ret, &existing->metadata);
-	joined_reduce(ret, metadata);
-	for (size_t i = ret->n; i-- > 0;) {
-		const char *name = ret->items[i].name;
-
-		if (!facts_find(&existing->kept->above, name) ||
-			kept_find(existing->kept, name, false) > 0)
-			facts_remove(ret, name);
-	}
-}
-
 /* Writes a benchmark of the existing file, with the new runs behind its own if there are any. */
 static int write_existing(
 	struct emit *emit, const struct benchmark *existing, const struct plan *plan)
@@ -117,7 +101,8 @@ static int write_existing(
 	if (plan) {
 		strands[joined.n++] =
 			(struct strand){ .part = plan->part, .metadata = &plan->metadata };
-		find_common(existing, &plan->metadata, &common);
+		facts_copy(&common, &existing->metadata);
+		joined_reduce(&common, &plan->metadata);
 		joined.common = &common;
 		joined.stays = &plan->metadata;
 	}

@@ -785,13 +785,15 @@ static json_t *random_metadata(uint64_t *random)
 		json_object_set_new(
 			metadata, "b\x1b", json_real(0.5 + (double)(random_next(random) % 2)));
 	if (random_next(random) % 2) {
-		snprintf(text, sizeof(text), "t\t%d", (int)(random_next(random) % 2));
-		json_object_set_new(metadata, "quiesce_flags", json_string(text));
+		snprintf(text, sizeof(text), "t%d", (int)(random_next(random) % 2));
+		json_object_set_new(metadata, "note", json_string(text));
 	}
 	if (random_next(random) % 4 == 0)
 		json_object_set_new(metadata, "tags", json_pack("[s, s]", "x", "y"));
 	if (random_next(random) % 4 == 0)
 		json_object_set_new(metadata, "on", json_true());
+	if (random_next(random) % 4 == 0)
+		json_object_set_new(metadata, "quiesce_flags", json_string("irq\t\x1b"));
 	return metadata;
 }
 
@@ -962,20 +964,44 @@ static void check_merge(uint64_t *random, const char *path, const json_t *a, con
 	free(text);
 }
 
-static void check_append(uint64_t *random, const char *path, const json_t *a)
+/* The new runs of benchmark x say what is said of them, and nothing that is not. */
+static void check_new_runs(const char *text, size_t n, int64_t a)
+{
+	json_t *root = json_loads(text, 0, NULL);
+	const json_t *benchmark = find_benchmark(root, "x");
+	size_t n_runs = json_array_size(json_object_get(benchmark, "runs"));
+
+	for (size_t i = n_runs - n; i < n_runs; i++) {
+		json_t *run = whole_run(root, benchmark, i);
+		const json_t *metadata = json_object_get(run, "metadata");
+
+		assert_int_equal(json_integer_value(json_object_get(metadata, "a")), a);
+		assert_string_equal(json_string_value(json_object_get(metadata, "note")), "t0");
+		assert_null(json_object_get(metadata, "b\x1b"));
+		assert_null(json_object_get(metadata, "tags"));
+		assert_null(json_object_get(metadata, "on"));
+		assert_null(json_object_get(metadata, "quiesce_flags"));
+		json_decref(run);
+	}
+	json_decref(root);
+}
+
+static void check_append(uint64_t *random, const char *path, const json_t *old)
 {
 	struct series *series = make_series(1, 2);
-	struct facts facts = make_facts("x", "quiesce_flags", "t\t0", NULL);
+	struct facts facts = make_facts("x", "note", "t0", NULL);
+	int64_t a = (int64_t)(random_next(random) % 2);
 	struct suite *document;
 	char *text;
 	int r;
 
-	facts_set_integer(&facts, "a", (int64_t)(random_next(random) % 2));
-	put_json(random, path, a);
+	facts_set_integer(&facts, "a", a);
+	put_json(random, path, old);
 	document = load_file(path);
 	text = write_text(document, series, facts, &r);
 	assert_int_equal(r, 0);
-	assert_int_equal(check_kept(a, NULL, text), 3);
+	assert_int_equal(check_kept(old, NULL, text), 3);
+	check_new_runs(text, 3, a);
 	suite_free(document);
 	suite_free(load_text(path, text));
 	free(text);
