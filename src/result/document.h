@@ -11,47 +11,12 @@
  * takes it for a calibration run, which all of its commands show or count as such and none mixes
  * with the values. calibrate_warmups is the number of warm-ups.
  *
- * Metadata of a benchmark hold for all of its runs, unless a run says otherwise itself. Each run
- * has these, where they are known:
- *	date, duration (our own stamps), command_max_rss (bytes), load_avg_1min, runnable_threads,
- *	cpu_temp					as pyperf has them
- *	quiesce_start, quiesce_window_kernel, quiesce_window_user, quiesce_user_cpu,
- *	quiesce_system_cpu, quiesce_task_clock, quiesce_run_delay, quiesce_reap,
- *	quiesce_reader_cpu				seconds, where it reads on the same CPUs
- *	quiesce_steal					seconds
- *	quiesce_flags					"preempted,irq"; result/weight.h
- *							derives how much each explains
- *	quiesce_status					wait status, when it is not 0
- *	quiesce_env_pad					bytes, when any run of the series has some
- *	quiesce_order_seed				of the order of programs run in turn
- *	quiesce_turn					the number of the run, where some
- *							before it are left out
- *	quiesce_frequency_khz, quiesce_minor_faults, quiesce_major_faults,
- *	quiesce_voluntary_switches, quiesce_involuntary_switches, quiesce_migrations,
- *	quiesce_cpu_first, quiesce_cpu_last, quiesce_elsewhere,
- *	quiesce_throttles, quiesce_irq_device, quiesce_irq_timer, quiesce_irq_ipi,
- *	quiesce_irq_other				numbers
- *	quiesce_evidence_cpus			over how many CPUs these are sums; absent for one
- *	quiesce_core_khz				the clock of the core, as it was seen
- *	quiesce_deep_idle				seconds in deep idle states
- *	quiesce_mean_khz, quiesce_frequency_changes	of the frequencies that were set
- *	quiesce_core_share_before, quiesce_core_share_after, quiesce_core_share_during
- *							0 to 1, of a whole core
- *	quiesce_irq_lines				"38: virtio2-input.0 x3, 40: ... x1"
- *	quiesce_softirqs				"TIMER x3, SCHED x1"
- *	quiesce_temperature_before, quiesce_temperature_after	degrees Celsius
- *	quiesce_event_NAME				counts
- * and the benchmark itself has unit = "second" and quiesce_clock = "kernel" or "user", the clock of
- * the values. Where the shares of the core are known, it also has quiesce_whole_core, the additions
- * per cycle of a whole core, and quiesce_whole_core_from, which says who saw them: "earlier
- * measurements", or "this measurement" alone.
- *
+ * Metadata of a benchmark hold for all of its runs, unless a run says otherwise itself. What each
+ * run has, where it is known, is the table of result/runfact.c; quiesce-result(5) has it in words,
+ * and what the benchmark itself has: unit = "second", and in quiesce_clock the clock of the values.
  * A benchmark of values that a program measured itself (struct document_part) has all values of a
- * run in that run, its warm-ups beside them, and `loops` in each run. Instead of quiesce_clock it
- * has inner_loops, quiesce_stamps ("tsc"), quiesce_stamps_empty (seconds that an empty region
- * takes), quiesce_stamps_resolution (seconds), quiesce_stamps_empty_share (the mean share of empty
- * regions in a value), quiesce_waiting (the share of waiting for the CPU), and figures of the
- * program's own, in the mean: quiesce_figure_NAME, and quiesce_amount_NAME in one unit of work.
+ * run in that run, its warm-ups beside them, and `loops` in each run; instead of quiesce_clock it
+ * has inner_loops and quiesce_stamps.
  */
 #ifndef QUIESCE_RESULT_DOCUMENT_H
 #define QUIESCE_RESULT_DOCUMENT_H

@@ -81,7 +81,7 @@ int metadata_parse_date(const char *text, int64_t *ret);
 const char *metadata_get_stamper(const struct facts *metadata);
 /* The clock that such a fact tells: an enum window_clock, or -1 when it tells none. */
 int metadata_get_clock(const struct fact *clock);
-/* What a whole core does, and who saw it (document.h). */
+/* What a whole core does, and who saw it (quiesce-result(5)). */
 #define METADATA_WHOLE_CORE "quiesce_whole_core"
 #define METADATA_WHOLE_CORE_FROM "quiesce_whole_core_from"
 #define METADATA_WHOLE_CORE_KNOWN "earlier measurements"

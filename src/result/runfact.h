@@ -104,7 +104,10 @@ struct run_cause {
 };
 
 struct run_fact {
-	const char *key;  /* in the metadata of a result; NULL: it is derived from others */
+	const char *key; /* in the metadata of a result; NULL: it is derived from others */
+	/* What it is, as quiesce-result(5) prints it (scdoc(5)), without its unit; NULL: the next
+	 * one tells, too. */
+	const char *means;
 	const char *name; /* in dump --json, as a metric and in CSV; NULL: it is in none of these */
 	const char *csv;  /* where CSV calls it otherwise */
 	/* Which column of CSV it is among those of all series, from 1. 0: it is one of the
