@@ -207,41 +207,42 @@ static int add_row(const struct table_context *context, const struct row *row)
 	return table_add(context->table, texts);
 }
 
-/* The numbers, or the texts, of the run's evidence. */
-static int emit_facts_of(struct emit *emit, const struct run_place *place, bool texts)
+static int emit_fact(struct emit *emit, const struct run_fact *fact, const struct run_place *place)
 {
-	for (size_t i = 0; i < run_n_facts; i++) {
-		const struct run_fact *fact = &run_facts[i];
-		struct fact value;
-		int r;
+	struct fact value;
+	int r = run_fact_get(fact, place, &value);
 
-		if (fact->part != PART_EVIDENCE || !fact->name || run_fact_is_text(fact) != texts)
-			continue;
-		r = run_fact_get(fact, place, &value);
-		if (r < 0)
-			return r;
-		if (r == 0)
-			continue;
-		if (value.type == FACT_STRING)
-			emit_string(emit, fact->name, value.string);
-		else if (value.type == FACT_REAL)
-			emit_real(emit, fact->name, value.real);
-		else
-			emit_integer(emit, fact->name, value.integer);
-		run_fact_clear(&value);
-	}
+	if (r <= 0)
+		return r;
+	if (value.type == FACT_STRING)
+		emit_string(emit, fact->name, value.string);
+	else if (value.type == FACT_REAL)
+		emit_real(emit, fact->name, value.real);
+	else
+		emit_integer(emit, fact->name, value.integer);
+	run_fact_clear(&value);
 	return 0;
 }
 
+/* The numbers, then the texts, then the events. */
 static int emit_evidence(struct emit *emit, const struct series *series, size_t run)
 {
 	struct run_place place = run_place_of(series, run, NULL);
-	int r;
+	const struct run_fact *texts[RUN_FACTS_MAX];
+	size_t n_texts = 0;
+	int r = 0;
 
 	emit_object(emit, "evidence");
-	r = emit_facts_of(emit, &place, false);
-	if (r >= 0)
-		r = emit_facts_of(emit, &place, true);
+	for (size_t i = 0; r >= 0 && i < run_n_facts; i++) {
+		if (run_facts[i].part != PART_EVIDENCE || !run_facts[i].name)
+			continue;
+		if (run_fact_is_text(&run_facts[i]))
+			texts[n_texts++] = &run_facts[i];
+		else
+			r = emit_fact(emit, &run_facts[i], &place);
+	}
+	for (size_t i = 0; r >= 0 && i < n_texts; i++)
+		r = emit_fact(emit, texts[i], &place);
 	for (size_t i = 0; i < series->n_events; i++) {
 		double count = series->counters[run * series->n_events + i];
 
