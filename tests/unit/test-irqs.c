@@ -129,10 +129,31 @@ static void test_follow(void **state _unused_)
 	}
 }
 
+/* Lines that were read already are not read again, whatever the machine of the test has. */
+static void test_read_once(void **state _unused_)
+{
+	static const struct row before[ROWS] = { { 5, "a" } }, now[ROWS] = { { 7, "a" } };
+	struct journal *first = make_journal(before, 1), *second = make_journal(before, 1);
+	struct irqlines lines = make_lines(now);
+	char path[IRQLINE_PATH_SIZE];
+
+	lines.directory = opendir("/");
+	assert_non_null(lines.directory);
+	assert_int_equal(irqs_follow(first, &lines), 0);
+	assert_int_equal(irqs_follow(second, &lines), 0);
+	irqline_affinity_path(7, path);
+	assert_string_equal(first->entries[0].path, path);
+	assert_string_equal(second->entries[0].path, path);
+	journal_free(first);
+	journal_free(second);
+	irqlines_clear(&lines);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_read_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
