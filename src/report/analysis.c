@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/macro.h"
+#include "basic/xalloc.h"
 #include "report/analysis.h"
 
 /* Finds the levels of the units, in their order. *ret_stats are the statistics of the units; their
@@ -20,7 +21,7 @@ static int analyse_units(
 		analysis->n_units = benchmark->n_values;
 		return levels_find(benchmark->values, benchmark->n_values, &analysis->levels);
 	}
-	r = benchmark_units(benchmark, &units, &analysis->n_units);
+	r = xcheck(benchmark_units(benchmark, &units, &analysis->n_units));
 	if (r >= 0)
 		r = levels_find(units, analysis->n_units, &analysis->levels);
 	if (r >= 0)
@@ -31,9 +32,8 @@ static int analyse_units(
 static int analyse_values(const struct benchmark *benchmark, struct analysis *analysis)
 {
 	analysis->n = benchmark->n_values;
-	analysis->sorted = reallocarray(NULL, analysis->n, sizeof(*analysis->sorted));
-	if (!analysis->sorted)
-		return -ENOMEM;
+	analysis->sorted =
+		xptr((double *)reallocarray(NULL, analysis->n, sizeof(*analysis->sorted)));
 	memcpy(analysis->sorted, benchmark->values, analysis->n * sizeof(*analysis->sorted));
 	return stats_compute(analysis->sorted, analysis->n, &analysis->stats);
 }
@@ -43,11 +43,10 @@ static int analyse_values(const struct benchmark *benchmark, struct analysis *an
 static int analyse_levelled(const struct benchmark *benchmark, const double *units,
 	const double *levelled, size_t n, struct stats *ret)
 {
-	_cleanup_free_ double *values = reallocarray(NULL, benchmark->n_values, sizeof(*values));
+	_cleanup_free_ double *values =
+		xptr(reallocarray(NULL, benchmark->n_values, sizeof(*values)));
 	size_t at = 0;
 
-	if (!values)
-		return -ENOMEM;
 	memcpy(values, benchmark->values, benchmark->n_values * sizeof(*values));
 	for (size_t run = 0; run < benchmark->series->n_samples && at < n; run++) {
 		size_t first, n_values;
@@ -82,17 +81,14 @@ static int analyse_fleet(const struct benchmark *benchmark, struct analysis *ana
 	if (r >= 0)
 		r = fleet_estimate(fleet, &analysis->fleet);
 	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	r = benchmark_units(benchmark, &units, &n);
+		return 0;
+	r = xcheck(benchmark_units(benchmark, &units, &n));
 	if (r < 0)
 		return r;
-	levelled = reallocarray(NULL, n, sizeof(*levelled));
-	if (!levelled)
-		return -ENOMEM;
+	levelled = xptr(reallocarray(NULL, n, sizeof(*levelled)));
 	memcpy(levelled, units, n * sizeof(*levelled));
-	r = fleet_level_units(benchmark, levelled, n);
-	if (r >= 0)
-		r = analyse_levelled(benchmark, units, levelled, n, ret_stats);
+	fleet_level_units(benchmark, levelled, n);
+	r = analyse_levelled(benchmark, units, levelled, n, ret_stats);
 	return r < 0 ? r : levels_find(levelled, n, ret_within);
 }
 
@@ -105,9 +101,7 @@ int analysis_new(const struct benchmark *benchmark, struct analysis **ret)
 
 	if (benchmark->n_values == 0)
 		return -ENODATA;
-	analysis = calloc(1, sizeof(*analysis));
-	if (!analysis)
-		return -ENOMEM;
+	analysis = xptr(calloc(1, sizeof(*analysis)));
 	/* One after the other, so that their temporary memory does not add up. */
 	r = analyse_units(benchmark, analysis, &unit_stats);
 	if (r >= 0)

@@ -6,6 +6,7 @@
 
 #include "basic/macro.h"
 #include "basic/units.h"
+#include "basic/xalloc.h"
 #include "report/fleet.h"
 #include "result/metadata.h"
 #include "stats/shift.h"
@@ -110,10 +111,8 @@ static int compare_ids(const void *a, const void *b)
 int fleet_count_machines(const struct benchmark *b, size_t *ret)
 {
 	size_t n = fleet_count_sittings(b);
-	_cleanup_free_ struct fleet_sitting *sittings = calloc(n, sizeof(*sittings));
+	_cleanup_free_ struct fleet_sitting *sittings = xptr(calloc(n, sizeof(*sittings)));
 
-	if (!sittings)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		(void)fleet_describe_sitting(b, i, &sittings[i]);
 	qsort(sittings, n, sizeof(*sittings), compare_ids);
@@ -151,18 +150,16 @@ static bool sort_pieces(struct fleet *fleet)
 }
 
 /* Joins the pieces of each sitting. */
-static int join_pieces(struct fleet *fleet)
+static void join_pieces(struct fleet *fleet)
 {
 	double *logarithms;
 	size_t n = 0, at = 0;
 
 	if (!sort_pieces(fleet))
-		return 0;
+		return;
 	for (size_t i = 0; i < fleet->n; i++)
 		at += fleet->sittings[i].n;
-	logarithms = reallocarray(NULL, at, sizeof(*logarithms));
-	if (!logarithms)
-		return -ENOMEM;
+	logarithms = xptr(reallocarray(NULL, at, sizeof(*logarithms)));
 	at = 0;
 	for (size_t i = 0; i < fleet->n; i++) {
 		struct fleet_sitting piece = fleet->sittings[i];
@@ -178,7 +175,6 @@ static int join_pieces(struct fleet *fleet)
 	fleet->n = n;
 	free(fleet->logarithms);
 	fleet->logarithms = logarithms;
-	return 0;
 }
 
 /* The logarithm of the unit of each run that counts. A single run has the median of its values. */
@@ -186,7 +182,7 @@ static int make_logarithms(const struct benchmark *b, double *logarithms)
 {
 	_cleanup_free_ double *units = NULL;
 	size_t n = 0;
-	int r = benchmark_units(b, &units, &n);
+	int r = xcheck(benchmark_units(b, &units, &n));
 
 	if (r < 0)
 		return r;
@@ -228,28 +224,23 @@ static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *
 
 int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **ret)
 {
-	_cleanup_(fleet) struct fleet *fleet = calloc(1, sizeof(*fleet));
+	_cleanup_(fleet) struct fleet *fleet = xptr(calloc(1, sizeof(*fleet)));
 	size_t n_sittings = 0, n_values = 0, at = 0;
 	int r = 0;
 
-	if (!fleet)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		n_sittings += fleet_count_sittings(results[i]);
 		n_values += results[i]->n_values;
 	}
-	fleet->sittings = calloc(n_sittings, sizeof(*fleet->sittings));
-	fleet->logarithms = calloc(MAX(n_values, (size_t)1), sizeof(*fleet->logarithms));
-	if (!fleet->sittings || !fleet->logarithms)
-		return -ENOMEM;
+	fleet->sittings = xptr(calloc(n_sittings, sizeof(*fleet->sittings)));
+	fleet->logarithms = xptr(calloc(MAX(n_values, (size_t)1), sizeof(*fleet->logarithms)));
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		r = add_sittings(fleet, results[i], fleet->logarithms + at);
 		at += results[i]->n_values;
 	}
-	if (r >= 0)
-		r = join_pieces(fleet);
 	if (r < 0)
 		return r;
+	join_pieces(fleet);
 	for (size_t i = 0; i < fleet->n; i++)
 		fleet->n_machines += i == 0 ||
 			!fleet_is_same_machine(&fleet->sittings[i - 1], &fleet->sittings[i]);
@@ -266,15 +257,12 @@ void fleet_free(struct fleet *fleet)
 	free(fleet);
 }
 
-int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n)
+void fleet_level_units(const struct benchmark *benchmark, double *units, size_t n)
 {
-	_cleanup_free_ double *scratch = reallocarray(NULL, n, sizeof(*scratch));
+	_cleanup_free_ double *scratch = xptr(reallocarray(NULL, n, sizeof(*scratch)));
+	double median = stats_find_median(units, n, scratch);
 	size_t run = 0, at = 0;
-	double median;
 
-	if (!scratch)
-		return -ENOMEM;
-	median = stats_find_median(units, n, scratch);
 	for (size_t i = 0; i < benchmark->series->n_sittings; i++) {
 		size_t first = at;
 		double factor;
@@ -287,7 +275,6 @@ int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n
 		for (size_t k = first; isfinite(factor) && k < at; k++)
 			units[k] *= factor;
 	}
-	return 0;
 }
 
 /* The number of sittings, from `first` on, on the machine of `first`. */
@@ -304,20 +291,17 @@ static size_t count_machine(const struct fleet *fleet, size_t first)
 /* --- Numbers --- */
 
 /* Sorted copies of the runs of two sittings; one allocation, in *ret_a. */
-static int sort_runs(const struct fleet_sitting *a, const struct fleet_sitting *b, double **ret_a,
+static void sort_runs(const struct fleet_sitting *a, const struct fleet_sitting *b, double **ret_a,
 	double **ret_b)
 {
-	double *x = reallocarray(NULL, a->n + b->n, sizeof(*x));
+	double *x = xptr(reallocarray(NULL, a->n + b->n, sizeof(*x)));
 
-	if (!x)
-		return -ENOMEM;
 	memcpy(x, a->logarithms, a->n * sizeof(*x));
 	memcpy(x + a->n, b->logarithms, b->n * sizeof(*x));
 	stats_sort(x, a->n);
 	stats_sort(x + a->n, b->n);
 	*ret_a = x;
 	*ret_b = x + a->n;
-	return 0;
 }
 
 /* The variance of the mean; NAN when there is one value. */
@@ -337,52 +321,38 @@ static double variance_of_mean(const double *values, const double *minus, size_t
 }
 
 /* The median of a sitting. */
-static int describe_level(
-	const struct fleet_sitting *sitting, size_t group, struct nested_value *ret)
+static struct nested_value describe_level(const struct fleet_sitting *sitting, size_t group)
 {
-	_cleanup_free_ double *sorted = reallocarray(NULL, sitting->n, sizeof(*sorted));
+	_cleanup_free_ double *sorted = xptr(reallocarray(NULL, sitting->n, sizeof(*sorted)));
 
-	if (!sorted)
-		return -ENOMEM;
 	memcpy(sorted, sitting->logarithms, sitting->n * sizeof(*sorted));
 	stats_sort(sorted, sitting->n);
-	*ret = (struct nested_value){
+	return (struct nested_value){
 		.group = group,
 		.value = stats_median(sorted, sitting->n),
 		.run_variance = variance_of_mean(sitting->logarithms, NULL, sitting->n),
 		.n_runs = (double)sitting->n,
 	};
-	return 0;
 }
 
-static int make_levels(const struct fleet *fleet, struct nested_value **ret)
+static struct nested_value *make_levels(const struct fleet *fleet)
 {
-	_cleanup_free_ struct nested_value *values = calloc(fleet->n, sizeof(*values));
+	struct nested_value *values = xptr(calloc(fleet->n, sizeof(*values)));
 	size_t group = 0;
 
-	if (!values)
-		return -ENOMEM;
 	for (size_t i = 0; i < fleet->n; i++) {
-		int r;
-
 		group += i > 0 &&
 			!fleet_is_same_machine(&fleet->sittings[i - 1], &fleet->sittings[i]);
-		r = describe_level(&fleet->sittings[i], group, &values[i]);
-		if (r < 0)
-			return r;
+		values[i] = describe_level(&fleet->sittings[i], group);
 	}
-	*ret = TAKE_PTR(values);
-	return 0;
+	return values;
 }
 
 int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n)
 {
-	_cleanup_free_ struct nested_value *values = NULL;
-	_cleanup_free_ double *means = calloc(fleet->n_machines, sizeof(*means));
-	int r = means ? make_levels(fleet, &values) : -ENOMEM;
+	_cleanup_free_ struct nested_value *values = make_levels(fleet);
+	double *means = xptr(calloc(fleet->n_machines, sizeof(*means)));
 
-	if (r < 0)
-		return r;
 	for (size_t i = 0, end; i < fleet->n; i = end) {
 		double mean = 0;
 
@@ -391,17 +361,16 @@ int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n)
 		means[values[i].group] = exp(mean);
 	}
 	stats_sort(means, fleet->n_machines);
-	*ret = TAKE_PTR(means);
+	*ret = means;
 	*ret_n = fleet->n_machines;
 	return 0;
 }
 
 int fleet_estimate(const struct fleet *fleet, struct nested *ret)
 {
-	_cleanup_free_ struct nested_value *values = NULL;
-	int r = make_levels(fleet, &values);
+	_cleanup_free_ struct nested_value *values = make_levels(fleet);
 
-	return r < 0 ? r : nested_compute(values, fleet->n, ret);
+	return nested_compute(values, fleet->n, ret);
 }
 
 /* --- Two programs --- */
@@ -433,16 +402,14 @@ static double harmonic_mean(double a, double b)
 }
 
 /* Adds a sitting in which both programs were measured. */
-static int add_common(
+static void add_common(
 	const struct fleet_sitting *old, const struct fleet_sitting *new, struct changes *changes)
 {
 	bool in_turn = old->has_seed && new->has_seed && old->seed == new->seed;
 	_cleanup_free_ double *a = NULL;
 	double *b, variance;
-	int r = sort_runs(old, new, &a, &b);
 
-	if (r < 0)
-		return r;
+	sort_runs(old, new, &a, &b);
 	/* A disturbance of both runs of a pair is not in their difference. */
 	variance = in_turn ? variance_of_mean(new->logarithms, old->logarithms, MIN(old->n, new->n))
 			   : variance_of_mean(old->logarithms, NULL, old->n) +
@@ -456,46 +423,37 @@ static int add_common(
 		.n_runs = in_turn ? (double)MIN(old->n, new->n)
 				  : harmonic_mean((double)old->n, (double)new->n),
 	};
-	return 0;
 }
 
 /* The mean of every `step`th of n sittings from `first` on. */
-static int average(const struct fleet_sitting *sittings, size_t n, size_t first, size_t step,
-	struct nested_value *ret)
+static struct nested_value average(
+	const struct fleet_sitting *sittings, size_t n, size_t first, size_t step)
 {
+	struct nested_value mean = { 0 };
 	double count = 0;
 
-	*ret = (struct nested_value){ 0 };
 	for (size_t i = first; i < n; i += step) {
-		struct nested_value level;
-		int r = describe_level(&sittings[i], 0, &level);
+		struct nested_value level = describe_level(&sittings[i], 0);
 
-		if (r < 0)
-			return r;
 		count++;
-		ret->value += (level.value - ret->value) / count;
-		ret->run_variance += level.run_variance;
-		ret->n_runs += level.n_runs;
+		mean.value += (level.value - mean.value) / count;
+		mean.run_variance += level.run_variance;
+		mean.n_runs += level.n_runs;
 	}
-	ret->run_variance /= count * count;
-	return 0;
+	mean.run_variance /= count * count;
+	return mean;
 }
 
 /* No sitting has both programs: the first old sitting and the first new one are compared, and so
  * on. Where one side has more sittings, several of them are joined to one. */
-static int add_separate(const struct fleet_sitting *old, size_t n_old,
+static void add_separate(const struct fleet_sitting *old, size_t n_old,
 	const struct fleet_sitting *new, size_t n_new, struct changes *changes)
 {
 	size_t n = MIN(n_old, n_new);
 
 	for (size_t i = 0; i < n; i++) {
-		struct nested_value a, b;
-		int r = average(old, n_old, i, n, &a);
+		struct nested_value a = average(old, n_old, i, n), b = average(new, n_new, i, n);
 
-		if (r >= 0)
-			r = average(new, n_new, i, n, &b);
-		if (r < 0)
-			return r;
 		changes->items[changes->n++] = (struct nested_value){
 			.group = changes->n_machines,
 			.value = b.value - a.value,
@@ -507,36 +465,31 @@ static int add_separate(const struct fleet_sitting *old, size_t n_old,
 	count_sittings(changes, 1, new, n_new);
 	changes->is_split = true;
 	changes->is_joined = changes->is_joined || n_old != n_new;
-	return 0;
 }
 
 /* One machine. */
-static int add_machine(const struct fleet_sitting *old, size_t n_old,
+static void add_machine(const struct fleet_sitting *old, size_t n_old,
 	const struct fleet_sitting *new, size_t n_new, struct changes *changes)
 {
 	size_t before = changes->n;
-	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < n_old; i++)
-		for (size_t k = 0; r >= 0 && k < n_new; k++)
+	for (size_t i = 0; i < n_old; i++)
+		for (size_t k = 0; k < n_new; k++)
 			if (old[i].id && new[k].id && strcmp(old[i].id, new[k].id) == 0)
-				r = add_common(&old[i], &new[k], changes);
-	if (r >= 0 && changes->n == before)
-		r = add_separate(old, n_old, new, n_new, changes);
+				add_common(&old[i], &new[k], changes);
+	if (changes->n == before)
+		add_separate(old, n_old, new, n_new, changes);
 	changes->n_machines++;
-	return r;
 }
 
-static int find_changes(
-	const struct fleet *old, const struct fleet *new, struct changes *changes, size_t *ret_left)
+/* Returns how many machines have only one of the two programs. */
+static size_t find_changes(
+	const struct fleet *old, const struct fleet *new, struct changes *changes)
 {
 	size_t i = 0, k = 0, left = 0;
-	int r = 0;
 
-	changes->items = calloc(old->n + new->n, sizeof(*changes->items));
-	if (!changes->items)
-		return -ENOMEM;
-	while (r >= 0 && (i < old->n || k < new->n)) {
+	changes->items = xptr(calloc(old->n + new->n, sizeof(*changes->items)));
+	while (i < old->n || k < new->n) {
 		size_t n_old = i < old->n ? count_machine(old, i) : 0;
 		size_t n_new = k < new->n ? count_machine(new, k) : 0;
 		int order = n_old == 0 ? 1
@@ -544,26 +497,20 @@ static int find_changes(
 				       : compare_machines(&old->sittings[i], &new->sittings[k]);
 
 		if (order == 0)
-			r = add_machine(
-				&old->sittings[i], n_old, &new->sittings[k], n_new, changes);
+			add_machine(&old->sittings[i], n_old, &new->sittings[k], n_new, changes);
 		left += order != 0;
 		i += order <= 0 ? n_old : 0;
 		k += order >= 0 ? n_new : 0;
 	}
-	*ret_left = left;
-	return r;
+	return left;
 }
 
 static int compare_others(
 	const struct fleet *old, const struct fleet *new, struct fleet_change *ret)
 {
-	_cleanup_free_ struct nested_value *a = NULL, *b = NULL;
-	int r = make_levels(old, &a);
+	_cleanup_free_ struct nested_value *a = make_levels(old), *b = make_levels(new);
+	int r = nested_compare(a, old->n, b, new->n, &ret->nested);
 
-	if (r >= 0)
-		r = make_levels(new, &b);
-	if (r >= 0)
-		r = nested_compare(a, old->n, b, new->n, &ret->nested);
 	ret->within = false;
 	ret->n_machines[0] = old->n_machines;
 	ret->n_machines[1] = new->n_machines;
@@ -578,12 +525,11 @@ int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet
 {
 	struct fleet_change change = { .within = true };
 	struct changes changes = { 0 };
-	int r = find_changes(old, new, &changes, &change.n_left_out);
+	int r;
 
-	if (r >= 0 && changes.n_machines < 2)
-		r = compare_others(old, new, &change);
-	else if (r >= 0)
-		r = nested_compute(changes.items, changes.n, &change.nested);
+	change.n_left_out = find_changes(old, new, &changes);
+	r = changes.n_machines < 2 ? compare_others(old, new, &change)
+				   : nested_compute(changes.items, changes.n, &change.nested);
 	if (r >= 0 && change.within) {
 		change.n_machines[0] = change.n_machines[1] = changes.n_machines;
 		memcpy(change.n_sittings, changes.n_sittings, sizeof(change.n_sittings));

@@ -47,7 +47,7 @@ struct fleet {
  * The sittings of a benchmark, or of its results in several files. Each run is one number, even
  * where a benchmark has only one run: the values of a run tell nothing about other runs. Runs that
  * do not follow each other, but have the machine and the sitting's name in common, are one sitting.
- * -ERANGE when a value is not above 0, -ENODATA without values, -ENOMEM.
+ * -ERANGE when a value is not above 0, -ENODATA without values.
  */
 int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **ret);
 void fleet_free(struct fleet *fleet);
@@ -57,15 +57,15 @@ DEFINE_CLEANUP(fleet, fleet_free);
  * the index behind the sitting's last run. A benchmark that is not from a file has one sitting. */
 size_t fleet_describe_sitting(const struct benchmark *b, size_t at, struct fleet_sitting *ret);
 size_t fleet_count_sittings(const struct benchmark *b);
-/* The number of machines on which the runs were made. -ENOMEM. */
+/* The number of machines on which the runs were made. 0. */
 int fleet_count_machines(const struct benchmark *b, size_t *ret);
 
 /* Whether one of these results is of another machine than the first one. */
 bool fleet_is_needed(const struct benchmark *const *results, size_t n);
 bool fleet_is_same_machine(const struct fleet_sitting *a, const struct fleet_sitting *b);
 /* Brings the units of a benchmark (benchmark_units(), in the order of the runs) to one level: the
- * units of each sitting are multiplied so that their median is the median of all units. -ENOMEM. */
-int fleet_level_units(const struct benchmark *benchmark, double *units, size_t n);
+ * units of each sitting are multiplied so that their median is the median of all units. */
+void fleet_level_units(const struct benchmark *benchmark, double *units, size_t n);
 /* For each machine the middle of its sittings, as a value and not as a logarithm; sorted, malloc'd.
  */
 int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n);

@@ -7,6 +7,7 @@
 
 #include "basic/array.h"
 #include "basic/macro.h"
+#include "basic/xalloc.h"
 #include "report/fleet.h"
 #include "report/machines.h"
 #include "result/metadata.h"
@@ -81,14 +82,10 @@ const char *oddity_name(enum oddity oddity)
 
 int machines_new(struct machines **ret)
 {
-	_cleanup_(machines) struct machines *machines = calloc(1, sizeof(*machines));
+	struct machines *machines = xptr(calloc(1, sizeof(*machines)));
 
-	if (!machines)
-		return -ENOMEM;
-	machines->cells = calloc(1, sizeof(*machines->cells));
-	if (!machines->cells)
-		return -ENOMEM;
-	*ret = TAKE_PTR(machines);
+	machines->cells = xptr(calloc(1, sizeof(*machines->cells)));
+	*ret = machines;
 	return 0;
 }
 
@@ -123,76 +120,51 @@ static int compare_keys(const void *a, const void *b)
 	return order != 0 ? order : strcmp(x->model, y->model);
 }
 
-static int grow_machines(struct machines *machines)
+static void grow_machines(struct machines *machines)
 {
 	struct machine_cells *cells = machines->cells;
 	size_t capacity = cells->n_machines_capacity;
-	int r;
 
 	/* Both arrays have room for as many as the smaller one. */
-	r = array_grow(&machines->items, sizeof(*machines->items), machines->n, &capacity);
-	if (r < 0)
-		return r;
-	return array_grow(
-		&cells->sums, sizeof(*cells->sums), machines->n, &cells->n_machines_capacity);
+	xcheck(array_grow(&machines->items, sizeof(*machines->items), machines->n, &capacity));
+	xcheck(array_grow(
+		&cells->sums, sizeof(*cells->sums), machines->n, &cells->n_machines_capacity));
 }
 
 /* The machine of a sitting, perhaps a new one. */
-static int find_machine(struct machines *machines, const struct fleet_sitting *sitting, size_t *ret)
+static size_t find_machine(struct machines *machines, const struct fleet_sitting *sitting)
 {
 	struct key wanted = { sitting->node, sitting->model, 0 }, *key;
 	struct key *const *found = tfind(&wanted, &machines->cells->tree, compare_keys);
 	struct machine_figures *item;
-	int r;
 
-	if (found) {
-		*ret = (*found)->index;
-		return 0;
-	}
-	r = grow_machines(machines);
-	if (r < 0)
-		return r;
+	if (found)
+		return (*found)->index;
+	grow_machines(machines);
 	item = &machines->items[machines->n];
-	*item = (struct machine_figures){ .node = strdup(sitting->node),
-		.model = strdup(sitting->model) };
+	*item = (struct machine_figures){ .node = xptr(strdup(sitting->node)),
+		.model = xptr(strdup(sitting->model)) };
 	machines->cells->sums[machines->n] = (struct evidence_sums){ 0 };
-	machines->n++;
-	key = malloc(sizeof(*key));
-	if (!key || !item->node || !item->model) {
-		free(key);
-		return -ENOMEM;
-	}
-	*key = (struct key){ item->node, item->model, machines->n - 1 };
-	if (!tsearch(key, &machines->cells->tree, compare_keys)) {
-		free(key);
-		return -ENOMEM;
-	}
-	*ret = key->index;
-	return 0;
+	key = xptr(malloc(sizeof(*key)));
+	*key = (struct key){ item->node, item->model, machines->n++ };
+	(void)xptr(tsearch(key, &machines->cells->tree, compare_keys));
+	return key->index;
 }
 
 /* Most often, files have the same benchmarks in the same order. */
-static int find_benchmark(struct machines *machines, const char *name, size_t guess, size_t *ret)
+static size_t find_benchmark(struct machines *machines, const char *name, size_t guess)
 {
 	struct machine_cells *cells = machines->cells;
-	char **names;
 
-	if (guess < machines->n_benchmarks && metadata_equal_strings(cells->names[guess], name)) {
-		*ret = guess;
-		return 0;
-	}
-	for (*ret = 0; *ret < machines->n_benchmarks; ++*ret)
-		if (metadata_equal_strings(cells->names[*ret], name))
-			return 0;
-	names = reallocarray(cells->names, machines->n_benchmarks + 1, sizeof(char *));
-	if (!names)
-		return -ENOMEM;
-	cells->names = names;
-	names[*ret] = strdup(name);
-	if (!names[*ret])
-		return -ENOMEM;
-	machines->n_benchmarks++;
-	return 0;
+	if (guess < machines->n_benchmarks && metadata_equal_strings(cells->names[guess], name))
+		return guess;
+	for (size_t i = 0; i < machines->n_benchmarks; i++)
+		if (metadata_equal_strings(cells->names[i], name))
+			return i;
+	cells->names = xptr(
+		(char **)reallocarray(cells->names, machines->n_benchmarks + 1, sizeof(char *)));
+	cells->names[machines->n_benchmarks] = xptr(strdup(name));
+	return machines->n_benchmarks++;
 }
 
 static void add_to(struct mean *mean, double value)
@@ -229,40 +201,30 @@ static void add_runs(
 }
 
 /* The evidence of all runs of a benchmark, each for the machine on which it was made. */
-static int add_evidence(struct machines *machines, const struct benchmark *benchmark)
+static void add_evidence(struct machines *machines, const struct benchmark *benchmark)
 {
 	size_t first = 0;
 
 	for (size_t i = 0; i < fleet_count_sittings(benchmark); i++) {
 		struct fleet_sitting sitting;
-		size_t end = fleet_describe_sitting(benchmark, i, &sitting), machine;
-		int r = find_machine(machines, &sitting, &machine);
+		size_t end = fleet_describe_sitting(benchmark, i, &sitting);
+		size_t machine = find_machine(machines, &sitting);
 
-		if (r < 0)
-			return r;
 		add_runs(benchmark->series, first, end, &machines->cells->sums[machine]);
 		first = end;
 	}
-	return 0;
 }
 
 static int add_cell(struct machines *machines, size_t benchmark, bool is_time,
 	const struct fleet_sitting *sitting)
 {
-	_cleanup_free_ double *sorted = reallocarray(NULL, sitting->n, sizeof(*sorted));
+	_cleanup_free_ double *sorted = xptr(reallocarray(NULL, sitting->n, sizeof(*sorted)));
 	struct machine_cells *cells = machines->cells;
+	size_t machine = find_machine(machines, sitting);
 	struct stats stats;
-	size_t machine;
 	int r;
 
-	if (!sorted)
-		return -ENOMEM;
-	r = find_machine(machines, sitting, &machine);
-	if (r < 0)
-		return r;
-	r = array_grow(&cells->items, sizeof(*cells->items), cells->n, &cells->capacity);
-	if (r < 0)
-		return r;
+	xcheck(array_grow(&cells->items, sizeof(*cells->items), cells->n, &cells->capacity));
 	memcpy(sorted, sitting->logarithms, sitting->n * sizeof(*sorted));
 	r = stats_compute(sorted, sitting->n, &stats);
 	if (r < 0)
@@ -293,10 +255,10 @@ int machines_add(struct machines *machines, const struct suite *suite, const cha
 		r = fleet_new(&benchmark, 1, &fleet);
 		if (r == -ENODATA || r == -ERANGE)
 			continue;
-		if (r >= 0)
-			r = find_benchmark(machines, benchmark->name, i, &index);
-		if (r >= 0)
-			r = add_evidence(machines, benchmark);
+		if (r < 0)
+			return r;
+		index = find_benchmark(machines, benchmark->name, i);
+		add_evidence(machines, benchmark);
 		for (size_t k = 0; r >= 0 && k < fleet->n; k++)
 			r = add_cell(machines, index, unit_is_time(benchmark->unit),
 				&fleet->sittings[k]);
@@ -429,11 +391,10 @@ static const struct question questions[] = {
 	{ offsetof(struct machine_figures, temperature), false, HEAT_LEAST, ODD_HOTTER, 0 },
 };
 
-static int ask(struct machines *machines, const struct question *question, double *values,
+static void ask(struct machines *machines, const struct question *question, double *values,
 	double *scratch, bool *odd)
 {
 	double least = question->is_ratio ? log1p(question->least) : question->least, center;
-	int r;
 
 	for (size_t i = 0; i < machines->n; i++) {
 		double figure =
@@ -441,31 +402,27 @@ static int ask(struct machines *machines, const struct question *question, doubl
 
 		values[i] = !question->is_ratio ? figure : figure > 0 ? log(figure) : NAN;
 	}
-	r = esd_find(values, machines->n, odd);
+	esd_find(values, machines->n, odd);
 	center = middle(values, machines->n, scratch);
-	for (size_t i = 0; r >= 0 && i < machines->n; i++) {
+	for (size_t i = 0; i < machines->n; i++) {
 		if (odd[i] && values[i] - center >= least)
 			machines->items[i].odd |= question->if_more;
 		if (odd[i] && center - values[i] >= least)
 			machines->items[i].odd |= question->if_less;
 	}
-	return r;
 }
 
 int machines_settle(struct machines *machines)
 {
 	size_t n = MAX(machines->cells->n, machines->n) + 1;
-	_cleanup_free_ double *values = calloc(n, sizeof(*values));
-	_cleanup_free_ double *scratch = calloc(n, sizeof(*scratch));
-	_cleanup_free_ bool *odd = calloc(machines->n + 1, sizeof(*odd));
-	int r = 0;
+	_cleanup_free_ double *values = xptr(calloc(n, sizeof(*values)));
+	_cleanup_free_ double *scratch = xptr(calloc(n, sizeof(*scratch)));
+	_cleanup_free_ bool *odd = xptr(calloc(machines->n + 1, sizeof(*odd)));
 
-	if (!values || !scratch || !odd)
-		return -ENOMEM;
 	join_sittings(machines);
 	compare_machines(machines, values, scratch);
 	set_figures(machines, values, scratch);
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(questions); i++)
-		r = ask(machines, &questions[i], values, scratch, odd);
-	return r;
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
+		ask(machines, &questions[i], values, scratch, odd);
+	return 0;
 }

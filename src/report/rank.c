@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "basic/macro.h"
 #include "basic/text.h"
+#include "basic/xalloc.h"
 #include "report/compare.h"
 #include "report/rank.h"
 #include "report/settle.h"
@@ -97,7 +97,7 @@ void rank_orient(const struct comparison *c, const struct benchmark **ret_fast,
 		: c->ratio;
 }
 
-static int append_line(struct text *t, const struct comparison *c)
+static void append_line(struct text *t, const struct comparison *c)
 {
 	_cleanup_free_ char *fast = NULL, *slow = NULL;
 	const struct benchmark *fast_one, *slow_one;
@@ -105,14 +105,12 @@ static int append_line(struct text *t, const struct comparison *c)
 	struct ratio ratio;
 
 	rank_orient(c, &fast_one, &slow_one, &ratio);
-	fast = text_escape_control(fast_one->name);
-	slow = text_escape_control(slow_one->name);
-	if (!fast || !slow)
-		return -ENOMEM;
+	fast = xptr(text_escape_control(fast_one->name));
+	slow = xptr(text_escape_control(slow_one->name));
 	if (c->verdict == VERDICT_UNCLEAR) {
 		text_appendf(t, "unclear whether %s %s %s than %s: %s\n", fast,
 			is_of_speed ? "is" : "has", better_word(c), slow, c->unclear);
-		return 0;
+		return;
 	}
 	if (c->verdict == VERDICT_SAME) {
 		text_appendf(t, "no difference found between %s and %s%s", fast, slow,
@@ -128,7 +126,6 @@ static int append_line(struct text *t, const struct comparison *c)
 		append_interval(t, &ratio);
 	comparison_append_correction(t, c);
 	text_append(t, "\n");
-	return 0;
 }
 
 static int compare_all(
@@ -143,17 +140,17 @@ static int compare_all(
 				programs[fastest], programs[i], programs, n, &comparisons[at++]);
 	/* This program was chosen by its median, which is also what is compared: its differences
 	 * from the others are among the largest of all pairs of programs. */
-	return r < 0 ? r : comparison_settle_chosen(comparisons, n - 1, count_pairs_of(n));
+	if (r >= 0)
+		comparison_settle_chosen(comparisons, n - 1, count_pairs_of(n));
+	return r;
 }
 
 int rank_compare(
 	const struct benchmark *const *programs, size_t n, bool by_speed, struct comparison ***ret)
 {
-	struct comparison **comparisons = calloc(n + 1, sizeof(*comparisons));
+	struct comparison **comparisons = xptr(calloc(n + 1, sizeof(*comparisons)));
 	int r = 0;
 
-	if (!comparisons)
-		return -ENOMEM;
 	if (n > 1)
 		r = compare_all(programs, n, comparisons);
 	if (r < 0) {
@@ -171,24 +168,16 @@ int rank_compare(
 int rank_render(const struct benchmark *const *programs, size_t n, bool by_speed, char **ret)
 {
 	_cleanup_free_ struct comparison **comparisons = NULL;
-	_cleanup_text_ struct text t = { 0 };
-	char *text;
+	struct text t = { 0 };
 	int r;
 
 	r = rank_compare(programs, n, by_speed, &comparisons);
 	if (r < 0)
 		return r;
-	text_append(&t, "");
 	for (size_t i = 0; i + 1 < n; i++) {
-		if (r >= 0)
-			r = append_line(&t, comparisons[i]);
+		append_line(&t, comparisons[i]);
 		comparison_free(comparisons[i]);
 	}
-	if (r < 0)
-		return r;
-	text = text_steal(&t);
-	if (!text)
-		return -ENOMEM;
-	*ret = text;
+	*ret = xptr(text_steal(&t));
 	return 0;
 }

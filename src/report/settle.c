@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "basic/units.h"
+#include "basic/xalloc.h"
 #include "report/settle.h"
 #include "stats/multiple.h"
 #include "stats/shift.h"
@@ -23,19 +23,23 @@ static bool is_decidable(
 }
 
 /* "too few runs: 5 pairs, and at least 6 are needed to find any difference" */
-static int explain_too_few(const struct comparison *c, size_t n_compared, char **ret)
+static char *explain_too_few(const struct comparison *c, size_t n_compared)
 {
 	double wanted = SIGNIFICANCE / (double)n_compared;
+	char *text = NULL;
 
 	if (c->n_pairs > 0)
-		return text_format(ret,
+		xcheck(text_format(&text,
 			"too few runs: %zu pairs, and at least %zu are needed to find any "
 			"difference",
-			c->n_pairs, shift_pairs_needed(wanted));
-	return text_format(ret,
-		"too few %s: %zu and %zu, and at least %zu each are needed to find any difference",
-		comparison_is_of_results(c) ? "results" : "runs", c->old_stats.n, c->new_stats.n,
-		shift_values_needed(wanted));
+			c->n_pairs, shift_pairs_needed(wanted)));
+	else
+		xcheck(text_format(&text,
+			"too few %s: %zu and %zu, and at least %zu each are needed to find any "
+			"difference",
+			comparison_is_of_results(c) ? "results" : "runs", c->old_stats.n,
+			c->new_stats.n, shift_values_needed(wanted)));
+	return text;
 }
 
 /* Whether the change is beyond what the machine may do between two results. */
@@ -56,17 +60,20 @@ static bool is_of_sittings(const struct comparison *c)
 }
 
 /* "measured one after the other, which shows nothing below about 20 %" */
-static int explain_unresolved(const struct comparison *c, char **ret)
+static char *explain_unresolved(const struct comparison *c)
 {
 	char share[UNITS_TEXT_SIZE], control[UNITS_TEXT_SIZE];
+	char *text = NULL;
 
 	units_format_percent(resolution_size(&c->resolution), share);
 	if (c->design == COMPARED_BY_CONTROL)
-		return text_format(ret,
+		xcheck(text_format(&text,
 			"the control itself changed by %s, so nothing shows below about %s",
-			units_format_change(c->control_ratio - 1, control), share);
-	return text_format(
-		ret, "measured one after the other, which shows nothing below about %s", share);
+			units_format_change(c->control_ratio - 1, control), share));
+	else
+		xcheck(text_format(&text,
+			"measured one after the other, which shows nothing below about %s", share));
+	return text;
 }
 
 /* Whether new is larger than old in more pairs of units than it is smaller, which is the direction
@@ -91,20 +98,19 @@ static bool is_less(const struct comparison *c)
 	return c->ratio.ratio == 1 ? !is_more_often(c) : c->ratio.ratio < 1;
 }
 
-static int explain_no_direction(const struct comparison *c, char **ret)
+static char *explain_no_direction(const struct comparison *c)
 {
 	bool are_zero = c->old_stats.median == 0 && c->new_stats.median == 0;
 
-	*ret = strdup(are_zero
+	return xptr(strdup(are_zero
 			? "they differ, but both medians are 0, which have no ratio"
 			: "they differ, but the medians do not tell how, and a value that is not "
-			  "above 0 has no ratio");
-	return *ret ? 0 : -ENOMEM;
+			  "above 0 has no ratio"));
 }
 
-static int explain_carryover(const struct comparison *c, bool is_above, char **ret)
+static char *explain_carryover(const struct comparison *c, bool is_above)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	char alone[UNITS_TEXT_SIZE];
 
 	if (carryover_is_found(&c->carryover)) {
@@ -117,42 +123,38 @@ static int explain_carryover(const struct comparison *c, bool is_above, char **r
 			units_format_change(expm1(c->carryover.alone_change), alone),
 			is_above ? c->new->name : c->old->name);
 	}
-	*ret = text_steal(&t);
-	return *ret ? 0 : -ENOMEM;
+	return xptr(text_steal(&t));
 }
 
-/* Why nothing can be concluded from the test. sorted: the p of all n comparisons that are asked
- * for; n_silent more say nothing. */
-static int explain(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
+/* Why nothing can be concluded from the test; NULL where something can. sorted: the p of all n
+ * comparisons that are asked for; n_silent more say nothing. */
+static char *explain(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
 {
 	bool is_above;
 
 	if (!is_decidable(c, sorted, n, n_silent))
-		return explain_too_few(c, n + n_silent, &c->unclear);
+		return explain_too_few(c, n + n_silent);
 	c->is_unresolved = is_of_sittings(c);
 	if (c->is_unresolved)
-		return explain_unresolved(c, &c->unclear);
+		return explain_unresolved(c);
 	if (!(c->adjusted_p <= SIGNIFICANCE))
-		return 0;
+		return NULL;
 	if (!has_direction(c))
-		return explain_no_direction(c, &c->unclear);
+		return explain_no_direction(c);
 	c->is_unresolved = !is_resolved(c);
 	if (c->is_unresolved)
-		return explain_unresolved(c, &c->unclear);
+		return explain_unresolved(c);
 	is_above = !is_less(c);
 	c->is_carried = carryover_may_be_all(
 		&c->carryover, is_above ? c->ratio.low : c->ratio.high, 1, is_above);
-	return c->is_carried ? explain_carryover(c, is_above, &c->unclear) : 0;
+	return c->is_carried ? explain_carryover(c, is_above) : NULL;
 }
 
-static int decide(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
+static void decide(struct comparison *c, const double *sorted, size_t n, size_t n_silent)
 {
 	c->is_unresolved = c->is_carried = false;
 	if (!c->unclear) {
-		int r = explain(c, sorted, n, n_silent);
-
-		if (r < 0)
-			return r;
+		c->unclear = explain(c, sorted, n, n_silent);
 		c->is_unclear_by_settling = c->unclear;
 	}
 	if (c->unclear)
@@ -161,18 +163,14 @@ static int decide(struct comparison *c, const double *sorted, size_t n, size_t n
 		c->verdict = VERDICT_SAME;
 	else
 		c->verdict = is_less(c) ? VERDICT_FASTER : VERDICT_SLOWER;
-	return 0;
 }
 
-int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all)
+void comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all)
 {
-	_cleanup_free_ double *p = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
-	_cleanup_free_ double *adjusted = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
+	_cleanup_free_ double *p = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p)));
+	_cleanup_free_ double *adjusted = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p)));
 	size_t n_asked = 0, n_others = n_all - n;
-	int r;
 
-	if (!p || !adjusted)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct comparison *c = comparisons[i];
 
@@ -184,19 +182,19 @@ int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n
 			p[n_asked++] = c->p;
 	}
 	memcpy(adjusted, p, n_asked * sizeof(*p));
-	r = adjust_false_discoveries(adjusted, n_asked, n_others);
+	adjust_false_discoveries(adjusted, n_asked, n_others);
 	stats_sort(p, n_asked);
-	for (size_t i = 0, at = 0; r >= 0 && i < n; i++) {
+	for (size_t i = 0, at = 0; i < n; i++) {
 		comparisons[i]->adjusted_p = comparisons[i]->unclear ? NAN : adjusted[at];
 		at += !comparisons[i]->unclear;
-		r = decide(comparisons[i], p, n_asked, n_others);
+		decide(comparisons[i], p, n_asked, n_others);
 	}
-	return r;
 }
 
 int comparison_settle(struct comparison **comparisons, size_t n)
 {
-	return comparison_settle_chosen(comparisons, n, n);
+	comparison_settle_chosen(comparisons, n, n);
+	return 0;
 }
 
 /* Where the old value is 0, every new value is more by any percentage. */
@@ -210,11 +208,9 @@ static double find_gate_p(const struct comparison *c, double limit)
 int comparison_gate_level(
 	struct comparison *const *comparisons, size_t n, double percent, double *ret)
 {
-	_cleanup_free_ double *p = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p));
+	_cleanup_free_ double *p = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p)));
 	size_t n_asked = 0;
 
-	if (!p)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (!comparisons[i]->unclear || comparisons[i]->is_unclear_by_settling)
 			p[n_asked++] = find_gate_p(comparisons[i], 1 + percent / 100);
@@ -246,16 +242,14 @@ enum gate comparison_gate(const struct comparison *comparison, double percent, d
 
 char *comparison_gate_reason(const struct comparison *comparison)
 {
-	char *text;
-
 	if (comparison->unclear)
-		return strdup(comparison->unclear);
+		return xptr(strdup(comparison->unclear));
 	if (comparison->n_pairs > 0 && !isnan(comparison->ratio.low))
-		return explain_carryover(comparison, true, &text) < 0 ? NULL : text;
+		return explain_carryover(comparison, true);
 	if (!resolution_is_there(&comparison->resolution) || isnan(comparison->ratio.high))
-		return strdup("a value that is not above 0 has no ratio, so the change has no "
-			      "interval");
-	return explain_unresolved(comparison, &text) < 0 ? NULL : text;
+		return xptr(strdup("a value that is not above 0 has no ratio, so the change has no "
+				   "interval"));
+	return explain_unresolved(comparison);
 }
 
 const char *comparison_gate_name(enum gate gate)

@@ -11,12 +11,12 @@
 
 #include "report/comparison.h"
 
-/* Decides the verdicts of all comparisons that are made together, and corrects for their number.
- * -ENOMEM. */
+/* Decides the verdicts of all comparisons that are made together, and corrects for their number. 0.
+ */
 int comparison_settle(struct comparison **comparisons, size_t n);
 /* The same for comparisons that were selected out of n_all by their results. The rest count as
  * tests with p = 1, which makes the correction as large as it can be. */
-int comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all);
+void comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all);
 
 /* Is a benchmark slower by more than a limit? */
 enum gate {
@@ -33,7 +33,7 @@ enum gate {
  * that is beyond the limit (carryover_may_be_all()).
  */
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level);
-/* -ENOMEM. */
+/* 0. */
 int comparison_gate_level(
 	struct comparison *const *comparisons, size_t n, double percent, double *ret);
 /* Why it is unclear, malloc'd. */

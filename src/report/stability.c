@@ -10,6 +10,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "basic/units.h"
+#include "basic/xalloc.h"
 #include "report/fleet.h"
 #include "report/stability.h"
 #include "result/metadata.h"
@@ -54,34 +55,25 @@ static const char *const code_names[] = {
 	[FINDING_ATTACHED] = "ATTACHED",
 };
 
-/* Takes ownership of the text, which may be NULL when memory was short. */
-static int add_finding(
+/* Takes ownership of the text. */
+static void add_finding(
 	struct stability *stability, enum finding_code code, bool warning, char *text)
 {
-	struct finding *findings;
-
-	if (!text)
-		return -ENOMEM;
-	findings = reallocarray(stability->findings, stability->n_findings + 1, sizeof(*findings));
-	if (!findings) {
-		free(text);
-		return -ENOMEM;
-	}
-	stability->findings = findings;
-	findings[stability->n_findings++] = (struct finding){
+	stability->findings = xptr((struct finding *)reallocarray(
+		stability->findings, stability->n_findings + 1, sizeof(*stability->findings)));
+	stability->findings[stability->n_findings++] = (struct finding){
 		.code = code,
 		.warning = warning,
 		.text = text,
 	};
 	if (warning)
 		stability->stable = false;
-	return 0;
 }
 
-static int add_findingf(struct stability *stability, enum finding_code code, bool warning,
+static void add_findingf(struct stability *stability, enum finding_code code, bool warning,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static int add_findingf(
+static void add_findingf(
 	struct stability *stability, enum finding_code code, bool warning, const char *format, ...)
 {
 	char *text = NULL;
@@ -91,7 +83,9 @@ static int add_findingf(
 	va_start(ap, format);
 	n = vasprintf(&text, format, ap);
 	va_end(ap);
-	return add_finding(stability, code, warning, n < 0 ? NULL : text);
+	if (n < 0)
+		xalloc_fail();
+	add_finding(stability, code, warning, text);
 }
 
 /* Formats a figure in the benchmark's unit, with a scale of its own. */
@@ -131,9 +125,10 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 	r = benchmark_raw_range(benchmark, &shortest, &longest);
 	if (r < 0 || shortest >= find_least_time(benchmark))
 		return r;
-	return add_findingf(stability, FINDING_SHORT, true, "the shortest %s took only %s",
+	add_findingf(stability, FINDING_SHORT, true, "the shortest %s took only %s",
 		benchmark->n_values == benchmark_counted_runs(benchmark) ? "run" : "measurement",
 		units_format_seconds(shortest, a));
+	return 0;
 }
 
 /* The rules of format_checks() in pyperf/_cli.py and of required_nprocesses() in pyperf/_bench.py.
@@ -150,7 +145,7 @@ static int check_as_pyperf(
 	int r = 0;
 
 	if (benchmark->runs)
-		r = benchmark_run_deviation(benchmark, &sigma);
+		r = xcheck(benchmark_run_deviation(benchmark, &sigma));
 	if (r < 0)
 		return r;
 	stability->runs_needed = NAN;
@@ -159,17 +154,15 @@ static int check_as_pyperf(
 	if (stats->n >= 2) {
 		percent = stats->stdev * 100 / fabs(stats->mean);
 		if (percent >= 10)
-			r = add_findingf(stability, FINDING_STDEV, true,
+			add_findingf(stability, FINDING_STDEV, true,
 				"the standard deviation (%s) is %.0f %% of the mean (%s)",
 				format_value(benchmark, stats->stdev, a), percent,
 				format_value(benchmark, stats->mean, b));
 		else if (one_machine && stability->runs_needed > (double)n_all)
-			r = add_findingf(stability, FINDING_TOO_FEW, true,
+			add_findingf(stability, FINDING_TOO_FEW, true,
 				"too few runs for 95 %% certainty of less than 1 %% variation: "
 				"about %.0f would do",
 				stability->runs_needed);
-		if (r < 0)
-			return r;
 	}
 	for (int i = 0; i < 2; i++) {
 		double value = i == 0 ? stats->min : stats->max;
@@ -178,19 +171,17 @@ static int check_as_pyperf(
 		/* Where all values are 0 there is no proportion. */
 		if (!(fabs(percent) >= 50))
 			continue;
-		r = add_findingf(stability, i == 0 ? FINDING_MINIMUM : FINDING_MAXIMUM, true,
+		add_findingf(stability, i == 0 ? FINDING_MINIMUM : FINDING_MAXIMUM, true,
 			"the %s (%s) is %.0f %% %s than the mean (%s)",
 			i == 0 ? "minimum" : "maximum", format_value(benchmark, value, a),
 			fabs(percent), percent >= 0 ? "greater" : "smaller",
 			format_value(benchmark, stats->mean, b));
-		if (r < 0)
-			return r;
 	}
 	r = check_short(stability, benchmark);
 	if (r < 0)
 		return r;
 	if (one_machine && isfinite(sigma) && stability->runs_needed < (double)n_all * 0.75)
-		return add_findingf(stability, FINDING_TOO_MANY, false,
+		add_findingf(stability, FINDING_TOO_MANY, false,
 			"%.0f run%s would have done for 95 %% certainty of less than 1 %% "
 			"variation",
 			MAX(stability->runs_needed, 1), stability->runs_needed > 1 ? "s" : "");
@@ -210,14 +201,12 @@ static double get_cause(const struct series *series, size_t index, const struct 
 
 /* The median duration of the runs that count. The values do not tell it: they may be times of one
  * iteration of a loop, or bytes. NAN when it is not known for any run. */
-static int find_typical_run(const struct series *series, double *ret_ns)
+static double find_typical_run(const struct series *series)
 {
 	_cleanup_free_ double *durations =
-		reallocarray(NULL, series->n_samples, sizeof(*durations));
+		xptr(reallocarray(NULL, series->n_samples, sizeof(*durations)));
 	size_t n = 0;
 
-	if (!durations)
-		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++) {
 		const struct sample *sample = &series->samples[i];
 		int64_t ns = sample->user_ns > 0 ? sample->user_ns : sample->kernel_ns;
@@ -226,8 +215,7 @@ static int find_typical_run(const struct series *series, double *ret_ns)
 			durations[n++] = (double)ns;
 	}
 	stats_sort(durations, n);
-	*ret_ns = n > 0 ? stats_median(durations, n) : NAN;
-	return 0;
+	return n > 0 ? stats_median(durations, n) : NAN;
 }
 
 /* The smallest difference of medians that can matter, in the unit of the cause. `run_ns` is what a
@@ -342,7 +330,7 @@ static bool are_separated(double *const figures[2], const size_t n[2], const dou
  * two ranges. So values that only vary are not mentioned as a cause. Of what a run has or does not
  * have, the parts of the runs are compared; of stolen time, which most runs do not have, the means.
  */
-static int append_causes(struct text *t, const struct series *series, const struct level *before,
+static void append_causes(struct text *t, const struct series *series, const struct level *before,
 	const struct level *after, double run_ns)
 {
 	const struct run_fact *facts[RUN_FACTS_MAX];
@@ -358,9 +346,8 @@ static int append_causes(struct text *t, const struct series *series, const stru
 		if (!varies(series, facts[i]))
 			continue;
 		if (!memory)
-			memory = reallocarray(NULL, before->n + after->n, sizeof(*memory));
-		if (!memory)
-			return -ENOMEM;
+			memory = xptr((double *)reallocarray(
+				NULL, before->n + after->n, sizeof(*memory)));
 		figures[0] = memory;
 		figures[1] = memory + before->n;
 
@@ -382,7 +369,8 @@ static int append_causes(struct text *t, const struct series *series, const stru
 			text_append(t, ", ");
 		describe_cause(t, cause, typical[0], typical[1]);
 	}
-	return t->failed ? -ENOMEM : 0;
+	if (t->failed)
+		xalloc_fail();
 }
 
 /* With nohz_full, intel_pstate does not see that a CPU is busy (Red Hat bug 1378529), so the
@@ -397,11 +385,11 @@ static bool has_nohz_full_with_pstate(const struct benchmark *benchmark)
 		facts_find_string(&benchmark->metadata, "quiesce_nohz_full");
 }
 
-static int check_levels(struct stability *stability, const struct benchmark *benchmark,
+static void check_levels(struct stability *stability, const struct benchmark *benchmark,
 	const struct levels *levels, double run_ns)
 {
 	bool runs = benchmark_units_are_runs(benchmark);
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	double largest = 0, smallest = INFINITY;
 	size_t shown = MIN(levels->n, (size_t)LEVELS_SHOWN);
 	char value[UNITS_TEXT_SIZE];
@@ -428,12 +416,9 @@ static int check_levels(struct stability *stability, const struct benchmark *ben
 		text_appendf(&t, " and %zu more levels", levels->n - shown);
 	for (size_t i = 1; i < shown && runs; i++) {
 		_cleanup_text_ struct text causes = { 0 };
-		int r;
 
-		r = append_causes(&causes, benchmark->series, &levels->items[i - 1],
-			&levels->items[i], run_ns);
-		if (r < 0)
-			return r;
+		append_causes(&causes, benchmark->series, &levels->items[i - 1], &levels->items[i],
+			run_ns);
 		if (causes.length == 0)
 			continue;
 		text_append(&t, first ? "; with the change" : ";");
@@ -446,20 +431,19 @@ static int check_levels(struct stability *stability, const struct benchmark *ben
 		text_append(&t,
 			"; a known cause: the CPU is in nohz_full and has the driver intel_pstate, "
 			"which then does not see its load");
-	return add_finding(stability, FINDING_LEVEL, true, text_steal(&t));
+	add_finding(stability, FINDING_LEVEL, true, xptr(text_steal(&t)));
 }
 
-static int check_drift(struct stability *stability, const struct benchmark *benchmark,
+static void check_drift(struct stability *stability, const struct benchmark *benchmark,
 	const struct stats *stats, const struct levels *levels, double run_ns)
 {
-	_cleanup_text_ struct text t = { 0 };
 	_cleanup_text_ struct text causes = { 0 };
+	struct text t = { 0 };
 	size_t n = levels->items[levels->n - 1].first + levels->items[levels->n - 1].n;
 	size_t quarter = MAX(n / 4, (size_t)1);
 	struct level before = { .first = 0, .n = quarter };
 	struct level after = { .first = n - quarter, .n = quarter };
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
-	int r;
 
 	if (levels->n == 1) {
 		double base = levels->drift_from > 0 ? levels->drift_from : stats->median;
@@ -476,17 +460,14 @@ static int check_drift(struct stability *stability, const struct benchmark *benc
 		text_appendf(&t, "between the jumps the values drift, by %s over the series",
 			units_format_change(levels->drift / fabs(stats->median), a));
 	}
-	r = benchmark_units_are_runs(benchmark)
-		? append_causes(&causes, benchmark->series, &before, &after, run_ns)
-		: 0;
-	if (r < 0)
-		return r;
+	if (benchmark_units_are_runs(benchmark))
+		append_causes(&causes, benchmark->series, &before, &after, run_ns);
 	if (causes.length > 0)
 		text_appendf(&t, "; from the first to the last quarter: %s", causes.data);
-	return add_finding(stability, FINDING_DRIFT, true, text_steal(&t));
+	add_finding(stability, FINDING_DRIFT, true, xptr(text_steal(&t)));
 }
 
-static int check_autocorrelation(
+static void check_autocorrelation(
 	struct stability *stability, const struct benchmark *benchmark, const struct levels *levels)
 {
 	double correlation = levels->autocorrelation;
@@ -494,8 +475,8 @@ static int check_autocorrelation(
 		MAX((double)levels->n_values * (1 - correlation) / (1 + correlation), 1.0);
 
 	if (levels->autocorrelation_p > MAX_AUTOCORRELATION_P || correlation < MIN_AUTOCORRELATION)
-		return 0;
-	return add_findingf(stability, FINDING_AUTOCORRELATION, true,
+		return;
+	add_findingf(stability, FINDING_AUTOCORRELATION, true,
 		"neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about as much "
 		"as %.0f independent one%s",
 		benchmark_units_are_runs(benchmark) ? "runs" : "values", correlation,
@@ -504,7 +485,7 @@ static int check_autocorrelation(
 
 /* A single run tells nothing about stolen time: its tick may contain time stolen from ten earlier
  * runs. The sum over the series is meaningful. */
-static int check_steal(struct stability *stability, const struct series *series)
+static void check_steal(struct stability *stability, const struct series *series)
 {
 	double stolen = 0, all = 0, ticks;
 	char part[UNITS_TEXT_SIZE], a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
@@ -517,9 +498,9 @@ static int check_steal(struct stability *stability, const struct series *series)
 			weight_find_used_cpus(&series->samples[i], &series->evidence[i]);
 	}
 	if (stolen <= 0 || all <= 0)
-		return 0;
+		return;
 	ticks = stolen / STEAL_TICK_NS;
-	return add_findingf(stability, FINDING_STEAL,
+	add_findingf(stability, FINDING_STEAL,
 		stolen >= STEAL_WORTH_WARNING * all && ticks >= STEAL_TICKS_WORTH_WARNING,
 		"the hypervisor ran others for %s of the %s of all runs (%s), which is known in ticks "
 		"of 10 ms and as a sum only",
@@ -541,7 +522,7 @@ static bool had_records(const struct benchmark *benchmark)
 
 /* What the events took, by the number of switches. Forks and threads are not counted, and took as
  * much as several switches each. */
-static int check_attached(struct stability *stability, const struct benchmark *benchmark)
+static void check_attached(struct stability *stability, const struct benchmark *benchmark)
 {
 	const struct series *series = benchmark->series;
 	_cleanup_free_ double *parts = NULL;
@@ -550,10 +531,8 @@ static int check_attached(struct stability *stability, const struct benchmark *b
 	double part;
 
 	if (!series->with_evidence || benchmark_is_by_program(benchmark) || !had_records(benchmark))
-		return 0;
-	parts = calloc(MAX(series->n_samples, (size_t)1), sizeof(*parts));
-	if (!parts)
-		return -ENOMEM;
+		return;
+	parts = xptr(calloc(MAX(series->n_samples, (size_t)1), sizeof(*parts)));
 	for (size_t i = 0; i < series->n_samples; i++) {
 		const struct evidence *e = &series->evidence[i];
 		int64_t ns = series->samples[i].kernel_ns;
@@ -564,12 +543,12 @@ static int check_attached(struct stability *stability, const struct benchmark *b
 				RECORDED_SWITCH_NS / (double)ns;
 	}
 	if (n == 0)
-		return 0;
+		return;
 	stats_sort(parts, n);
 	part = stats_median(parts, n);
 	if (part < WEIGHT_WORTH_SAYING)
-		return 0;
-	return add_findingf(stability, FINDING_ATTACHED, true,
+		return;
+	add_findingf(stability, FINDING_ATTACHED, true,
 		"the values are too long, by about %s, because perf events were attached to all tasks of "
 		"the program, as earlier versions of runpinned did",
 		units_format_percent(part, percent));
@@ -583,11 +562,9 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 	double run_ns = NAN;
 	int r;
 
-	stability = calloc(1, sizeof(*stability));
-	if (!stability)
-		return -ENOMEM;
+	stability = xptr(calloc(1, sizeof(*stability)));
 	stability->stable = true;
-	r = disturbances_find(benchmark->series, &stability->disturbances);
+	r = xcheck(disturbances_find(benchmark->series, &stability->disturbances));
 	if (r < 0)
 		return r;
 	disturbances = &stability->disturbances;
@@ -597,24 +574,22 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 		return -EINVAL;
 
 	r = check_as_pyperf(stability, benchmark, stats);
-	if (r >= 0 && (levels->n > 1 || levels->drift != 0) && needs_typical_run(benchmark->series))
-		r = find_typical_run(benchmark->series, &run_ns);
-	if (r >= 0 && levels->n > 1)
-		r = check_levels(stability, benchmark, levels, run_ns);
-	if (r >= 0 && levels->drift != 0)
-		r = check_drift(stability, benchmark, stats, levels, run_ns);
-	if (r >= 0)
-		r = check_autocorrelation(stability, benchmark, levels);
-	if (r >= 0 && benchmark_is_of_time(benchmark))
-		r = check_steal(stability, benchmark->series);
-	if (r >= 0 && levels->n == 1 && has_nohz_full_with_pstate(benchmark))
-		r = add_findingf(stability, FINDING_NOHZ_FULL, false,
-			"the CPU is in nohz_full and has the driver intel_pstate, which then does "
-			"not see its load: its frequency may jump");
-	if (r >= 0)
-		r = check_attached(stability, benchmark);
 	if (r < 0)
 		return r;
+	if ((levels->n > 1 || levels->drift != 0) && needs_typical_run(benchmark->series))
+		run_ns = find_typical_run(benchmark->series);
+	if (levels->n > 1)
+		check_levels(stability, benchmark, levels, run_ns);
+	if (levels->drift != 0)
+		check_drift(stability, benchmark, stats, levels, run_ns);
+	check_autocorrelation(stability, benchmark, levels);
+	if (benchmark_is_of_time(benchmark))
+		check_steal(stability, benchmark->series);
+	if (levels->n == 1 && has_nohz_full_with_pstate(benchmark))
+		add_findingf(stability, FINDING_NOHZ_FULL, false,
+			"the CPU is in nohz_full and has the driver intel_pstate, which then does "
+			"not see its load: its frequency may jump");
+	check_attached(stability, benchmark);
 	*ret = TAKE_PTR(stability);
 	return 0;
 }

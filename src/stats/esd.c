@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "basic/xalloc.h"
 #include "stats/esd.h"
 #include "stats/inference.h"
 
@@ -58,21 +58,19 @@ static size_t find_farthest(
 	return squares > 0 ? found : SIZE_MAX;
 }
 
-int esd_find(const double *values, size_t n, bool *ret_odd)
+void esd_find(const double *values, size_t n, bool *ret_odd)
 {
-	_cleanup_free_ bool *gone = calloc(MAX(n, (size_t)1), sizeof(*gone));
-	_cleanup_free_ size_t *order = calloc(MAX(n, (size_t)1), sizeof(*order));
+	_cleanup_free_ bool *gone = xptr(calloc(MAX(n, (size_t)1), sizeof(*gone)));
+	_cleanup_free_ size_t *order = xptr(calloc(MAX(n, (size_t)1), sizeof(*order)));
 	size_t known = 0, n_gone = 0, n_odd = 0;
 
-	if (!gone || !order)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		ret_odd[i] = false;
 		gone[i] = isnan(values[i]);
 		known += !gone[i];
 	}
 	if (known < ESD_MIN)
-		return 0;
+		return;
 	/* If a value is beyond its limit, all values that were removed before it are odd too, even
 	 * if none was beyond its own limit: outliers hide each other. */
 	while (n_gone < MAX(known / 3, (size_t)1)) {
@@ -89,5 +87,4 @@ int esd_find(const double *values, size_t n, bool *ret_odd)
 	}
 	for (size_t i = 0; i < n_odd; i++)
 		ret_odd[order[i]] = true;
-	return 0;
 }

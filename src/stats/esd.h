@@ -15,7 +15,7 @@
 #define ESD_MIN 4
 
 /* ret_odd[i] tells whether values[i] is an outlier. NAN is an unknown value and is never an
- * outlier. -ENOMEM. */
-int esd_find(const double *values, size_t n, bool *ret_odd);
+ * outlier. */
+void esd_find(const double *values, size_t n, bool *ret_odd);
 
 #endif

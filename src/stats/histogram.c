@@ -7,6 +7,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "basic/units.h"
+#include "basic/xalloc.h"
 #include "stats/histogram.h"
 #include "stats/stats.h"
 
@@ -79,16 +80,12 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 	if (high - low <= 1e-12 * MAX(fabs(low), fabs(high)))
 		n_bins = 1;
 
-	h = calloc(1, sizeof(*h));
-	if (!h)
-		return -ENOMEM;
+	h = xptr(calloc(1, sizeof(*h)));
 	h->n_values = n;
 	h->open_low = sorted[0] < low;
 	h->open_high = sorted[n - 1] > high;
 	h->n_bins = n_bins + h->open_low + h->open_high;
-	h->bins = calloc(h->n_bins, sizeof(*h->bins));
-	if (!h->bins)
-		return -ENOMEM;
+	h->bins = xptr(calloc(h->n_bins, sizeof(*h->bins)));
 	for (size_t i = 0; i < h->n_bins; i++) {
 		double step = (double)(i - h->open_low);
 
@@ -113,14 +110,10 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 int histogram_recount(
 	const struct histogram *bins, const double *sorted, size_t n, struct histogram **ret)
 {
-	_cleanup_(histogram) struct histogram *h = calloc(1, sizeof(*h));
+	_cleanup_(histogram) struct histogram *h = xptr(calloc(1, sizeof(*h)));
 
-	if (!h)
-		return -ENOMEM;
 	*h = *bins;
-	h->bins = calloc(h->n_bins, sizeof(*h->bins));
-	if (!h->bins)
-		return -ENOMEM;
+	h->bins = xptr(calloc(h->n_bins, sizeof(*h->bins)));
 	for (size_t i = 0; i < h->n_bins; i++) {
 		h->bins[i].low = bins->bins[i].low;
 		h->bins[i].high = bins->bins[i].high;
@@ -160,7 +153,7 @@ static struct scale choose_scale(const struct histogram *h, enum unit unit)
 
 char *histogram_render(const struct histogram *histogram, enum unit unit, int width)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	struct scale scale = choose_scale(histogram, unit);
 	char value[UNITS_TEXT_SIZE], label[UNITS_TEXT_SIZE + 2], count[32];
 	int label_width = 0, count_width = 0, bar_width;
@@ -199,5 +192,5 @@ char *histogram_render(const struct histogram *histogram, enum unit unit, int wi
 			text_append(&t, "\n");
 		}
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }

@@ -43,7 +43,7 @@ int histogram_recount(
 	const struct histogram *bins, const double *sorted, size_t n, struct histogram **ret);
 
 /* A malloc'd line "label: count bar\n" for each bin, no line wider than `width` columns (at least
- * 20 are used); NULL when out of memory. */
+ * 20 are used). */
 char *histogram_render(const struct histogram *histogram, enum unit unit, int width);
 
 #endif

@@ -49,7 +49,7 @@ int mann_whitney_test(
  * P(U <= u) for u from 0 to n * m, malloc'd, over all orders of n and m different values. The
  * orders with a given U are counted by which sample the largest value is of: f(n, m, u) = f(n - 1,
  * m, u - m) + f(n, m - 1, u); as probabilities, so that nothing overflows. NULL when n * m is above
- * MANN_WHITNEY_EXACT_MAX, or when memory is short.
+ * MANN_WHITNEY_EXACT_MAX.
  */
 double *mann_whitney_tails(size_t n, size_t m);
 /* The test of two samples that are not empty, by the tails from mann_whitney_tails(); NULL: by the
@@ -71,7 +71,7 @@ struct signed_rank {
  * difference as likely as a negative one of the same size? Differences of 0 are left out. p is
  * exact for up to 60 other differences when no two have the same size, else it is the normal
  * approximation with the corrections for ties and for continuity. p is 1 when all differences are
- * 0. -ENODATA when n is 0, -ENOMEM.
+ * 0. -ENODATA when n is 0.
  */
 int signed_rank_test(const double *differences, size_t n, struct signed_rank *ret);
 

@@ -7,6 +7,7 @@
 
 #include "basic/macro.h"
 #include "basic/random.h"
+#include "basic/xalloc.h"
 #include "stats/inference.h"
 #include "stats/level.h"
 #include "stats/multiple.h"
@@ -591,19 +592,14 @@ static void drop_equal(const double *values, double *scratch, struct levels *lev
 	}
 }
 
-static int make_levels(const double *values, size_t n, size_t size, const struct pieces *p,
-	double slope, struct work *w, double *scratch, struct levels **ret)
+static struct levels *make_levels(const double *values, size_t n, size_t size,
+	const struct pieces *p, double slope, struct work *w, double *scratch)
 {
-	_cleanup_(levels) struct levels *levels = NULL;
+	struct levels *levels = xptr(calloc(1, sizeof(*levels)));
 	double middle = ((double)(p->first[p->n]) - 1) / 2 * (double)size + (double)(size - 1) / 2;
 	double run_slope = slope / (double)size;
 
-	levels = calloc(1, sizeof(*levels));
-	if (!levels)
-		return -ENOMEM;
-	levels->items = calloc(p->n, sizeof(*levels->items));
-	if (!levels->items)
-		return -ENOMEM;
+	levels->items = xptr(calloc(p->n, sizeof(*levels->items)));
 	levels->n = p->n;
 	for (size_t i = 1; i < p->n; i++) {
 		size_t begin = (size_t)(p->first[i - 1] + p->first[i]) / 2 * size;
@@ -630,8 +626,7 @@ static int make_levels(const double *values, size_t n, size_t size, const struct
 			levels->drift_to = p->median[0] + levels->drift / 2;
 		}
 	}
-	*ret = TAKE_PTR(levels);
-	return 0;
+	return levels;
 }
 
 static int sign_of(double value)
@@ -770,7 +765,6 @@ static int find_levels(const double *values, size_t n, const struct rule *rule, 
 	struct work w = { .rule = rule, .stricter = stricter };
 	double slope = 0, *blocks;
 	size_t size;
-	int r;
 
 	if (n == 0)
 		return -EINVAL;
@@ -779,10 +773,8 @@ static int find_levels(const double *values, size_t n, const struct rule *rule, 
 			return -EDOM;
 	size = (n + BLOCKS_MAX - 1) / BLOCKS_MAX;
 	w.m = n / size;
-	scratch = reallocarray(NULL, n, sizeof(*scratch));
-	memory = calloc(11 * (w.m + 1), sizeof(*memory));
-	if (!scratch || !memory)
-		return -ENOMEM;
+	scratch = xptr(reallocarray(NULL, n, sizeof(*scratch)));
+	memory = xptr(calloc(11 * (w.m + 1), sizeof(*memory)));
 	w.y = memory;
 	w.scratch = w.y + w.m;
 	w.prefix = w.scratch + 2 * w.m;
@@ -798,10 +790,9 @@ static int find_levels(const double *values, size_t n, const struct rule *rule, 
 	make_blocks(values, n, size, &w, blocks, scratch);
 	if (n >= LEVEL_MIN_VALUES)
 		slope = fit_steps_or_line(&w, blocks, &p);
-	r = make_levels(values, n, size, &p, slope, &w, scratch, ret);
-	if (r >= 0)
-		compute_autocorrelation(values, n, &w, *ret);
-	return r;
+	*ret = make_levels(values, n, size, &p, slope, &w, scratch);
+	compute_autocorrelation(values, n, &w, *ret);
+	return 0;
 }
 
 int levels_find(const double *values, size_t n, struct levels **ret)

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "basic/xalloc.h"
 #include "stats/multiple.h"
 #include "stats/stats.h"
 
 /* The probability of a false claim in any of the comparisons that are decided together. */
 #define DECISION_ERROR 0.01
 
-int adjust_false_discoveries(double *p, size_t n, size_t n_silent)
+void adjust_false_discoveries(double *p, size_t n, size_t n_silent)
 {
 	_cleanup_free_ double *sorted = NULL, *adjusted = NULL;
 	size_t n_asked = 0, n_all;
 	double least = 1;
 
 	if (n == 0)
-		return 0;
-	sorted = reallocarray(NULL, n, sizeof(*sorted));
-	adjusted = reallocarray(NULL, n, sizeof(*adjusted));
-	if (!sorted || !adjusted)
-		return -ENOMEM;
+		return;
+	sorted = xptr(reallocarray(NULL, n, sizeof(*sorted)));
+	adjusted = xptr(reallocarray(NULL, n, sizeof(*adjusted)));
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(p[i]))
 			sorted[n_asked++] = p[i];
@@ -37,7 +35,6 @@ int adjust_false_discoveries(double *p, size_t n, size_t n_silent)
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(p[i]))
 			p[i] = adjusted[stats_count_below(sorted, n_asked, p[i], false)];
-	return 0;
 }
 
 double adjust_changed_discovery(

@@ -28,9 +28,9 @@
 /*
  * Benjamini and Hochberg (1995), in place: among the tests whose adjusted p is at most 0.05, on
  * average at most 5 % report a difference that does not exist, however many tests there are. An
- * entry of NAN is not a test and stays NAN. n_silent further tests count with p = 1. -ENOMEM.
+ * entry of NAN is not a test and stays NAN. n_silent further tests count with p = 1.
  */
-int adjust_false_discoveries(double *p, size_t n, size_t n_silent);
+void adjust_false_discoveries(double *p, size_t n, size_t n_silent);
 
 /* The adjusted p of one of n tests if its p were `to` instead of `from`. `sorted` holds the p of
  * all n tests, `from` among them, and no NAN. */

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/macro.h"
+#include "basic/xalloc.h"
 #include "stats/inference.h"
 #include "stats/multiple.h"
 #include "stats/shift.h"
@@ -208,26 +209,23 @@ static double find_samples_p(const struct shift_test *test, double d)
 int shift_test_of_samples(
 	const double *a, size_t n_a, const double *b, size_t n_b, struct shift_test **ret)
 {
-	_cleanup_(shift_test) struct shift_test *test = calloc(1, sizeof(*test));
+	struct shift_test *test;
 
 	if (n_a == 0 || n_b == 0)
 		return -ENODATA;
-	if (!test)
-		return -ENOMEM;
+	test = xptr(calloc(1, sizeof(*test)));
 	*test = (struct shift_test){
 		.find_p = find_samples_p,
 		.n_a = n_a,
 		.n_b = n_b,
-		.a = reallocarray(NULL, n_a + 2 * n_b, sizeof(double)),
+		.a = xptr((double *)reallocarray(NULL, n_a + 2 * n_b, sizeof(double))),
 		.tails = mann_whitney_tails(n_a, n_b),
 	};
-	if (!test->a || (!test->tails && n_a * n_b <= MANN_WHITNEY_EXACT_MAX))
-		return -ENOMEM;
 	test->b = test->a + n_a;
 	test->shifted = test->b + n_b;
 	memcpy(test->a, a, n_a * sizeof(*a));
 	memcpy(test->b, b, n_b * sizeof(*b));
-	*ret = TAKE_PTR(test);
+	*ret = test;
 	return 0;
 }
 
@@ -330,12 +328,10 @@ static int compare_paired(const void *a, const void *b)
 }
 
 /* Sorts values and keeps the number of the pair that each value belongs to. */
-static int sort_paired(const double *values, size_t n, double *ret_sorted, size_t *ret_pairs)
+static void sort_paired(const double *values, size_t n, double *ret_sorted, size_t *ret_pairs)
 {
-	_cleanup_free_ struct paired *items = reallocarray(NULL, n, sizeof(*items));
+	_cleanup_free_ struct paired *items = xptr(reallocarray(NULL, n, sizeof(*items)));
 
-	if (!items)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		items[i] = (struct paired){ values[i], i };
 	qsort(items, n, sizeof(*items), compare_paired);
@@ -343,38 +339,30 @@ static int sort_paired(const double *values, size_t n, double *ret_sorted, size_
 		ret_sorted[i] = items[i].value;
 		ret_pairs[i] = items[i].pair;
 	}
-	return 0;
 }
 
 int shift_test_of_pairs(const double *a, const double *b, size_t n, struct shift_test **ret)
 {
-	_cleanup_(shift_test) struct shift_test *test = calloc(1, sizeof(*test));
-	int r;
+	struct shift_test *test;
 
 	if (n == 0)
 		return -ENODATA;
-	if (!test)
-		return -ENOMEM;
+	test = xptr(calloc(1, sizeof(*test)));
 	*test = (struct shift_test){
 		.find_p = find_pairs_p,
 		.n_a = n,
 		.n_b = n,
-		.a = reallocarray(NULL, n, 5 * sizeof(double)),
-		.pair_a = reallocarray(NULL, n, 2 * sizeof(size_t)),
+		.a = xptr((double *)reallocarray(NULL, n, 5 * sizeof(double))),
+		.pair_a = xptr((size_t *)reallocarray(NULL, n, 2 * sizeof(size_t))),
 	};
-	if (!test->a || !test->pair_a)
-		return -ENOMEM;
 	test->b = test->a + n;
 	test->shifted = test->b + n;
 	test->rank_a = test->shifted + n;
 	test->rank_b = test->rank_a + n;
 	test->pair_b = test->pair_a + n;
-	r = sort_paired(a, n, test->a, test->pair_a);
-	if (r == 0)
-		r = sort_paired(b, n, test->b, test->pair_b);
-	if (r < 0)
-		return r;
-	*ret = TAKE_PTR(test);
+	sort_paired(a, n, test->a, test->pair_a);
+	sort_paired(b, n, test->b, test->pair_b);
+	*ret = test;
 	return 0;
 }
 

@@ -31,7 +31,7 @@ struct shift_test;
 
 /*
  * Independent samples, sorted and finite. The test is that of Mann and Whitney (stats/inference.h).
- * -ENODATA when a sample is empty, -ENOMEM.
+ * -ENODATA when a sample is empty.
  */
 int shift_test_of_samples(
 	const double *a, size_t n_a, const double *b, size_t n_b, struct shift_test **ret);
@@ -46,7 +46,7 @@ int shift_test_of_samples(
  *
  * Of pairs from 8000 runs of one program on a shared machine, and of synthetic pairs with n = 6 to
  * 100, the interval held the true shift in 94.5 to 95.9 %; its width was 3/4 of that of Wilcoxon's.
- * -ENODATA when n is 0, -ENOMEM.
+ * -ENODATA when n is 0.
  */
 int shift_test_of_pairs(const double *a, const double *b, size_t n, struct shift_test **ret);
 

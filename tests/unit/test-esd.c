@@ -16,7 +16,7 @@ static size_t count(const double *values, size_t n, bool *odd)
 {
 	size_t found = 0;
 
-	assert_int_equal(esd_find(values, n, odd), 0);
+	esd_find(values, n, odd);
 	for (size_t i = 0; i < n; i++)
 		found += odd[i];
 	return found;
