@@ -167,6 +167,8 @@ char *reports_title(
 void emit_counts(struct emit *emit, const struct benchmark *benchmark);
 /* The same, and the figures. */
 void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats);
+/* An array of texts. */
+void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n);
 /* The object "machines" of a change, or of one program's level (change is NULL); null for a single
  * machine (nested is NULL, or the change has no machines). */
 void emit_machines(

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/column.h"
 #include "bench-report/export.h"
 #include "bench-report/folders.h"
 #include "report/compare.h"
@@ -730,20 +730,6 @@ static enum gate find_gate(const struct pairs *pairs, const struct comparison *c
 
 /* --- Tables --- */
 
-enum {
-	N_CELLS = 7,
-};
-
-static const struct table_column columns[N_CELLS] = {
-	{ "BENCHMARK", TABLE_WRAP | TABLE_BREAK },
-	{ "FILE", TABLE_WRAP | TABLE_BREAK },
-	{ "OLD", TABLE_RIGHT },
-	{ "NEW", TABLE_RIGHT },
-	{ "CHANGE", TABLE_RIGHT },
-	{ "INTERVAL", TABLE_RIGHT },
-	{ "VERDICT", TABLE_WRAP },
-};
-
 /* The unit is chosen so that the largest median of a time has 4 digits. All other times use the
  * same unit, except those that would be printed as zero. Sizes and numbers have units of their own.
  */
@@ -764,74 +750,44 @@ static struct scale choose_scale(const struct pairs *pairs)
 	return scale_refine(scale_choose_unit(unit, largest), 1);
 }
 
-struct cells {
-	char *name;
-	char *verdict;
-	char old[UNITS_TEXT_SIZE];
-	char new[UNITS_TEXT_SIZE];
-	char change[UNITS_TEXT_SIZE];
-	char interval[COMPARISON_INTERVAL_SIZE];
-};
-
-static int fill_cells(const struct pairs *pairs, const struct comparison *c, struct scale scale,
-	struct cells *ret)
+static int add_cells(struct sheet *sheet, const struct pairs *pairs, size_t at)
 {
-	_cleanup_free_ char *verdict = make_verdict(pairs, c);
+	const struct comparison *c = pairs->comparisons[at];
+	_cleanup_free_ char *name = make_name(c), *verdict = make_verdict(pairs, c), *both = NULL;
 	const char *remark = comparison_median_remark(c);
 	enum unit unit = c->old->unit;
+	char old[UNITS_TEXT_SIZE], new[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
+	char interval[COMPARISON_INTERVAL_SIZE];
+	struct scale scale = sheet->scale;
 
+	if (!name || !verdict ||
+		(*remark && text_format(&both, "%s (medians %s)", verdict, remark) < 0))
+		return -ENOMEM;
 	if (!unit_is_time(unit))
 		scale = scale_refine(scale_choose_unit(unit, c->old_stats.median), 1);
-	ret->name = make_name(c);
-	if (!ret->name || !verdict)
-		return -ENOMEM;
-	if (!*remark)
-		ret->verdict = TAKE_PTR(verdict);
-	else if (text_format(&ret->verdict, "%s (medians %s)", verdict, remark) < 0)
-		return -ENOMEM;
-	scale_format_shown(scale, unit, c->old_stats.median, ret->old);
-	scale_format_shown(scale, unit, c->new_stats.median, ret->new);
-	comparison_format_change(c, ret->change);
-	comparison_format_interval(c, ret->interval);
-	return 0;
+	scale_format_shown(scale, unit, c->old_stats.median, old);
+	scale_format_shown(scale, unit, c->new_stats.median, new);
+	comparison_format_change(c, change);
+	comparison_format_interval(c, interval);
+	put_cell(sheet, name, "BENCHMARK", TABLE_WRAP | TABLE_BREAK);
+	if (has_several_new(pairs))
+		put_cell(sheet, pairs->labels[pairs->files[at]], "FILE", TABLE_WRAP | TABLE_BREAK);
+	put_cell(sheet, old, "OLD", TABLE_RIGHT);
+	put_cell(sheet, new, "NEW", TABLE_RIGHT);
+	put_cell(sheet, change, "CHANGE", TABLE_RIGHT);
+	put_cell(sheet, interval, "INTERVAL", TABLE_RIGHT);
+	put_cell(sheet, both ? both : verdict, "VERDICT", TABLE_WRAP);
+	return sheet_end_row(sheet);
 }
 
-static int print_table(const struct pairs *pairs, bool markdown)
+static int print_table(const struct pairs *pairs, enum form form)
 {
-	_cleanup_(table) struct table *table = NULL;
-	struct table_column used[N_CELLS];
-	struct scale scale = choose_scale(pairs);
-	bool with_file = has_several_new(pairs);
-	size_t n = 0;
-	int r;
+	struct sheet sheet = { .form = form, .scale = choose_scale(pairs) };
+	int r = 0;
 
-	for (size_t i = 0; i < N_CELLS; i++)
-		if (i != 1 || with_file)
-			used[n++] = columns[i];
-	r = markdown ? markdown_print_head(used, n)
-		     : table_new("comparison", used, n, false, stdout, &table);
-	for (size_t i = 0; r >= 0 && i < pairs->n; i++) {
-		struct cells cells = { 0 };
-		const char *texts[N_CELLS];
-		size_t at = 0;
-
-		r = fill_cells(pairs, pairs->comparisons[i], scale, &cells);
-		if (r >= 0) {
-			texts[at++] = cells.name;
-			if (with_file)
-				texts[at++] = pairs->labels[pairs->files[i]];
-			texts[at++] = cells.old;
-			texts[at++] = cells.new;
-			texts[at++] = cells.change;
-			texts[at++] = cells.interval;
-			texts[at++] = cells.verdict;
-			r = table ? table_add(table, texts) : markdown_print_row(texts, at);
-		}
-		free(cells.name);
-		free(cells.verdict);
-	}
-	if (r >= 0 && table)
-		r = table_print(table);
+	for (size_t i = 0; r >= 0 && i < pairs->n; i++)
+		r = add_cells(&sheet, pairs, i);
+	r = sheet_end(&sheet, r);
 	if (r < 0)
 		return r;
 	print_report(stdout, "\n");
@@ -839,42 +795,44 @@ static int print_table(const struct pairs *pairs, bool markdown)
 	return 0;
 }
 
-/* --- JSON --- */
+/* --- JSON and CSV --- */
 
-/* side: 0 for the old one, 1 for the new one. */
-static void emit_side(struct emit *emit, const struct comparison *c, size_t side)
-{
-	const struct stats *stats = side == 0 ? &c->old_stats : &c->new_stats;
-
-	emit_object(emit, side == 0 ? "old" : "new");
-	emit_string(emit, "name", (side == 0 ? c->old : c->new)->name);
-	emit_integer(emit, "runs", (int64_t)c->n_runs[side]);
-	emit_integer(emit, "values", (int64_t)c->n_values[side]);
-	emit_real(emit, "median", stats->median);
-	emit_real(emit, "mad", stats->mad);
-	emit_real(emit, "mean", stats->mean);
-	emit_real(emit, "stdev", stats->stdev);
-	emit_real(emit, "minor_faults", c->faults[side]);
-	emit_close(emit, '}');
-}
-
-static void emit_files(struct emit *emit, const struct pairs *pairs, size_t at)
+static void put_files(struct sheet *sheet, const struct pairs *pairs, size_t at)
 {
 	const struct request *request = pairs->request;
+	size_t n_old = request->n_old;
 
-	if (request->n_old == 0) {
-		emit_string(emit, "old_file", request->files[0]);
-		emit_string(emit, "new_file", request->files[pairs->files[at]]);
+	if (sheet->emit && n_old > 0) {
+		emit_texts(sheet->emit, "old_files", request->files, n_old);
+		emit_texts(
+			sheet->emit, "new_files", request->files + n_old, request->n_files - n_old);
 		return;
 	}
-	emit_array(emit, "old_files");
-	for (size_t i = 0; i < request->n_old; i++)
-		emit_string(emit, NULL, request->files[i]);
-	emit_close(emit, ']');
-	emit_array(emit, "new_files");
-	for (size_t i = request->n_old; i < request->n_files; i++)
-		emit_string(emit, NULL, request->files[i]);
-	emit_close(emit, ']');
+	/* If a side has several results, a row of CSV names the file of the first one. */
+	put_text(sheet, request->files[0], "old_file", .csv = 1);
+	put_text(sheet, request->files[pairs->files[at]], "new_file", .csv = 2);
+}
+
+/* side: 0 for the old one, 1 for the new one. */
+static void put_side(struct sheet *sheet, const struct comparison *c, unsigned side)
+{
+	const struct stats *stats = side == 0 ? &c->old_stats : &c->new_stats;
+	const struct benchmark *benchmark = side == 0 ? c->old : c->new;
+	static const char *const as[2][3] = { { "old_name", "old_runs", "old_median" },
+		{ "new_name", "new_runs", "new_median" } };
+
+	if (sheet->emit)
+		emit_object(sheet->emit, side == 0 ? "old" : "new");
+	put_text(sheet, benchmark->name, "name", .csv = 3 + side, .as = as[side][0]);
+	put_integer(sheet, c->n_runs[side], "runs", .csv = 8 + side, .as = as[side][1]);
+	put_integer(sheet, c->n_values[side], "values");
+	put_real(sheet, stats->median, "median", .csv = 10 + side, .as = as[side][2]);
+	put_real(sheet, stats->mad, "mad");
+	put_real(sheet, stats->mean, "mean");
+	put_real(sheet, stats->stdev, "stdev");
+	put_real(sheet, c->faults[side], "minor_faults");
+	if (sheet->emit)
+		emit_close(sheet->emit, '}');
 }
 
 /* The numbers of rounds with the control, of OLD and of NEW. */
@@ -914,66 +872,87 @@ static void emit_repeats(struct emit *emit, const struct comparison *c)
 	emit_close(emit, '}');
 }
 
-/* NAN where there is none. */
-static double find_resolution(const struct comparison *c)
+static void put_pair(struct sheet *sheet, const struct pairs *pairs, size_t at)
 {
-	return resolution_is_there(&c->resolution) ? resolution_size(&c->resolution) : NAN;
+	const struct comparison *c = pairs->comparisons[at];
+	bool in_pairs = c->n_pairs > 0, by_control = c->control_ratio > 0;
+	bool is_resolved = resolution_is_there(&c->resolution);
+
+	put_files(sheet, pairs, at);
+	put_text(sheet, comparison_design_name(c->design), "design", .csv = 5);
+	put_text(sheet, unit_name(c->old->unit), "unit", .csv = 6);
+	put_text(sheet, c->old->metric, "metric", .csv = 7);
+	put_side(sheet, c, 0);
+	put_side(sheet, c, 1);
+	put_real(sheet, c->ratio.ratio, "ratio", .csv = 12);
+	put_real(sheet, c->ratio.low, "ratio_low", .csv = 13);
+	put_real(sheet, c->ratio.high, "ratio_high", .csv = 14);
+	put_real(sheet, c->p, "p", .csv = 15);
+	put_real(sheet, c->ranks.u, "mann_whitney_u");
+	put_real(sheet, c->ranks.p, "mann_whitney_p");
+	put_integer(sheet, c->n_pairs, "pairs");
+	put_real(sheet, in_pairs ? c->signs.w : NAN, "signed_rank_w");
+	put_real(sheet, in_pairs ? c->signs.p : NAN, "signed_rank_p");
+	put_real(sheet, c->adjusted_p, "adjusted_p", .csv = 16);
+	put_real(sheet, c->welch.t, "welch_t");
+	put_real(sheet, c->welch.df, "welch_df");
+	put_real(sheet, c->welch.p, "welch_p");
+	put_real(sheet, is_resolved ? resolution_size(&c->resolution) : NAN, "resolution",
+		.csv = 17);
+	put_text(sheet, is_resolved ? c->resolution.why : NULL, "resolution_why");
+	if (sheet->emit)
+		emit_repeats(sheet->emit, c);
+	put_text(sheet, comparison_verdict_name(c->verdict), "verdict", .csv = 18);
+	put_text(sheet, c->unclear, "unclear", .csv = 19);
+	put_real(sheet, carryover_is_found(&c->carryover) ? exp(c->carryover.change) : NAN,
+		"carryover");
+	put_bool(sheet, comparison_may_be_faults(c), "may_be_faults");
+	put_text(sheet, c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL, "remedy");
+	put_real(sheet, by_control ? c->control_ratio : NAN, "control_ratio");
+	put_real(sheet, by_control ? c->control_slope : NAN, "control_slope");
 }
 
 static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 {
 	const struct comparison *c = pairs->comparisons[at];
+	struct sheet sheet = { .emit = emit };
 
 	emit_object(emit, NULL);
-	emit_files(emit, pairs, at);
-	emit_string(emit, "design", comparison_design_name(c->design));
-	emit_string(emit, "unit", unit_name(c->old->unit));
-	emit_string(emit, "metric", c->old->metric);
-	emit_side(emit, c, 0);
-	emit_side(emit, c, 1);
-	emit_real(emit, "ratio", c->ratio.ratio);
-	emit_real(emit, "ratio_low", c->ratio.low);
-	emit_real(emit, "ratio_high", c->ratio.high);
-	emit_real(emit, "p", c->p);
-	emit_real(emit, "mann_whitney_u", c->ranks.u);
-	emit_real(emit, "mann_whitney_p", c->ranks.p);
-	emit_integer(emit, "pairs", (int64_t)c->n_pairs);
-	emit_real(emit, "signed_rank_w", c->n_pairs > 0 ? c->signs.w : NAN);
-	emit_real(emit, "signed_rank_p", c->n_pairs > 0 ? c->signs.p : NAN);
-	emit_real(emit, "adjusted_p", c->adjusted_p);
-	emit_real(emit, "welch_t", c->welch.t);
-	emit_real(emit, "welch_df", c->welch.df);
-	emit_real(emit, "welch_p", c->welch.p);
-	emit_real(emit, "resolution", find_resolution(c));
-	emit_string(emit, "resolution_why", isnan(find_resolution(c)) ? NULL : c->resolution.why);
-	emit_repeats(emit, c);
-	emit_string(emit, "verdict", comparison_verdict_name(c->verdict));
-	emit_string(emit, "unclear", c->unclear);
-	emit_real(emit, "carryover",
-		carryover_is_found(&c->carryover) ? exp(c->carryover.change) : NAN);
-	emit_bool(emit, "may_be_faults", comparison_may_be_faults(c));
-	emit_string(emit, "remedy", c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL);
-	emit_real(emit, "control_ratio", c->control_ratio > 0 ? c->control_ratio : NAN);
-	emit_real(emit, "control_slope", c->control_ratio > 0 ? c->control_slope : NAN);
+	put_pair(&sheet, pairs, at);
 	emit_rounds(emit, c);
 	emit_machines(emit, &c->fleet.nested, &c->fleet);
 	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);
-	emit_array(emit, "differences");
-	for (size_t k = 0; k < c->n_differences; k++)
-		emit_string(emit, NULL, c->differences[k]);
-	emit_close(emit, ']');
-	emit_array(emit, "objections");
-	for (size_t k = 0; k < c->n_objections; k++)
-		emit_string(emit, NULL, c->objections[k]);
-	emit_close(emit, ']');
+	emit_texts(emit, "differences", c->differences, c->n_differences);
+	emit_texts(emit, "objections", c->objections, c->n_objections);
 	if (!isnan(pairs->request->fail_slower)) {
 		enum gate gate = find_gate(pairs, c);
 
-		emit_bool(emit, "fails", gate == GATE_FAILS);
-		emit_string(emit, "gate", comparison_gate_name(gate));
-		emit_real(emit, "gate_low", comparison_interval_at(c, pairs->gate_level).low);
+		put_bool(&sheet, gate == GATE_FAILS, "fails");
+		put_text(&sheet, comparison_gate_name(gate), "gate");
+		put_real(&sheet, comparison_interval_at(c, pairs->gate_level).low, "gate_low");
 	}
 	emit_close(emit, '}');
+}
+
+static int print_csv(const struct pairs *pairs)
+{
+	struct sheet sheet = { .form = FORM_CSV };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		_cleanup_free_ char *differences = join_differences(c, "; ");
+		struct decision d;
+
+		if (!differences)
+			return -ENOMEM;
+		put_pair(&sheet, pairs, i);
+		put_text(&sheet, differences, "differences", .csv = 20);
+		put_text(&sheet, is_decided(pairs, c, &d) ? decision_verdict_name(d.verdict) : NULL,
+			"decision", .csv = 21);
+		r = sheet_end_row(&sheet);
+	}
+	return r;
 }
 
 static int emit_ranking(
@@ -1032,50 +1011,6 @@ static int emit_pairs(const struct pairs *pairs)
 	emit_close(&emit, ']');
 	emit_close(&emit, '}');
 	return r < 0 ? r : emit_finish(&emit);
-}
-
-/* --- CSV --- */
-
-static int print_csv(const struct pairs *pairs)
-{
-	fputs("old_file,new_file,old_name,new_name,design,unit,metric,old_runs,new_runs,old_median,"
-	      "new_median,ratio,ratio_low,ratio_high,p,adjusted_p,resolution,verdict,unclear,"
-	      "differences,decision\r\n",
-		stdout);
-	for (size_t i = 0; i < pairs->n; i++) {
-		const struct comparison *c = pairs->comparisons[i];
-		_cleanup_free_ char *differences = join_differences(c, "; ");
-		struct decision decision;
-
-		if (!differences)
-			return -ENOMEM;
-		/* If a side has several results, the row names the file of the first one. */
-		csv_text(pairs->request->files[0], true);
-		csv_text(pairs->request->files[pairs->files[i]], false);
-		csv_text(c->old->name, false);
-		csv_text(c->new->name, false);
-		csv_text(comparison_design_name(c->design), false);
-		csv_text(unit_name(c->old->unit), false);
-		csv_text(c->old->metric ? c->old->metric : "", false);
-		csv_integer((int64_t)c->n_runs[0]);
-		csv_integer((int64_t)c->n_runs[1]);
-		csv_real(c->old_stats.median);
-		csv_real(c->new_stats.median);
-		csv_real(c->ratio.ratio);
-		csv_real(c->ratio.low);
-		csv_real(c->ratio.high);
-		csv_real(c->p);
-		csv_real(c->adjusted_p);
-		csv_real(find_resolution(c));
-		csv_text(comparison_verdict_name(c->verdict), false);
-		csv_text(c->unclear ? c->unclear : "", false);
-		csv_text(differences, false);
-		csv_text(is_decided(pairs, c, &decision) ? decision_verdict_name(decision.verdict)
-							 : "",
-			false);
-		csv_end();
-	}
-	return 0;
 }
 
 /* --- JUnit --- */
@@ -1156,7 +1091,7 @@ static int print_pairs(const struct pairs *pairs)
 	if (r < 0)
 		return r;
 	if (pairs->request->table || pairs->request->markdown)
-		return print_table(pairs, pairs->request->markdown);
+		return print_table(pairs, pairs->request->markdown ? FORM_MARKDOWN : FORM_TABLE);
 	return print_texts(pairs);
 }
 

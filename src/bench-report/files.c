@@ -330,6 +330,14 @@ void emit_figures(struct emit *emit, const struct benchmark *benchmark, const st
 	emit_integer(emit, "outliers_high", (int64_t)stats->n_outliers_high);
 }
 
+void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n)
+{
+	emit_array(emit, name);
+	for (size_t i = 0; i < n; i++)
+		emit_string(emit, NULL, texts[i]);
+	emit_close(emit, ']');
+}
+
 /* null where it is not known. */
 static void emit_count(struct emit *emit, const char *name, size_t n, bool is_known)
 {

@@ -197,29 +197,31 @@ void emit_bool(struct emit *emit, const char *name, bool value)
 	put_text(emit, value ? "true" : "false");
 }
 
+void emit_fact(struct emit *emit, const struct fact *fact)
+{
+	switch (fact->type) {
+	case FACT_STRING:
+		emit_string(emit, fact->name, fact->string);
+		break;
+	case FACT_INTEGER:
+		emit_integer(emit, fact->name, fact->integer);
+		break;
+	case FACT_REAL:
+		emit_real(emit, fact->name, fact->real);
+		break;
+	case FACT_BOOLEAN:
+		emit_bool(emit, fact->name, fact->integer != 0);
+		break;
+	}
+}
+
 void emit_facts(struct emit *emit, const char *name, const struct facts *facts)
 {
 	if (facts->failed)
 		emit_fail(emit, -ENOMEM);
 	emit_object(emit, name);
-	for (size_t i = 0; i < facts->n; i++) {
-		const struct fact *fact = &facts->items[i];
-
-		switch (fact->type) {
-		case FACT_STRING:
-			emit_string(emit, fact->name, fact->string);
-			break;
-		case FACT_INTEGER:
-			emit_integer(emit, fact->name, fact->integer);
-			break;
-		case FACT_REAL:
-			emit_real(emit, fact->name, fact->real);
-			break;
-		case FACT_BOOLEAN:
-			emit_bool(emit, fact->name, fact->integer != 0);
-			break;
-		}
-	}
+	for (size_t i = 0; i < facts->n; i++)
+		emit_fact(emit, &facts->items[i]);
 	emit_close(emit, '}');
 }
 

@@ -46,6 +46,8 @@ void emit_integer(struct emit *emit, const char *name, int64_t value);
 /* The fewest digits, from 15 on, that are read back as the same number. */
 void emit_real(struct emit *emit, const char *name, double value);
 void emit_bool(struct emit *emit, const char *name, bool value);
+/* A fact under its name. A text that is NULL becomes null. */
+void emit_fact(struct emit *emit, const struct fact *fact);
 /* An object of these facts. A list that `failed` is an error. */
 void emit_facts(struct emit *emit, const char *name, const struct facts *facts);
 /* A value that is JSON text already; copied by emit_verbatim(). */
