@@ -165,15 +165,13 @@ char *reports_title(
 /* The following write members into the JSON object that is open, in the same way for all verbs.
  * This one: how many values and runs there are, also when there are no values. */
 void emit_counts(struct emit *emit, const struct benchmark *benchmark);
-/* The same, and the figures. */
-void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats);
 /* An array of texts. */
 void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n);
 /* The object "machines" of a change, or of one program's level (change is NULL); null for a single
  * machine (nested is NULL, or the change has no machines). */
 void emit_machines(
 	struct emit *emit, const struct nested *nested, const struct fleet_change *change);
-/* The array "bins". */
+/* The array "bins", which is empty where `histogram` is NULL. */
 void emit_bins(struct emit *emit, const struct histogram *histogram);
 /* The findings and the disturbed runs. */
 void emit_stability(struct emit *emit, const struct stability *stability);

@@ -1,321 +1,215 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "basic/macro.h"
+#include "bench-report/column.h"
 #include "bench-report/export.h"
-#include "result/csv.h"
-
-/* --- Markdown --- */
-
-/* A vertical bar would end the cell, and other characters would make HTML, code, emphasis or a
- * link: __init__ would be bold, and ~~x~~ struck out. */
-static void append_markdown_cell(struct text *row, const char *text)
-{
-	text_append(row, " ");
-	for (; *text; text++) {
-		if (strchr("<>&", *text)) {
-			text_append(row, text_entity(*text));
-			continue;
-		}
-		if (strchr("|\\`*_~[", *text))
-			text_append(row, "\\");
-		text_append_n(row, text, 1);
-	}
-	text_append(row, " |");
-}
-
-int markdown_print_row(const char *const *cells, size_t n)
-{
-	_cleanup_text_ struct text row = { 0 };
-
-	text_append(&row, "|");
-	for (size_t i = 0; i < n; i++)
-		append_markdown_cell(&row, cells[i]);
-	return row.failed ? -ENOMEM : print(stdout, "%s\n", row.data);
-}
-
-int markdown_print_head(const struct table_column *columns, size_t n)
-{
-	_cleanup_text_ struct text names = { 0 };
-
-	text_append(&names, "|");
-	for (size_t i = 0; i < n; i++)
-		append_markdown_cell(&names, columns[i].name);
-	text_append(&names, "\n|");
-	for (size_t i = 0; i < n; i++)
-		text_append(&names, columns[i].flags & TABLE_RIGHT ? " ---: |" : " --- |");
-	return names.failed ? -ENOMEM : print(stdout, "%s\n", names.data);
-}
-
-/* --- CSV --- */
-
-void csv_text(const char *text, bool first)
-{
-	if (!first)
-		fputs(",", stdout);
-	csv_put_field(stdout, text);
-}
-
-void csv_real(double value)
-{
-	char text[TEXT_REAL_SIZE] = "";
-
-	print(stdout, ",%s", isfinite(value) ? text_format_real(value, text) : text);
-}
-
-void csv_integer(int64_t value)
-{
-	print(stdout, ",%" PRId64, value);
-}
-
-void csv_end(void)
-{
-	fputs("\r\n", stdout);
-}
 
 /* --- The figures of benchmarks --- */
 
-struct sheet {
+void put_counts(struct sheet *sheet, const struct benchmark *b)
+{
+	put_text(sheet, unit_name(b->unit), "unit", .csv = 3);
+	put_text(sheet, b->metric, "metric", .csv = 4);
+	put_integer(sheet, b->n_values, "values", .csv = 6);
+	put_integer(
+		sheet, benchmark_counted_runs(b), "runs", .csv = 5, .heading = "RUNS", .cell = 9);
+	put_integer(sheet, b->series->n_warmups, "calibrations");
+	put_integer(sheet, b->n_warmups, "warmups");
+	put_real(sheet, b->total_seconds > 0 ? b->total_seconds : NAN, "total_seconds");
+}
+
+void put_stats(struct sheet *sheet, const struct stats *s)
+{
+	put_real(sheet, s->min, "min", .csv = 7, .heading = "MIN", .cell = 7);
+	put_real(sheet, s->p5, "p5", .csv = 8);
+	put_real(sheet, s->q1, "q1", .csv = 9);
+	put_real(sheet, s->median, "median", .csv = 10);
+	put_real(sheet, s->q3, "q3", .csv = 11);
+	put_real(sheet, s->p95, "p95", .csv = 12);
+	put_real(sheet, s->max, "max", .csv = 13, .heading = "MAX", .cell = 8);
+	put_real(sheet, s->mad, "mad", .csv = 14);
+	put_real(sheet, s->mean, "mean", .csv = 15, .heading = "MEAN", .cell = 5);
+	put_real(sheet, s->stdev, "stdev", .csv = 16, .heading = "STDEV", .cell = 6);
+	put_real(sheet, s->spread, "spread", .csv = 17);
+	put_real(sheet, s->fence_low, "fence_low");
+	put_real(sheet, s->fence_high, "fence_high");
+	put_integer(sheet, s->n_outliers_low, "outliers_low");
+	put_integer(sheet, s->n_outliers_high, "outliers_high");
+}
+
+/* The interval of the median, or for several machines, that of their mean. */
+static bool find_interval(const struct analysis *analysis, double *ret_low, double *ret_high)
+{
+	*ret_low = analysis->stats.interval_low;
+	*ret_high = analysis->stats.interval_high;
+	if (analysis->fleet.n_groups == 0)
+		return analysis->stats.has_interval;
+	*ret_low = exp(analysis->fleet.low);
+	*ret_high = exp(analysis->fleet.high);
+	return true;
+}
+
+void put_figures(struct sheet *sheet, const struct analysis *analysis)
+{
+	double middle = analysis->unit_median, low, high;
+
+	(void)find_interval(analysis, &low, &high);
+	put_stats(sheet, &analysis->stats);
+	put_real(sheet, middle, "runs_median", .csv = 20, .heading = "MEDIAN", .cell = 3);
+	put_real(sheet, low, "interval_low", .csv = 18);
+	put_real(sheet, high, "interval_high", .csv = 19);
+}
+
+void emit_counts(struct emit *emit, const struct benchmark *benchmark)
+{
+	struct sheet sheet = { .emit = emit };
+
+	put_counts(&sheet, benchmark);
+}
+
+struct exporter {
 	const struct request *request;
 	const struct reports *reports;
+	struct sheet sheet;
 	struct emit emit;
+	/* `analysis` is NULL without values, which only CSV has a row for. */
+	int (*add)(struct exporter *export, const char *file, const struct benchmark *b,
+		const struct analysis *analysis);
 };
 
-struct figures {
-	struct stats stats; /* for several machines, with the interval of their mean */
-	double runs_median; /* for one machine, the median that the interval holds; struct analysis
-			     * calls it unit_median */
-};
-
-/* -ENODATA where the benchmark has no values. */
-static int find_figures(const struct benchmark *benchmark, struct figures *ret)
+static struct scale choose_scale(const struct benchmark *b, const struct stats *s)
 {
-	_cleanup_(analysis) struct analysis *analysis = NULL;
-	int r = analysis_new(benchmark, &analysis);
+	struct scale scale = scale_choose_unit(b->unit, s->median > 0 ? s->median : s->max);
 
-	if (r < 0)
-		return r;
-	*ret = (struct figures){ analysis->stats, analysis->unit_median };
-	if (analysis->fleet.n_groups > 0) {
-		ret->stats.has_interval = true;
-		ret->stats.interval_low = exp(analysis->fleet.low);
-		ret->stats.interval_high = exp(analysis->fleet.high);
-	}
-	return 0;
+	return scale_resolve(scale_refine(scale, 1), s->mad > 0 ? s->mad : s->stdev);
 }
 
-#define FIGURE(name) #name, offsetof(struct figures, stats.name)
-static const struct {
-	const char *name;
-	size_t offset;
-} figures[] = {
-	{ FIGURE(min) },
-	{ FIGURE(p5) },
-	{ FIGURE(q1) },
-	{ FIGURE(median) },
-	{ FIGURE(q3) },
-	{ FIGURE(p95) },
-	{ FIGURE(max) },
-	{ FIGURE(mad) },
-	{ FIGURE(mean) },
-	{ FIGURE(stdev) },
-	{ FIGURE(spread) },
-	{ FIGURE(interval_low) },
-	{ FIGURE(interval_high) },
-	{ "runs_median", offsetof(struct figures, runs_median) },
-};
-
-static int add_csv_head(void)
+/* A row of CSV or of Markdown. */
+static int add_row(struct exporter *export, const char *file, const struct benchmark *b,
+	const struct analysis *analysis)
 {
-	fputs("file,name,unit,metric,runs,values", stdout);
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		csv_text(figures[i].name, false);
-	csv_end();
-	return 0;
-}
-
-static int add_csv(const char *file, const struct benchmark *b, void *context _unused_)
-{
-	struct figures f;
-	int r = find_figures(b, &f);
-
-	if (r < 0 && r != -ENODATA)
-		return r;
-	csv_text(file, true);
-	csv_text(b->name, false);
-	csv_text(unit_name(b->unit), false);
-	csv_text(b->metric ? b->metric : "", false);
-	csv_integer((int64_t)benchmark_counted_runs(b));
-	csv_integer((int64_t)b->n_values);
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
-		const char *figure = (const char *)&f + figures[i].offset;
-
-		csv_real(r < 0 ? NAN : *(const double *)figure);
-	}
-	csv_end();
-	return 0;
-}
-
-enum {
-	N_CELLS = 9,
-};
-
-static int add_markdown_head(const struct reports *reports)
-{
-	static const struct table_column columns[N_CELLS] = {
-		{ "BENCHMARK", 0 },
-		{ "FILE", 0 },
-		{ "MEDIAN", TABLE_RIGHT },
-		{ "INTERVAL", TABLE_RIGHT },
-		{ "MEAN", TABLE_RIGHT },
-		{ "STDEV", TABLE_RIGHT },
-		{ "MIN", TABLE_RIGHT },
-		{ "MAX", TABLE_RIGHT },
-		{ "RUNS", TABLE_RIGHT },
-	};
-	struct table_column used[N_CELLS];
-	size_t n = 0;
-
-	for (size_t i = 0; i < N_CELLS; i++)
-		if (i != 1 || reports->n > 1)
-			used[n++] = columns[i];
-	return markdown_print_head(used, n);
-}
-
-static int add_markdown(const char *file, const struct benchmark *b, void *context)
-{
-	const struct sheet *sheet = context;
-	char median[UNITS_TEXT_SIZE], low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
-	char mean[UNITS_TEXT_SIZE], stdev[UNITS_TEXT_SIZE], min[UNITS_TEXT_SIZE];
-	char max[UNITS_TEXT_SIZE], interval[2 * UNITS_TEXT_SIZE + 4] = "", runs[32];
+	struct sheet *sheet = &export->sheet;
+	char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE], both[2 * UNITS_TEXT_SIZE + 4] = "";
 	_cleanup_free_ char *name = text_escape_control(b->name);
 	_cleanup_free_ char *label = text_escape_control(file_label(file));
-	const char *cells[N_CELLS];
-	struct scale scale;
-	struct figures f;
-	struct stats *s = &f.stats;
-	size_t n = 0;
-	int r = find_figures(b, &f);
+	double low, high;
 
-	if (r < 0)
-		return r == -ENODATA ? 0 : r;
 	if (!name || !label)
 		return -ENOMEM;
-	scale = scale_refine(scale_choose_unit(b->unit, s->median > 0 ? s->median : s->max), 1);
-	scale = scale_resolve(scale, s->mad > 0 ? s->mad : s->stdev);
-	if (s->has_interval)
-		snprintf(interval, sizeof(interval), "%s .. %s",
-			scale_format_bare(scale, s->interval_low, low),
-			scale_format(scale, s->interval_high, high));
-	snprintf(runs, sizeof(runs), "%zu", benchmark_counted_runs(b));
-	cells[n++] = name;
-	if (sheet->reports->n > 1)
-		cells[n++] = label;
-	cells[n++] = scale_format(scale, f.runs_median, median);
-	cells[n++] = interval;
-	cells[n++] = scale_format(scale, s->mean, mean);
-	cells[n++] = s->n > 1 ? scale_format(scale, s->stdev, stdev) : "";
-	cells[n++] = scale_format(scale, s->min, min);
-	cells[n++] = scale_format(scale, s->max, max);
-	cells[n++] = runs;
-	return markdown_print_row(cells, n);
+	put_cell(sheet, name, "BENCHMARK", .cell = 1);
+	if (export->reports->n > 1)
+		put_cell(sheet, label, "FILE", .cell = 2);
+	put_text(sheet, file, "file", .csv = 1);
+	put_text(sheet, b->name, "name", .csv = 2);
+	put_counts(sheet, b);
+	if (analysis) {
+		put_figures(sheet, analysis);
+		sheet->scale = choose_scale(b, &analysis->stats);
+	}
+	if (analysis && find_interval(analysis, &low, &high))
+		snprintf(both, sizeof(both), "%s .. %s", scale_format_bare(sheet->scale, low, from),
+			scale_format(sheet->scale, high, to));
+	put_cell(sheet, both, "INTERVAL", TABLE_RIGHT, .cell = 4);
+	return sheet_end_row(sheet);
 }
 
 /* https://github.com/benchmark-action/github-action-benchmark, customSmallerIsBetter: a list of
  * objects with name, unit and value; range and extra are texts that are shown beside them. */
-static int add_github(const char *file, const struct benchmark *b, void *context)
+static int add_github(struct exporter *export, const char *file, const struct benchmark *b,
+	const struct analysis *analysis)
 {
-	struct sheet *sheet = context;
-	_cleanup_free_ char *title = reports_title(sheet->request, file, b), *extra = NULL;
-	char range[UNITS_TEXT_SIZE], share[UNITS_TEXT_SIZE];
-	struct scale scale;
-	struct figures f;
-	int r = find_figures(b, &f);
-
-	if (r < 0)
-		return r == -ENODATA ? 0 : r;
+	_cleanup_free_ char *title = reports_title(export->request, file, b), *extra = NULL;
 	/* One unit for all days, whatever the values: nanoseconds lose no digits. */
-	scale = unit_is_time(b->unit) ? (struct scale){ "ns", 1e9, 0 }
-				      : (struct scale){ unit_name(b->unit), 1, 0 };
-	snprintf(range, sizeof(range), "%s",
-		f.stats.has_interval
-			? units_format_percent((f.stats.interval_high - f.stats.interval_low) / 2 /
-					  fabs(f.runs_median),
-				  share)
-			: "");
+	struct scale scale = unit_is_time(b->unit) ? (struct scale){ "ns", 1e9, 0 }
+						   : (struct scale){ unit_name(b->unit), 1, 0 };
+	double middle = analysis->unit_median, low, high;
+	size_t n = benchmark_counted_runs(b);
+	char share[UNITS_TEXT_SIZE];
+	int r;
+
 	if (benchmark_units_are_runs(b))
-		r = text_format(&extra, "median of %zu run%s", benchmark_counted_runs(b),
-			benchmark_counted_runs(b) == 1 ? "" : "s");
+		r = text_format(&extra, "median of %zu run%s", n, n == 1 ? "" : "s");
 	else
 		r = text_format(&extra, "median of %zu values of one run", b->n_values);
 	if (!title || r < 0)
 		return -ENOMEM;
-	emit_object(&sheet->emit, NULL);
-	emit_string(&sheet->emit, "name", title);
-	emit_string(&sheet->emit, "unit", scale.unit);
-	emit_real(&sheet->emit, "value", f.runs_median * scale.factor);
-	if (*range)
-		emit_string(&sheet->emit, "range", range);
-	emit_string(&sheet->emit, "extra", extra);
-	emit_close(&sheet->emit, '}');
+	emit_object(&export->emit, NULL);
+	emit_string(&export->emit, "name", title);
+	emit_string(&export->emit, "unit", scale.unit);
+	emit_real(&export->emit, "value", middle * scale.factor);
+	if (find_interval(analysis, &low, &high))
+		emit_string(&export->emit, "range",
+			units_format_percent((high - low) / 2 / fabs(middle), share));
+	emit_string(&export->emit, "extra", extra);
+	emit_close(&export->emit, '}');
 	return 0;
 }
 
 /* https://bencher.dev/docs/reference/bencher-metric-format: an object by names of objects by names
  * of measures. Its measure "latency" is in nanoseconds. */
-static int add_bencher(const char *file, const struct benchmark *b, void *context)
+static int add_bencher(struct exporter *export, const char *file, const struct benchmark *b,
+	const struct analysis *analysis)
 {
-	struct sheet *sheet = context;
-	_cleanup_free_ char *title = reports_title(sheet->request, file, b);
-	double factor = unit_is_time(b->unit) ? 1e9 : 1;
+	_cleanup_free_ char *title = reports_title(export->request, file, b);
+	double factor = unit_is_time(b->unit) ? 1e9 : 1, low, high;
 	const char *measure = unit_is_time(b->unit) ? "latency" : unit_name(b->unit);
-	struct figures f;
-	int r = find_figures(b, &f);
 
-	if (r < 0)
-		return r == -ENODATA ? 0 : r;
 	if (!title)
 		return -ENOMEM;
-	emit_object(&sheet->emit, title);
-	emit_object(&sheet->emit, b->metric ? b->metric : measure);
-	emit_real(&sheet->emit, "value", f.runs_median * factor);
-	if (f.stats.has_interval) {
-		emit_real(&sheet->emit, "lower_value", f.stats.interval_low * factor);
-		emit_real(&sheet->emit, "upper_value", f.stats.interval_high * factor);
+	emit_object(&export->emit, title);
+	emit_object(&export->emit, b->metric ? b->metric : measure);
+	emit_real(&export->emit, "value", analysis->unit_median * factor);
+	if (find_interval(analysis, &low, &high)) {
+		emit_real(&export->emit, "lower_value", low * factor);
+		emit_real(&export->emit, "upper_value", high * factor);
 	}
-	emit_close(&sheet->emit, '}');
-	emit_close(&sheet->emit, '}');
+	emit_close(&export->emit, '}');
+	emit_close(&export->emit, '}');
 	return 0;
+}
+
+static int add_one(const char *file, const struct benchmark *b, void *context)
+{
+	struct exporter *export = context;
+	_cleanup_(analysis) struct analysis *analysis = NULL;
+	int r = analysis_new(b, &analysis);
+
+	if (r == -ENODATA && export->request->form != FORM_CSV)
+		return 0;
+	return r < 0 && r != -ENODATA ? r : export->add(export, file, b, analysis);
 }
 
 /* The figures of all benchmarks. A negative errno, said or to be said by request_conclude(). */
 static int print_figures(const struct request *request, const struct reports *reports)
 {
-	struct sheet sheet = { .request = request, .reports = reports, .emit.stream = stdout };
+	static const struct analysis none;
 	bool is_list = request->form == FORM_GITHUB;
-	int r;
+	struct exporter export = {
+		.request = request,
+		.reports = reports,
+		.sheet = { .form = request->form, .is_head = true },
+		.emit.stream = stdout,
+		.add = is_list ? add_github : add_bencher,
+	};
+	int r = 0;
 
 	if (request->form == FORM_CSV || request->form == FORM_MARKDOWN) {
-		bool is_csv = request->form == FORM_CSV;
-
-		r = is_csv ? add_csv_head() : add_markdown_head(reports);
-		return r < 0
-			? r
-			: reports_each(request, reports, is_csv ? add_csv : add_markdown, &sheet);
+		export.add = add_row;
+		if (reports->suites[0]->n > 0)
+			r = add_row(&export, "", reports->suites[0]->benchmarks[0], &none);
+		return r < 0 ? r : reports_each(request, reports, add_one, &export);
 	}
 	if (is_list)
-		emit_array(&sheet.emit, NULL);
+		emit_array(&export.emit, NULL);
 	else
-		emit_object(&sheet.emit, NULL);
-	r = reports_each(request, reports, is_list ? add_github : add_bencher, &sheet);
-	emit_close(&sheet.emit, is_list ? ']' : '}');
-	return r < 0 ? r : emit_finish(&sheet.emit);
+		emit_object(&export.emit, NULL);
+	r = reports_each(request, reports, add_one, &export);
+	emit_close(&export.emit, is_list ? ']' : '}');
+	return r < 0 ? r : emit_finish(&export.emit);
 }
 
 enum exit_status figures_print_or_each(const struct request *request, struct reports *reports,

@@ -4,19 +4,15 @@
 #ifndef QUIESCE_EXPORT_H
 #define QUIESCE_EXPORT_H
 
-#include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/column.h"
 
-/* A row of a table in Markdown, and the two rows of its head. -ENOMEM, -EIO. */
-int markdown_print_row(const char *const *cells, size_t n);
-int markdown_print_head(const struct table_column *columns, size_t n);
-
-/* A row of CSV (RFC 4180), of texts and numbers. */
-void csv_text(const char *text, bool first);
-void csv_real(double value); /* an empty field where it is not finite */
-void csv_integer(int64_t value);
-void csv_end(void);
+/* How many values and runs there are; the statistics of the values; the same and the interval
+ * of the median, or for several machines, that of their mean. */
+void put_counts(struct sheet *sheet, const struct benchmark *benchmark);
+void put_stats(struct sheet *sheet, const struct stats *stats);
+void put_figures(struct sheet *sheet, const struct analysis *analysis);
 
 /* The whole of show and of stats: reads the files into *reports, which is the caller's, and prints
  * the figures of all benchmarks for --csv, --markdown and --format, else each benchmark as

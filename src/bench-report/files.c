@@ -298,53 +298,12 @@ char *reports_title(
 	return plain ? text_escape_control(plain) : NULL;
 }
 
-void emit_counts(struct emit *emit, const struct benchmark *benchmark)
-{
-	emit_string(emit, "unit", unit_name(benchmark->unit));
-	emit_string(emit, "metric", benchmark->metric);
-	emit_integer(emit, "values", (int64_t)benchmark->n_values);
-	emit_integer(emit, "runs", (int64_t)benchmark_counted_runs(benchmark));
-	emit_integer(emit, "calibrations", (int64_t)benchmark->series->n_warmups);
-	emit_integer(emit, "warmups", (int64_t)benchmark->n_warmups);
-	emit_real(emit, "total_seconds",
-		benchmark->total_seconds > 0 ? benchmark->total_seconds : NAN);
-}
-
-void emit_figures(struct emit *emit, const struct benchmark *benchmark, const struct stats *stats)
-{
-	emit_counts(emit, benchmark);
-	emit_real(emit, "min", stats->min);
-	emit_real(emit, "p5", stats->p5);
-	emit_real(emit, "q1", stats->q1);
-	emit_real(emit, "median", stats->median);
-	emit_real(emit, "q3", stats->q3);
-	emit_real(emit, "p95", stats->p95);
-	emit_real(emit, "max", stats->max);
-	emit_real(emit, "mad", stats->mad);
-	emit_real(emit, "mean", stats->mean);
-	emit_real(emit, "stdev", stats->stdev);
-	emit_real(emit, "spread", stats->spread);
-	emit_real(emit, "fence_low", stats->fence_low);
-	emit_real(emit, "fence_high", stats->fence_high);
-	emit_integer(emit, "outliers_low", (int64_t)stats->n_outliers_low);
-	emit_integer(emit, "outliers_high", (int64_t)stats->n_outliers_high);
-}
-
 void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n)
 {
 	emit_array(emit, name);
 	for (size_t i = 0; i < n; i++)
 		emit_string(emit, NULL, texts[i]);
 	emit_close(emit, ']');
-}
-
-/* null where it is not known. */
-static void emit_count(struct emit *emit, const char *name, size_t n, bool is_known)
-{
-	if (is_known)
-		emit_integer(emit, name, (int64_t)n);
-	else
-		emit_string(emit, name, NULL);
 }
 
 void emit_machines(
@@ -369,10 +328,10 @@ void emit_machines(
 	emit_real(emit, "spread_runs", nested->spread.runs);
 	emit_object(emit, "plan");
 	emit_real(emit, "interval", plan.wanted);
-	emit_count(emit, "machines", plan.groups, !isnan(plan.wanted));
-	emit_count(emit, "sittings", plan.values, !isnan(nested->spread.values));
-	emit_count(emit, "runs", plan.runs, !isnan(nested->spread.runs));
-	emit_count(emit, "runs_enough", plan.runs_enough, !isnan(nested->spread.runs));
+	emit_real(emit, "machines", isnan(plan.wanted) ? NAN : (double)plan.groups);
+	emit_real(emit, "sittings", isnan(nested->spread.values) ? NAN : (double)plan.values);
+	emit_real(emit, "runs", isnan(nested->spread.runs) ? NAN : (double)plan.runs);
+	emit_real(emit, "runs_enough", isnan(nested->spread.runs) ? NAN : (double)plan.runs_enough);
 	emit_close(emit, '}');
 	emit_close(emit, '}');
 }
@@ -380,7 +339,7 @@ void emit_machines(
 void emit_bins(struct emit *emit, const struct histogram *histogram)
 {
 	emit_array(emit, "bins");
-	for (size_t i = 0; i < histogram->n_bins; i++) {
+	for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
 		emit_object(emit, NULL);
 		emit_real(emit, "low", histogram->bins[i].low);
 		emit_real(emit, "high", histogram->bins[i].high);
@@ -446,7 +405,7 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_real(emit, "percent", d.percent);
 	emit_string(emit, "verdict", decision_verdict_name(d.verdict));
 	emit_integer(emit, "pairs", (int64_t)d.n_pairs);
-	emit_count(emit, "settled_after", d.settled_after, d.settled_after > 0);
+	emit_real(emit, "settled_after", d.settled_after > 0 ? (double)d.settled_after : NAN);
 	emit_real(emit, "ratio", d.ratio);
 	emit_real(emit, "ratio_low", d.low);
 	emit_real(emit, "ratio_high", d.high);

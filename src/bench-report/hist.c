@@ -108,12 +108,7 @@ static void emit_histogram(struct hist *hist, const char *file, const struct ben
 	emit_string(emit, "file", file);
 	emit_string(emit, "name", benchmark->name);
 	emit_counts(emit, benchmark);
-	if (histogram) {
-		emit_bins(emit, histogram);
-	} else {
-		emit_array(emit, "bins");
-		emit_close(emit, ']');
-	}
+	emit_bins(emit, histogram);
 	emit_close(emit, '}');
 }
 

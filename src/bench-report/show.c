@@ -47,7 +47,7 @@ static int print_metadata(const struct benchmark *benchmark)
 }
 
 /* Writes the counts of each event of -e. */
-static int emit_events(struct emit *emit, const struct series *series)
+static void emit_events(struct emit *emit, const struct series *series)
 {
 	emit_array(emit, "events");
 	for (size_t i = 0; i < series->n_events; i++) {
@@ -55,7 +55,7 @@ static int emit_events(struct emit *emit, const struct series *series)
 		int r = summary_count_event(series, i, &stats);
 
 		if (r == -ENOMEM)
-			return r;
+			emit_fail(emit, r);
 		emit_object(emit, NULL);
 		emit_string(emit, "name", series->event_names[i]);
 		emit_real(emit, "median", r < 0 ? NAN : stats.median);
@@ -63,30 +63,28 @@ static int emit_events(struct emit *emit, const struct series *series)
 		emit_close(emit, '}');
 	}
 	emit_close(emit, ']');
-	return 0;
 }
 
 /* Writes the share of a run in which the program waited for its CPU. */
-static int emit_waiting(struct emit *emit, const struct series *series)
+static void emit_waiting(struct emit *emit, const struct series *series)
 {
 	struct stats stats;
 	int r = summary_find_waiting(series, &stats);
 
 	if (r == -ENOMEM)
-		return r;
+		emit_fail(emit, r);
 	emit_real(emit, "waiting_median", r < 0 ? NAN : stats.median);
 	emit_real(emit, "waiting_max", r < 0 ? NAN : stats.max);
-	return 0;
 }
 
-static int emit_histogram(struct emit *emit, const struct analysis *analysis)
+static void emit_histogram(struct emit *emit, const struct analysis *analysis)
 {
 	_cleanup_(histogram) struct histogram *histogram = NULL;
 	int r = histogram_new(analysis->sorted, analysis->n, 0, &histogram);
 
-	if (r >= 0)
-		emit_bins(emit, histogram);
-	return r;
+	if (r < 0)
+		emit_fail(emit, r);
+	emit_bins(emit, histogram);
 }
 
 /* The ratio of a benchmark to its control. -ENODATA when it has no control. */
@@ -109,7 +107,7 @@ static int measure_control(const struct reports *reports, const struct benchmark
 }
 
 /* Writes the ratio as the object "control", or null. */
-static int emit_control(
+static void emit_control(
 	struct emit *emit, const struct reports *reports, const struct benchmark *benchmark)
 {
 	const struct benchmark *control;
@@ -117,10 +115,10 @@ static int emit_control(
 	int r = measure_control(reports, benchmark, &control, &ratio);
 
 	if (r == -ENOMEM)
-		return r;
+		emit_fail(emit, r);
 	if (r < 0) {
 		emit_string(emit, "control", NULL);
-		return 0;
+		return;
 	}
 	emit_object(emit, "control");
 	emit_string(emit, "command", facts_find_string(&control->metadata, BENCHMARK_CONTROL));
@@ -130,7 +128,6 @@ static int emit_control(
 	emit_real(emit, "ratio_high", ratio.ratio.high);
 	emit_integer(emit, "rounds", (int64_t)ratio.n_rounds);
 	emit_close(emit, '}');
-	return 0;
 }
 
 /* The same as a line of text. */
@@ -148,32 +145,35 @@ static int print_control(const struct reports *reports, const struct benchmark *
 }
 
 /* Writes the median of the runs that had the core to themselves. */
-static int emit_whole_core(struct emit *emit, const struct benchmark *benchmark)
+static void emit_whole_core(struct emit *emit, const struct benchmark *benchmark)
 {
 	size_t n_whole, n_known;
 	double median;
 	int r = summary_find_whole_core(benchmark, &median, &n_whole, &n_known);
 
+	if (r < 0 && r != -ENODATA)
+		emit_fail(emit, r);
 	if (r < 0) {
 		emit_string(emit, "whole_core", NULL);
-		return r == -ENODATA ? 0 : r;
+		return;
 	}
 	emit_object(emit, "whole_core");
 	emit_real(emit, "median", median);
 	emit_integer(emit, "runs", (int64_t)n_whole);
 	emit_integer(emit, "known_runs", (int64_t)n_known);
 	emit_close(emit, '}');
-	return 0;
 }
 
 /* Writes what the runs have used beside their time, and what an empty program uses. */
-static int emit_usage(struct emit *emit, const struct benchmark *benchmark)
+static void emit_usage(struct emit *emit, const struct benchmark *benchmark)
 {
 	struct summary_usage usage;
 	int r = summary_find_usage(benchmark, &usage);
 
+	if (r < 0 && r != -ENODATA)
+		emit_fail(emit, r);
 	if (r < 0)
-		return r == -ENODATA ? 0 : r;
+		return;
 	emit_real(emit, "cpu", usage.cpu);
 	emit_real(emit, "user_cpu", usage.user_cpu);
 	emit_real(emit, "system_cpu", usage.system_cpu);
@@ -182,58 +182,45 @@ static int emit_usage(struct emit *emit, const struct benchmark *benchmark)
 	emit_real(emit, "floor_user_cpu", usage.floor_user_cpu);
 	emit_real(emit, "floor_system_cpu", usage.floor_system_cpu);
 	emit_real(emit, "floor_max_rss", usage.floor_max_rss);
-	return 0;
 }
 
-static int emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
+/* `analysis` is NULL without values. */
+static void emit_benchmark(struct show *show, const char *file, const struct benchmark *benchmark,
 	const struct analysis *analysis)
 {
 	struct emit *emit = &show->emit;
+	struct sheet sheet = { .emit = emit };
 	struct summary_input about;
-	bool of_machines;
-	int r = 0;
 
 	summary_fill(benchmark, &about);
-	emit_object(emit, NULL);
-	emit_string(emit, "file", file);
-	emit_string(emit, "name", benchmark->name);
-	emit_string(emit, "cpus", about.cpus);
-	emit_string(emit, "cpus_reason", about.cpus_reason);
-	emit_string(emit, "meanwhile", about.meanwhile);
-	emit_string(emit, "stamps", summary_clock_text(benchmark));
-	emit_real(emit, "floor", about.floor);
-	emit_real(emit, "shell", about.shell_seconds);
+	sheet_begin(&sheet);
+	put_text(&sheet, file, "file");
+	put_text(&sheet, benchmark->name, "name");
+	put_text(&sheet, about.cpus, "cpus");
+	put_text(&sheet, about.cpus_reason, "cpus_reason");
+	put_text(&sheet, about.meanwhile, "meanwhile");
+	put_text(&sheet, summary_clock_text(benchmark), "stamps");
+	put_real(&sheet, about.floor, "floor");
+	put_real(&sheet, about.shell_seconds, "shell");
+	put_counts(&sheet, benchmark);
 	if (analysis) {
-		emit_figures(emit, benchmark, &analysis->stats);
-		emit_real(emit, "runs_median", analysis->unit_median);
-		of_machines = analysis->fleet.n_groups > 0;
-		emit_real(emit, "interval_low",
-			of_machines ? exp(analysis->fleet.low) : analysis->stats.interval_low);
-		emit_real(emit, "interval_high",
-			of_machines ? exp(analysis->fleet.high) : analysis->stats.interval_high);
-		emit_machines(emit, of_machines ? &analysis->fleet : NULL, NULL);
-		emit_bool(emit, "sound", analysis_is_sound(analysis));
-		emit_stability(emit, analysis->stability);
-		r = emit_whole_core(emit, benchmark);
-		if (r >= 0)
-			r = emit_usage(emit, benchmark);
-		if (r >= 0)
-			r = emit_events(emit, benchmark->series);
-		if (r >= 0)
-			r = emit_waiting(emit, benchmark->series);
-		if (r >= 0)
-			r = emit_histogram(emit, analysis);
-	} else {
-		emit_counts(emit, benchmark);
-		emit_bool(emit, "sound", true);
+		put_figures(&sheet, analysis);
+		emit_machines(emit, analysis->fleet.n_groups > 0 ? &analysis->fleet : NULL, NULL);
 	}
-	if (r >= 0)
-		r = emit_control(emit, show->reports, benchmark);
+	put_bool(&sheet, !analysis || analysis_is_sound(analysis), "sound");
+	if (analysis) {
+		emit_stability(emit, analysis->stability);
+		emit_whole_core(emit, benchmark);
+		emit_usage(emit, benchmark);
+		emit_events(emit, benchmark->series);
+		emit_waiting(emit, benchmark->series);
+		emit_histogram(emit, analysis);
+	}
+	emit_control(emit, show->reports, benchmark);
 	emit_decision(emit, benchmark);
 	if (show->request->metadata)
 		emit_facts(emit, "metadata", &benchmark->metadata);
-	emit_close(emit, '}');
-	return r;
+	(void)sheet_end_row(&sheet);
 }
 
 static int print_summary(const char *file, const struct benchmark *benchmark,
@@ -284,7 +271,7 @@ static int show_one(const char *file, const struct benchmark *benchmark, void *c
 			compare_names);
 	r = 0;
 	if (show->request->json)
-		r = emit_benchmark(show, file, benchmark, analysis);
+		emit_benchmark(show, file, benchmark, analysis);
 	else
 		r = print_summary(file, benchmark, analysis, show);
 	show->first = false;

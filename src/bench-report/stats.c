@@ -223,7 +223,8 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 {
 	struct stats_verb *verb = context;
 	_cleanup_free_ char *title = reports_title(verb->request, file, b);
-	struct stats stats = { 0 };
+	struct sheet sheet = { .emit = &verb->emit };
+	struct stats stats;
 	struct scale scale;
 	size_t n_disturbed;
 	int r;
@@ -241,10 +242,9 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 		/* The order of the values is not needed any more, so they are sorted in place. */
 		if (b->n_values > 0)
 			r = stats_compute(b->values, b->n_values, &stats);
+		put_counts(&sheet, b);
 		if (r >= 0 && b->n_values > 0)
-			emit_figures(&verb->emit, b, &stats);
-		else
-			emit_counts(&verb->emit, b);
+			put_stats(&sheet, &stats);
 		emit_close(&verb->emit, '}');
 		return r;
 	}
