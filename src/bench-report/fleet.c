@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/column.h"
 #include "bench-report/folders.h"
 #include "report/machines.h"
 #include "stats/esd.h"
@@ -56,6 +56,15 @@ static char *make_odd_text(unsigned odd)
 	return text_steal(&t);
 }
 
+static void emit_odd(struct emit *emit, unsigned odd)
+{
+	emit_array(emit, "odd");
+	for (int i = 0; i < N_ODDITIES; i++)
+		if (odd & (1U << i))
+			emit_string(emit, NULL, oddity_name((enum oddity)(1U << i)));
+	emit_close(emit, ']');
+}
+
 /* Whether two machines have the same name, so that the processor has to tell them apart. */
 static bool have_models(const struct machines *machines, size_t i)
 {
@@ -65,50 +74,58 @@ static bool have_models(const struct machines *machines, size_t i)
 	return !*machines->items[i].node;
 }
 
-static int add_row(struct table *table, const struct machines *machines, size_t at)
+/* "node", "node, model" or "model", malloc'd. */
+static char *make_name(const struct machines *machines, size_t at)
 {
 	const struct machine_figures *m = &machines->items[at];
-	_cleanup_free_ char *odd = make_odd_text(m->odd), *name = NULL, *plain = NULL;
-	char level[UNITS_TEXT_SIZE] = "", noise[UNITS_TEXT_SIZE] = "", shared[UNITS_TEXT_SIZE] = "";
-	char clock[UNITS_TEXT_SIZE] = "", heat[UNITS_TEXT_SIZE] = "", runs[32];
+	bool with_model = have_models(machines, at);
+	_cleanup_text_ struct text t = { 0 };
 
-	if (text_format(&name, "%s%s%s", m->node, *m->node && have_models(machines, at) ? ", " : "",
-		    have_models(machines, at) ? m->model : "") < 0)
-		return -ENOMEM;
-	plain = text_escape_control(*name ? name : "unknown");
-	if (!odd || !plain)
-		return -ENOMEM;
-	snprintf(runs, sizeof(runs), "%zu", m->n_runs);
-	if (!isnan(m->level))
-		units_format_change(m->level, level);
-	if (!isnan(m->noise))
-		units_format_percent(m->noise, noise);
-	if (!isnan(m->shared))
-		units_format_percent(m->shared, shared);
-	if (!isnan(m->clock_hz))
-		snprintf(clock, sizeof(clock), "%.2f GHz", m->clock_hz / 1e9);
-	if (!isnan(m->temperature))
-		snprintf(heat, sizeof(heat), "%.0f C", m->temperature);
-	return table_add(table,
-		(const char *const[]){ plain, runs, level, noise, shared, clock, heat, odd });
+	text_appendf(&t, "%s%s%s", m->node, *m->node && with_model ? ", " : "",
+		with_model ? m->model : "");
+	return t.failed ? NULL : text_escape_control(t.length > 0 ? t.data : "unknown");
 }
 
-static int print_machines(const struct machines *machines, size_t most)
+static const char *format_clock(double hz, char buf[static UNITS_TEXT_SIZE])
 {
-	static const struct table_column columns[] = {
-		{ "MACHINE", TABLE_WRAP | TABLE_BREAK },
-		{ "RUNS", TABLE_RIGHT },
-		{ "LEVEL", TABLE_RIGHT },
-		{ "NOISE", TABLE_RIGHT },
-		{ "SHARED", TABLE_RIGHT },
-		{ "CLOCK", TABLE_RIGHT },
-		{ "HEAT", TABLE_RIGHT },
-		{ "ODD", TABLE_WRAP },
-	};
-	_cleanup_(table) struct table *table = NULL;
-	size_t n_odd = count_odd(machines);
-	int r;
+	snprintf(buf, UNITS_TEXT_SIZE, "%.2f GHz", hz / 1e9);
+	return buf;
+}
 
+static const char *format_heat(double celsius, char buf[static UNITS_TEXT_SIZE])
+{
+	snprintf(buf, UNITS_TEXT_SIZE, "%.0f C", celsius);
+	return buf;
+}
+
+static int add_machine(struct sheet *sheet, const struct machines *machines, size_t at)
+{
+	const struct machine_figures *m = &machines->items[at];
+	_cleanup_free_ char *name = NULL, *odd = make_odd_text(m->odd);
+
+	if (!sheet->emit)
+		name = make_name(machines, at);
+	if (!odd || (!sheet->emit && !name))
+		return -ENOMEM;
+	sheet_begin(sheet);
+	put_cell(sheet, name, "MACHINE", TABLE_WRAP | TABLE_BREAK);
+	put_text(sheet, *m->node ? m->node : NULL, "node");
+	put_text(sheet, *m->model ? m->model : NULL, "model");
+	put_integer(sheet, m->n_sittings, "sittings");
+	put_integer(sheet, m->n_runs, "runs", .heading = "RUNS");
+	put_real(sheet, m->level, "level", .heading = "LEVEL", .show = units_format_change);
+	put_real(sheet, m->noise, "noise", .heading = "NOISE", .show = units_format_percent);
+	put_real(sheet, m->shared, "shared", .heading = "SHARED", .show = units_format_percent);
+	put_real(sheet, m->clock_hz, "clock", .heading = "CLOCK", .show = format_clock);
+	put_real(sheet, m->temperature, "temperature", .heading = "HEAT", .show = format_heat);
+	put_cell(sheet, odd, "ODD", TABLE_WRAP);
+	if (sheet->emit)
+		emit_odd(sheet->emit, m->odd);
+	return sheet_end_row(sheet);
+}
+
+static void print_count(const struct machines *machines, size_t n_odd)
+{
 	print(stdout, "%zu machine%s, %zu benchmark%s: ", machines->n, machines->n == 1 ? "" : "s",
 		machines->n_benchmarks, machines->n_benchmarks == 1 ? "" : "s");
 	if (machines->n < ESD_MIN)
@@ -117,44 +134,25 @@ static int print_machines(const struct machines *machines, size_t most)
 		print(stdout, "none is odd\n");
 	else
 		print(stdout, "%zu odd\n", n_odd);
-	r = table_new("machines", columns, ARRAY_SIZE(columns), false, stdout, &table);
-	for (size_t i = 0; r >= 0 && i < MIN(machines->n, most); i++)
-		r = add_row(table, machines, i);
-	return r < 0 ? r : table_print(table);
 }
 
-static int emit_machine_list(const struct machines *machines, size_t most)
+static int print_machines(const struct machines *machines, size_t most, bool json)
 {
 	struct emit emit = { .stream = stdout };
+	struct sheet sheet = { .emit = json ? &emit : NULL };
+	size_t n_odd = count_odd(machines);
+	int r = 0;
 
-	emit_object(&emit, NULL);
-	emit_integer(&emit, "benchmarks", (int64_t)machines->n_benchmarks);
-	emit_bool(&emit, "enough", machines->n >= ESD_MIN);
-	emit_integer(&emit, "odd", (int64_t)count_odd(machines));
-	emit_array(&emit, "machines");
-	for (size_t i = 0; i < MIN(machines->n, most); i++) {
-		const struct machine_figures *m = &machines->items[i];
-
-		emit_object(&emit, NULL);
-		emit_string(&emit, "node", *m->node ? m->node : NULL);
-		emit_string(&emit, "model", *m->model ? m->model : NULL);
-		emit_integer(&emit, "sittings", (int64_t)m->n_sittings);
-		emit_integer(&emit, "runs", (int64_t)m->n_runs);
-		emit_real(&emit, "level", m->level);
-		emit_real(&emit, "noise", m->noise);
-		emit_real(&emit, "shared", m->shared);
-		emit_real(&emit, "clock", m->clock_hz);
-		emit_real(&emit, "temperature", m->temperature);
-		emit_array(&emit, "odd");
-		for (int k = 0; k < N_ODDITIES; k++)
-			if (m->odd & (1U << k))
-				emit_string(&emit, NULL, oddity_name((enum oddity)(1U << k)));
-		emit_close(&emit, ']');
-		emit_close(&emit, '}');
-	}
-	emit_close(&emit, ']');
-	emit_close(&emit, '}');
-	return emit_finish(&emit);
+	if (!json)
+		print_count(machines, n_odd);
+	sheet_begin(&sheet);
+	put_integer(&sheet, machines->n_benchmarks, "benchmarks");
+	put_bool(&sheet, machines->n >= ESD_MIN, "enough");
+	put_integer(&sheet, n_odd, "odd");
+	sheet_begin_rows(&sheet, "machines");
+	for (size_t i = 0; r >= 0 && i < MIN(machines->n, most); i++)
+		r = add_machine(&sheet, machines, i);
+	return sheet_end(&sheet, r);
 }
 
 /* One file after the other, of which only the figures are kept. */
@@ -194,8 +192,7 @@ enum exit_status verb_fleet(const struct request *request)
 		r = read_machines(request, machines);
 	if (r >= 0) {
 		qsort(machines->items, machines->n, sizeof(*machines->items), compare_machines);
-		r = request->json ? emit_machine_list(machines, most)
-				  : print_machines(machines, most);
+		r = print_machines(machines, most, request->json);
 	}
 	status = request_conclude(request, r);
 	return status == EXIT_DONE && count_odd(machines) > 0 ? EXIT_FINDING : status;
