@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "basic/macro.h"
-#include "basic/table.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/column.h"
 
 struct entry {
 	char *title;
@@ -49,58 +49,41 @@ static int compare_entries(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-static int print_entries(const struct slowest *slowest)
+static int add_entry(struct sheet *sheet, const struct entry *entry)
 {
-	static const struct table_column columns[] = {
-		{ "BENCHMARK", TABLE_WRAP | TABLE_BREAK },
-		{ "TIME", TABLE_RIGHT },
-		{ "RUNS", TABLE_RIGHT },
-		{ "VALUES", TABLE_RIGHT },
-	};
-	_cleanup_(table) struct table *table = NULL;
+	const struct benchmark *b = entry->benchmark;
+	double seconds = b->total_seconds > 0 ? b->total_seconds : NAN;
 	struct scale scale =
-		scale_choose(slowest->n > 0 ? slowest->entries[0].benchmark->total_seconds : 0);
-	int r;
+		scale_shows(sheet->scale, seconds) ? sheet->scale : scale_choose(seconds);
+	char time[UNITS_TEXT_SIZE] = "?";
 
-	r = table_new("slowest", columns, ARRAY_SIZE(columns), false, stdout, &table);
-	for (size_t i = 0; r >= 0 && i < slowest->n; i++) {
-		const struct benchmark *b = slowest->entries[i].benchmark;
-		struct scale own = scale_shows(scale, b->total_seconds)
-			? scale
-			: scale_choose(b->total_seconds);
-		char time[UNITS_TEXT_SIZE], runs[32], values[32];
-
-		snprintf(runs, sizeof(runs), "%zu", b->series->n_samples);
-		snprintf(values, sizeof(values), "%zu", b->n_values);
-		r = table_add(table,
-			(const char *const[]){ slowest->entries[i].title,
-				b->total_seconds > 0 ? scale_format(own, b->total_seconds, time)
-						     : "?",
-				runs, values });
-	}
-	return r < 0 ? r : table_print(table);
+	if (!isnan(seconds))
+		scale_format(scale, seconds, time);
+	sheet_begin(sheet);
+	put_cell(sheet, entry->title, "BENCHMARK", TABLE_WRAP | TABLE_BREAK);
+	put_text(sheet, entry->file, "file");
+	put_text(sheet, b->name, "name");
+	put_real(sheet, seconds, "seconds");
+	put_cell(sheet, time, "TIME", TABLE_RIGHT);
+	put_integer(sheet, b->series->n_samples, "runs", .heading = "RUNS");
+	put_integer(sheet, b->n_values, "values", .heading = "VALUES");
+	return sheet_end_row(sheet);
 }
 
-static int emit_entries(const struct slowest *slowest)
+static int print_entries(const struct slowest *slowest)
 {
 	struct emit emit = { .stream = stdout };
+	struct sheet sheet = {
+		.emit = slowest->request->json ? &emit : NULL,
+		.scale = scale_choose(slowest->entries[0].benchmark->total_seconds),
+	};
+	int r = 0;
 
-	emit_object(&emit, NULL);
-	emit_array(&emit, "slowest");
-	for (size_t i = 0; i < slowest->n; i++) {
-		const struct benchmark *b = slowest->entries[i].benchmark;
-
-		emit_object(&emit, NULL);
-		emit_string(&emit, "file", slowest->entries[i].file);
-		emit_string(&emit, "name", b->name);
-		emit_real(&emit, "seconds", b->total_seconds > 0 ? b->total_seconds : NAN);
-		emit_integer(&emit, "runs", (int64_t)b->series->n_samples);
-		emit_integer(&emit, "values", (int64_t)b->n_values);
-		emit_close(&emit, '}');
-	}
-	emit_close(&emit, ']');
-	emit_close(&emit, '}');
-	return emit_finish(&emit);
+	sheet_begin(&sheet);
+	sheet_begin_rows(&sheet, "slowest");
+	for (size_t i = 0; r >= 0 && i < slowest->n; i++)
+		r = add_entry(&sheet, &slowest->entries[i]);
+	return sheet_end(&sheet, r);
 }
 
 enum exit_status verb_slowest(const struct request *request)
@@ -118,7 +101,7 @@ enum exit_status verb_slowest(const struct request *request)
 		qsort(slowest.entries, slowest.n, sizeof(*slowest.entries), compare_entries);
 		if (request->count > 0)
 			slowest.n = MIN(slowest.n, (size_t)request->count);
-		r = request->json ? emit_entries(&slowest) : print_entries(&slowest);
+		r = print_entries(&slowest);
 	}
 	for (size_t i = 0; i < n_all; i++)
 		free(slowest.entries[i].title);
