@@ -13,11 +13,11 @@ struct earlier {
 	char **files; /* without their folders; sorted, each of them once */
 	size_t n;
 	/* Set by earlier_compare(); borrowed. */
-	const char **gone; /* of `files`, those that are not looked at now */
+	char **gone; /* of `files`, those that are not looked at now */
 	size_t n_gone;
 	/* New files that a file of the earlier answer follows, in the order in which they were
 	 * given. */
-	const char **between;
+	char **between;
 	size_t n_between;
 };
 

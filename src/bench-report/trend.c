@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "basic/macro.h"
-#include "basic/table.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/column.h"
 #include "bench-report/earlier.h"
 #include "bench-report/folders.h"
 #include "report/trend.h"
@@ -28,39 +28,38 @@ static const char *shorten(const char *text, size_t most, char *buf)
 	return buf;
 }
 
+static int add_level(struct sheet *sheet, const struct trend *trend, size_t at)
+{
+	const struct level *level = &trend->levels->items[at];
+	const struct trend_point *point = &trend->points[level->first];
+	char date[DATE_SHOWN + 1], commit[COMMIT_SHOWN + 1], median[UNITS_TEXT_SIZE] = "";
+
+	if (!sheet->emit)
+		scale_format_shown(sheet->scale, trend->unit, level->median, median);
+	sheet_begin(sheet);
+	put_cell(sheet, shorten(point->date, DATE_SHOWN, date), "FROM");
+	put_cell(sheet, shorten(point->commit, COMMIT_SHOWN, commit), "COMMIT");
+	put_integer(sheet, level->first, "first");
+	put_integer(sheet, level->n, "results", .heading = "RESULTS");
+	put_real(sheet, level->median, "median");
+	put_cell(sheet, median, "MEDIAN", TABLE_RIGHT);
+	put_real(sheet, at > 0 ? trend_change(trend, at) : NAN, "change", .heading = "CHANGE",
+		.show = units_format_change);
+	put_cell(sheet, point->file, "FILE", TABLE_WRAP | TABLE_BREAK);
+	return sheet_end_row(sheet);
+}
+
 static int print_levels(const struct trend *trend)
 {
-	static const struct table_column columns[] = {
-		{ "FROM", 0 },
-		{ "COMMIT", 0 },
-		{ "RESULTS", TABLE_RIGHT },
-		{ "MEDIAN", TABLE_RIGHT },
-		{ "CHANGE", TABLE_RIGHT },
-		{ "FILE", TABLE_WRAP | TABLE_BREAK },
-	};
 	const struct level *levels = trend->levels->items;
-	_cleanup_(table) struct table *table = NULL;
-	struct scale scale = scale_choose_unit(trend->unit, levels[0].median);
-	int r;
+	struct sheet sheet = { .scale = scale_choose_unit(trend->unit, levels[0].median) };
+	int r = 0;
 
 	for (size_t i = 1; i < trend->levels->n; i++)
-		scale = scale_resolve(scale, levels[i].median - levels[i - 1].median);
-	r = table_new("levels", columns, ARRAY_SIZE(columns), false, stdout, &table);
-	for (size_t i = 0; r >= 0 && i < trend->levels->n; i++) {
-		const struct trend_point *point = &trend->points[levels[i].first];
-		char date[DATE_SHOWN + 1], commit[COMMIT_SHOWN + 1], median[UNITS_TEXT_SIZE];
-		char change[UNITS_TEXT_SIZE] = "", n[32];
-
-		snprintf(n, sizeof(n), "%zu", levels[i].n);
-		if (i > 0)
-			units_format_change(trend_change(trend, i), change);
-		r = table_add(table,
-			(const char *const[]){ shorten(point->date, DATE_SHOWN, date),
-				shorten(point->commit, COMMIT_SHOWN, commit), n,
-				scale_format_shown(scale, trend->unit, levels[i].median, median),
-				change, point->file });
-	}
-	return r < 0 ? r : table_print(table);
+		sheet.scale = scale_resolve(sheet.scale, levels[i].median - levels[i - 1].median);
+	for (size_t i = 0; r >= 0 && i < trend->levels->n; i++)
+		r = add_level(&sheet, trend, i);
+	return sheet_end(&sheet, r);
 }
 
 /* Whoever measures as root for the first time changes the values by that. */
@@ -131,52 +130,36 @@ static int print_trend(const struct trend *trend, size_t needed)
 	return print_levels(trend);
 }
 
-static void emit_trend(struct emit *emit, const struct trend *trend, size_t needed)
+static void emit_trend(struct sheet *sheet, const struct trend *trend, size_t needed)
 {
-	emit_object(emit, NULL);
-	emit_string(emit, "name", trend->name);
-	emit_string(emit, "machine", *trend->machine ? trend->machine : NULL);
-	emit_string(emit, "clock", *trend->clock ? trend->clock : NULL);
-	emit_string(emit, "unit", unit_name(trend->unit));
-	emit_string(emit, "metric", trend->points[0].benchmark->metric);
-	emit_bool(emit, "by_control", trend->by_control);
-	emit_real(emit, "control_slope", trend->by_control ? trend->control_slope : NAN);
-	emit_integer(emit, "left_out", (int64_t)trend->n_by_machine);
-	emit_bool(emit, "enough", trend->n >= needed);
-	emit_integer(emit, "late", (int64_t)trend->n_late);
-	emit_array(emit, "points");
+	sheet_begin(sheet);
+	put_text(sheet, trend->name, "name");
+	put_text(sheet, *trend->machine ? trend->machine : NULL, "machine");
+	put_text(sheet, *trend->clock ? trend->clock : NULL, "clock");
+	put_text(sheet, unit_name(trend->unit), "unit");
+	put_text(sheet, trend->points[0].benchmark->metric, "metric");
+	put_bool(sheet, trend->by_control, "by_control");
+	put_real(sheet, trend->by_control ? trend->control_slope : NAN, "control_slope");
+	put_integer(sheet, trend->n_by_machine, "left_out");
+	put_bool(sheet, trend->n >= needed, "enough");
+	put_integer(sheet, trend->n_late, "late");
+	sheet_begin_rows(sheet, "points");
 	for (size_t i = 0; i < trend->n; i++) {
 		const struct trend_point *point = &trend->points[i];
 
-		emit_object(emit, NULL);
-		emit_string(emit, "file", point->file);
-		emit_string(emit, "date", *point->date ? point->date : NULL);
-		emit_string(emit, "commit", point->commit);
-		emit_real(emit, "value", point->value);
-		emit_close(emit, '}');
+		sheet_begin(sheet);
+		put_text(sheet, point->file, "file");
+		put_text(sheet, *point->date ? point->date : NULL, "date");
+		put_text(sheet, point->commit, "commit");
+		put_real(sheet, point->value, "value");
+		(void)sheet_end_row(sheet);
 	}
-	emit_close(emit, ']');
-	emit_array(emit, "levels");
-	for (size_t i = 0; i < trend->levels->n; i++) {
-		const struct level *level = &trend->levels->items[i];
-
-		emit_object(emit, NULL);
-		emit_integer(emit, "first", (int64_t)level->first);
-		emit_integer(emit, "results", (int64_t)level->n);
-		emit_real(emit, "median", level->median);
-		emit_real(emit, "change", i > 0 ? trend_change(trend, i) : NAN);
-		emit_close(emit, '}');
-	}
-	emit_close(emit, ']');
-	emit_close(emit, '}');
-}
-
-static void emit_list(struct emit *emit, const char *name, const char *const *files, size_t n)
-{
-	emit_array(emit, name);
-	for (size_t i = 0; i < n; i++)
-		emit_string(emit, NULL, files[i]);
-	emit_close(emit, ']');
+	emit_close(sheet->emit, ']');
+	sheet_begin_rows(sheet, "levels");
+	for (size_t i = 0; i < trend->levels->n; i++)
+		(void)add_level(sheet, trend, i);
+	emit_close(sheet->emit, ']');
+	(void)sheet_end_row(sheet);
 }
 
 /* What has become of the results of an earlier look, after which the levels are others. */
@@ -286,6 +269,7 @@ enum exit_status verb_trend(const struct request *request)
 	_cleanup_(trends) struct trends *trends = NULL;
 	_cleanup_(earlier) struct earlier *earlier = NULL;
 	struct emit emit = { .stream = stdout };
+	struct sheet sheet = { .emit = request->json ? &emit : NULL };
 	struct request all = *request;
 	enum exit_status status;
 	char since[BENCHMARK_DATE_SIZE];
@@ -314,19 +298,19 @@ enum exit_status verb_trend(const struct request *request)
 		r = earlier_compare(earlier, trends, files.items, reports.n);
 	if (r == 0 && earlier && !request->json)
 		print_earlier(earlier);
-	if (r == 0 && request->json) {
-		emit_object(&emit, NULL);
-		emit_integer(&emit, "together", (int64_t)trends->n_together);
-		if (earlier) {
-			emit_list(&emit, "gone", earlier->gone, earlier->n_gone);
-			emit_list(&emit, "between", earlier->between, earlier->n_between);
+	if (r == 0) {
+		sheet_begin(&sheet);
+		put_integer(&sheet, trends->n_together, "together");
+		if (earlier && request->json) {
+			emit_texts(&emit, "gone", earlier->gone, earlier->n_gone);
+			emit_texts(&emit, "between", earlier->between, earlier->n_between);
 		}
-		emit_array(&emit, "trends");
+		sheet_begin_rows(&sheet, "trends");
 	}
 	for (size_t i = 0; r == 0 && i < trends->n; i++) {
 		warn_of_date(&trends->items[i]);
 		if (request->json) {
-			emit_trend(&emit, &trends->items[i], needed);
+			emit_trend(&sheet, &trends->items[i], needed);
 		} else {
 			if (i > 0)
 				print(stdout, "\n");
@@ -334,11 +318,7 @@ enum exit_status verb_trend(const struct request *request)
 		}
 		failed = fails(request, &trends->items[i], since) || failed;
 	}
-	if (r == 0 && request->json) {
-		emit_close(&emit, ']');
-		emit_close(&emit, '}');
-		r = emit_finish(&emit);
-	}
+	r = r == 0 ? sheet_end(&sheet, r) : r;
 	status = request_conclude(request, r);
 	return status == EXIT_DONE && failed ? EXIT_FINDING : status;
 }
