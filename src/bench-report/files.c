@@ -9,6 +9,7 @@
 #include "basic/macro.h"
 #include "basic/text.h"
 #include "bench-report/bench-report.h"
+#include "bench-report/column.h"
 #include "report/decision.h"
 #include "result/metadata.h"
 #include "result/metric.h"
@@ -271,16 +272,11 @@ int reports_each_emit(const struct request *request, const struct reports *repor
 	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
 	void *context, struct emit *emit, const char *name)
 {
-	int r;
+	struct sheet sheet = { .emit = request->json ? emit : NULL };
 
-	if (!request->json)
-		return reports_each(request, reports, each, context);
-	emit_object(emit, NULL);
-	emit_array(emit, name);
-	r = reports_each(request, reports, each, context);
-	emit_close(emit, ']');
-	emit_close(emit, '}');
-	return r < 0 ? r : emit_finish(emit);
+	sheet_begin(&sheet);
+	sheet_begin_rows(&sheet, name);
+	return sheet_end(&sheet, reports_each(request, reports, each, context));
 }
 
 char *reports_title(
