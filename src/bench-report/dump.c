@@ -207,19 +207,16 @@ static int add_row(const struct table_context *context, const struct row *row)
 	return table_add(context->table, texts);
 }
 
-static int emit_fact(struct emit *emit, const struct run_fact *fact, const struct run_place *place)
+static int emit_run_fact(
+	struct emit *emit, const struct run_fact *fact, const struct run_place *place)
 {
 	struct fact value;
 	int r = run_fact_get(fact, place, &value);
 
 	if (r <= 0)
 		return r;
-	if (value.type == FACT_STRING)
-		emit_string(emit, fact->name, value.string);
-	else if (value.type == FACT_REAL)
-		emit_real(emit, fact->name, value.real);
-	else
-		emit_integer(emit, fact->name, value.integer);
+	value.name = (char *)fact->name;
+	emit_fact(emit, &value);
 	run_fact_clear(&value);
 	return 0;
 }
@@ -239,10 +236,10 @@ static int emit_evidence(struct emit *emit, const struct series *series, size_t 
 		if (run_fact_is_text(&run_facts[i]))
 			texts[n_texts++] = &run_facts[i];
 		else
-			r = emit_fact(emit, &run_facts[i], &place);
+			r = emit_run_fact(emit, &run_facts[i], &place);
 	}
 	for (size_t i = 0; r >= 0 && i < n_texts; i++)
-		r = emit_fact(emit, texts[i], &place);
+		r = emit_run_fact(emit, texts[i], &place);
 	for (size_t i = 0; i < series->n_events; i++) {
 		double count = series->counters[run * series->n_events + i];
 
