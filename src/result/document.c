@@ -59,13 +59,12 @@ static int check_disputes(const struct suite *suite, char **ret_why)
  * runs have no dates of their own, or have them in the metadata that are kept. */
 static int write_converted(struct emit *emit, struct benchmark *b)
 {
-	const struct document_part part = { b->series, &b->metadata, b };
 	struct facts made = { 0 };
 	const struct strand strand = {
 		.kept = b->kept,
-		.values = b,
-		.part = &part,
+		.series = b->series,
 		.metadata = &made,
+		.inside = b,
 	};
 	const struct joined joined = {
 		.strands = &strand,

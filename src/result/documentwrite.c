@@ -85,6 +85,15 @@ static struct plan *find_plan(const struct plans *plans, size_t target)
 	return NULL;
 }
 
+static struct strand make_strand(const struct plan *plan)
+{
+	return (struct strand){
+		.series = plan->part->series,
+		.metadata = &plan->metadata,
+		.inside = plan->part->inside,
+	};
+}
+
 /* Writes a benchmark of the existing file, with the new runs behind its own if there are any. */
 static int write_existing(
 	struct emit *emit, const struct benchmark *existing, const struct plan *plan)
@@ -99,8 +108,7 @@ static int write_existing(
 	int r;
 
 	if (plan) {
-		strands[joined.n++] =
-			(struct strand){ .part = plan->part, .metadata = &plan->metadata };
+		strands[joined.n++] = make_strand(plan);
 		facts_copy(&common, &existing->metadata);
 		joined_reduce(&common, &plan->metadata);
 		joined.common = &common;
@@ -113,7 +121,7 @@ static int write_existing(
 
 static int write_new(struct emit *emit, const struct plan *plan)
 {
-	const struct strand strand = { .part = plan->part, .metadata = &plan->metadata };
+	const struct strand strand = make_strand(plan);
 
 	return joined_write(emit, &(struct joined){ .strands = &strand, .n = 1 });
 }

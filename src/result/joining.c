@@ -112,7 +112,7 @@ static int make_plan(const struct joined *joined, const struct strand *strand, s
 		const char *name = kept->names[i].name;
 
 		if (kept->names[i].is_member)
-			ret->names[i] = strand->values && is_of_values(name) ? NULL : name;
+			ret->names[i] = strand->inside && is_of_values(name) ? NULL : name;
 		else if (!is_common(joined, name))
 			ret->names[i] = new_name(joined, kept, name);
 	}
@@ -168,8 +168,8 @@ static int write_kept(struct emit *emit, const struct joined *joined, const stru
 			break;
 		put(emit, others_precede || i > 0 ? ",\n" : "\n");
 		emit_object(emit, NULL);
-		if (strand->values)
-			runs_write_values(emit, strand->values, i);
+		if (strand->inside)
+			runs_write_values(emit, strand->inside, i);
 		write_members(emit, &run, &plan);
 		write_metadata(emit, &run, &plan, i);
 		emit_close(emit, '}');
@@ -193,8 +193,7 @@ static int write_new(struct emit *emit, const struct joined *joined, const struc
 	}
 	failed = carried.failed;
 	if (!failed)
-		runs_write(
-			emit, strand->part->series, strand->part->inside, &carried, others_precede);
+		runs_write(emit, strand->series, strand->inside, &carried, others_precede);
 	facts_clear(&carried);
 	return failed ? -ENOMEM : 0;
 }

@@ -10,18 +10,22 @@
 
 #include "basic/facts.h"
 #include "result/benchmark.h"
-#include "result/document.h"
 #include "result/emit.h"
 #include "result/kept.h"
+#include "result/series.h"
+
+struct suite;
 
 /* The runs of one file, as they stand there, or new ones. */
 struct strand {
-	const struct kept *kept;	/* NULL: new ones */
-	const struct benchmark *values; /* NULL: the values stand in the file as they are */
-	const char *sitting; /* JSON, for all of these runs; NULL: they tell it themselves */
+	const struct kept *kept; /* NULL: new ones */
+	const char *sitting;	 /* JSON, for all of these runs; NULL: they tell it themselves */
 
-	const struct document_part *part;
-	const struct facts *metadata; /* of the part, checked by metadata_make() */
+	/* Of new runs, as in struct document_part; metadata that metadata_make() made. */
+	const struct series *series;
+	const struct facts *metadata;
+	/* Its values are written. NULL: those that stand in the file, or those of the series. */
+	const struct benchmark *inside;
 };
 
 /* Another name for metadata. */
