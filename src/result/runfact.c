@@ -10,7 +10,10 @@
 #include "result/metadata.h"
 #include "result/runfact.h"
 
-#define OWN(name_) .key = "quiesce_" name_, .name = name_
+#define KEY(key_) .key = key_
+#define NAMED(key_, name_) .key = key_, .name = name_
+#define MEANS(text) .means = text
+#define OWN(name_) NAMED("quiesce_" name_, name_)
 #define AT(part_, type, member) .part = part_, .offset = offsetof(struct type, member)
 #define IS(value, type) __builtin_types_compatible_p(__typeof__(value), type)
 #define KIND(value)                                         \
@@ -42,85 +45,61 @@ static double derive_shared(const struct evidence *evidence)
 
 const struct run_fact run_facts[] = {
 	/* --- Of each run, in the order in which a result has them --- */
-	{ .key = "date",
-		AT(PART_SAMPLE, sample, start_ns),
-		.kind = KIND_DATE,
-		.means = "When it began, in local time, as pyperf writes it." },
-	{ .key = "calibrate_warmups",
-		AT(PART_SAMPLE, sample, warmup),
-		.kind = KIND_WARMUPS,
+	{ KEY("date"), AT(PART_SAMPLE, sample, start_ns), .kind = KIND_DATE,
+		MEANS("When it began, in local time, as pyperf writes it.") },
+	{ KEY("calibrate_warmups"), AT(PART_SAMPLE, sample, warmup), .kind = KIND_WARMUPS,
 		.only_written = true,
-		.means =
-			"In a warm-up alone: how many there are. pyperf takes it for a calibration "
-			"then, which its commands show or count as such, and do not mix with the "
-			"values." },
-	{ .key = "duration",
-		AT(PART_SAMPLE, sample, user_ns),
-		.kind = KIND_DURATION,
-		.unit = RUN_NS,
+		MEANS("In a warm-up alone: how many there are. pyperf takes it for a calibration "
+		      "then, which its commands show or count as such, and do not mix with the "
+		      "values.") },
+	{ KEY("duration"), AT(PART_SAMPLE, sample, user_ns), .kind = KIND_DURATION, .unit = RUN_NS,
 		.zero = ZERO_UNKNOWN,
-		.means = "What it took by runpinned's own stamps, as *window_user*, for pyperf. A "
-			 "reader goes by it where a run has both." },
-	{ .key = "command_max_rss",
-		.name = "max_rss",
-		.csv = "max_rss_bytes",
-		.csv_column = 6,
-		SAMPLE(max_rss_kib),
-		.unit = RUN_KIB,
-		.zero = ZERO_UNKNOWN,
-		.is_cost = true,
-		.is_of_program = true,
-		.means = "The most memory that it had in use." },
-	{ .key = "mem_max_rss",
-		SAMPLE(max_rss_kib),
-		.unit = RUN_KIB,
-		.zero = ZERO_UNKNOWN,
-		.only_read = true,
-		.means = "The same in results of pyperf's own." },
+		MEANS("What it took by runpinned's own stamps, as *window_user*, for pyperf. A "
+		      "reader goes by it where a run has both.") },
+	{ NAMED("command_max_rss", "max_rss"), .csv = "max_rss_bytes", .csv_column = 6,
+		SAMPLE(max_rss_kib), .unit = RUN_KIB, .zero = ZERO_UNKNOWN, .is_cost = true,
+		.is_of_program = true, MEANS("The most memory that it had in use.") },
+	{ KEY("mem_max_rss"), SAMPLE(max_rss_kib), .unit = RUN_KIB, .zero = ZERO_UNKNOWN,
+		.only_read = true, MEANS("The same in results of pyperf's own.") },
 	{ OWN("start"), .csv_column = 3, SAMPLE(start_ns), .unit = RUN_NS, .only_written = true,
-		.means = "When it began, from the start of the first run on." },
+		MEANS("When it began, from the start of the first run on.") },
 	{ OWN("window_kernel"), .csv_column = 1, SAMPLE(kernel_ns), .unit = RUN_NS,
 		.zero = ZERO_UNKNOWN },
 	{ OWN("window_user"), .csv_column = 2, SAMPLE(user_ns), .unit = RUN_NS, .zero = ZERO_USUAL,
-		.means = "What it took, by the stamps of the kernel and by runpinned's own, see "
-			 "*STAMPS* in *runpinned*(1)." },
+		MEANS("What it took, by the stamps of the kernel and by runpinned's own, see "
+		      "*STAMPS* in *runpinned*(1).") },
 	{ OWN("flags"), .csv_column = 5, AT(PART_SAMPLE, sample, flags), .kind = KIND_FLAGS,
-		.means =
-			"What happened to it: \"preempted,irq\". See *FLAGS* in *runpinned*(1); the "
-			"weights that are told there follow from the other facts, and are not "
-			"written." },
+		MEANS("What happened to it: \"preempted,irq\". See *FLAGS* in *runpinned*(1); the "
+		      "weights that are told there follow from the other facts, and are not "
+		      "written.") },
 	{ OWN("status"), .csv_column = 4, SAMPLE(status), .zero = ZERO_USUAL,
-		.means = "How it ended, as *waitpid*(2) has it; absent in a result for 0." },
+		MEANS("How it ended, as *waitpid*(2) has it; absent in a result for 0.") },
 	{ OWN("env_pad"), .csv_column = 7, SAMPLE(env_pad), .unit = RUN_BYTES,
 		.zero = ZERO_USUAL_OF_ALL,
 		.cause = { 9, .words = "padding of the environment", .after = " bytes", .per = 1,
 			.least = 1 },
-		.means =
-			"The padding of its environment (*--env-pad*); absent in a result where no "
-			"run of the series has any." },
+		MEANS("The padding of its environment (*--env-pad*); absent in a result where no "
+		      "run of the series has any.") },
 	/* --- Evidence --- */
 	{ OWN("user_cpu"), EVIDENCE(user_cpu_ns), .unit = RUN_NS, .is_cost = true },
 	{ OWN("system_cpu"), EVIDENCE(system_cpu_ns), .unit = RUN_NS, .is_cost = true,
-		.means =
-			"CPU time of the program, and of its descendants that it has waited for, in "
-			"user mode and in the kernel." },
+		MEANS("CPU time of the program, and of its descendants that it has waited for, in "
+		      "user mode and in the kernel.") },
 	{ OWN("task_clock"), EVIDENCE(task_clock_ns), .unit = RUN_NS, .is_cost = true,
-		.means = "CPU time of all threads and descendants, counted by the kernel's perf "
-			 "events: only with *--evidence records*, as *migrations*." },
+		MEANS("CPU time of all threads and descendants, counted by the kernel's perf "
+		      "events: only with *--evidence records*, as *migrations*.") },
 	{ OWN("run_delay"), EVIDENCE(run_delay_ns), .unit = RUN_NS, .is_cost = true,
 		.dump_column = 5, .title = "WAITED",
-		.means =
-			"How long the program waited for its CPUs, see *WAITING* in *runpinned*(1)." },
+		MEANS("How long the program waited for its CPUs, see *WAITING* in *runpinned*(1).") },
 	{ OWN("off_cpu"), EVIDENCE(off_cpu_ns), .unit = RUN_NS, .is_cost = true,
-		.means = "How long none of the program's tasks ran, because they waited or slept. "
-			 "Only on a single CPU." },
+		MEANS("How long none of the program's tasks ran, because they waited or slept. "
+		      "Only on a single CPU.") },
 	{ OWN("reader_cpu"), EVIDENCE(reader_cpu_ns), .unit = RUN_NS, .is_cost = true,
-		.means = "CPU time of the reader of *--stdout=pipe-here* while the program ran: a "
-			 "part of _off_cpu_, and not of the program's CPU time." },
+		MEANS("CPU time of the reader of *--stdout=pipe-here* while the program ran: a "
+		      "part of _off_cpu_, and not of the program's CPU time.") },
 	{ OWN("reap"), EVIDENCE(reap_ns), .unit = RUN_NS, .is_cost = true,
-		.means =
-			"The time between the program's end and runpinned's own stamp after it. It "
-			"is a part of *window_user*, not of *window_kernel*." },
+		MEANS("The time between the program's end and runpinned's own stamp after it. It "
+		      "is a part of *window_user*, not of *window_kernel*.") },
 	{ OWN("steal"), EVIDENCE(steal_ns), .unit = RUN_NS, .is_cost = true, .dump_column = 6,
 		.title = "STEAL",
 		.cause = { .rank = 7,
@@ -128,71 +107,67 @@ const struct run_fact run_facts[] = {
 			.words = "steal",
 			.after = " a run on average",
 			.part_of_run = 0.005 },
-		.means = "Time that the hypervisor gave to others." },
+		MEANS("Time that the hypervisor gave to others.") },
 	{ OWN("quota_throttled"), EVIDENCE(quota_throttled_ns), .unit = RUN_NS, .is_cost = true,
 		.dump_column = 7, .title = "QUOTA",
 		.cause = { 8, .words = "stopped by the CPU quota for", .after = " a run",
 			.part_of_run = 0.005 },
-		.means =
-			"How long the CPU quota of the program's cgroup stopped that cgroup between "
-			"the readings before and after the run, see *CPU QUOTAS* in *runpinned*(1): "
-			"the sum over all CPUs, and the launcher and others in the cgroup included." },
+		MEANS("How long the CPU quota of the program's cgroup stopped that cgroup between "
+		      "the readings before and after the run, see *CPU QUOTAS* in *runpinned*(1): "
+		      "the sum over all CPUs, and the launcher and others in the cgroup included.") },
 	{ OWN("frequency_khz"), EVIDENCE(frequency_khz), .unit = RUN_KHZ, .dump_column = 2,
 		.title = "MHZ",
 		.cause = { 2, .words = "frequency", .after = " MHz", .per = 1e3,
 			.least_part = 0.01 },
-		.means =
-			"The frequency of the CPU while it was at work, by whatever task (of the "
-			"program alone with *--evidence records*); where the CPU's counters may not "
-			"be read, as an ordinary user's usually may not, what cpufreq tells of the "
-			"CPU at the end of the run." },
+		MEANS("The frequency of the CPU while it was at work, by whatever task (of the "
+		      "program alone with *--evidence records*); where the CPU's counters may not "
+		      "be read, as an ordinary user's usually may not, what cpufreq tells of the "
+		      "CPU at the end of the run.") },
 	{ OWN("core_khz"), EVIDENCE(core_khz), .unit = RUN_KHZ,
 		.cause = { 3, .words = "core clock", .after = " GHz", .per = 1e6, .decimals = 2,
 			.least_part = 0.01 },
-		.means = "The clock of the core, see *THE CORE* in *runpinned*(1)." },
+		MEANS("The clock of the core, see *THE CORE* in *runpinned*(1).") },
 	{ OWN("core_share_before"), EVIDENCE(core_shares[EVIDENCE_BEFORE]), .unit = RUN_SHARE },
 	{ OWN("core_share_after"), EVIDENCE(core_shares[EVIDENCE_AFTER]), .unit = RUN_SHARE },
 	{ OWN("core_share_during"), EVIDENCE(core_shares[EVIDENCE_DURING]), .unit = RUN_SHARE,
-		.means = "The part that the CPU had of its core, right before the run, right after "
-			 "it, and between the values of a program that measures itself. See *THE "
-			 "CORE* in *runpinned*(1)." },
+		MEANS("The part that the CPU had of its core, right before the run, right after "
+		      "it, and between the values of a program that measures itself. See *THE "
+		      "CORE* in *runpinned*(1).") },
 	{ OWN("deep_idle"), EVIDENCE(deep_idle_ns), .unit = RUN_NS, .is_cost = true,
-		.means =
-			"How long the CPUs were in idle states that take more than 5 µs to wake up "
-			"from: a program that waits there starts again late, and with empty caches. "
-			"It is counted when the CPU wakes up, from shortly before the run to "
-			"shortly after it. This and the next two are known of runs of 5 ms and "
-			"more, for the same reason as _irq_timer_, and on up to eight CPUs." },
+		MEANS("How long the CPUs were in idle states that take more than 5 µs to wake up "
+		      "from: a program that waits there starts again late, and with empty caches. "
+		      "It is counted when the CPU wakes up, from shortly before the run to "
+		      "shortly after it. This and the next two are known of runs of 5 ms and "
+		      "more, for the same reason as _irq_timer_, and on up to eight CPUs.") },
 	{ OWN("mean_khz"), EVIDENCE(mean_khz), .unit = RUN_KHZ,
-		.means =
-			"The mean of the frequencies that cpufreq has set, by the time at each. The "
-			"kernel counts steps of 10 ms: so it is known where the frequency did not "
-			"change in at least that time, and else of runs that are so long (seconds) "
-			"that a step makes no more than half a per cent." },
+		MEANS("The mean of the frequencies that cpufreq has set, by the time at each. The "
+		      "kernel counts steps of 10 ms: so it is known where the frequency did not "
+		      "change in at least that time, and else of runs that are so long (seconds) "
+		      "that a step makes no more than half a per cent.") },
 	{ OWN("frequency_changes"), EVIDENCE(frequency_changes),
-		.means = "How often the frequency of the CPUs was changed. This and *mean_khz* are "
-			 "those of all CPUs that have their frequency in common with those of the "
-			 "run, and absent with drivers that leave it to the hardware (intel_pstate "
-			 "and amd-pstate in active mode)." },
+		MEANS("How often the frequency of the CPUs was changed. This and *mean_khz* are "
+		      "those of all CPUs that have their frequency in common with those of the "
+		      "run, and absent with drivers that leave it to the hardware (intel_pstate "
+		      "and amd-pstate in active mode).") },
 	{ OWN("minor_faults"), EVIDENCE(minor_faults), .is_cost = true, .is_of_program = true },
 	{ OWN("major_faults"), EVIDENCE(major_faults), .is_cost = true,
-		.means = "Page faults without and with a wait for a disk, from the start of the "
-			 "process on." },
+		MEANS("Page faults without and with a wait for a disk, from the start of the "
+		      "process on.") },
 	{ OWN("voluntary_switches"), EVIDENCE(voluntary_switches), .is_cost = true },
 	{ OWN("involuntary_switches"), EVIDENCE(involuntary_switches), .is_cost = true,
 		.dump_column = 8, .title = "SWITCHES",
-		.means = "How often the program left its CPU to wait for something, and how often "
-			 "the CPU was taken from it." },
+		MEANS("How often the program left its CPU to wait for something, and how often "
+		      "the CPU was taken from it.") },
 	{ OWN("migrations"), EVIDENCE(migrations), .is_cost = true, .dump_column = 9,
-		.title = "MIGRATIONS", .means = "How often it moved to another CPU." },
+		.title = "MIGRATIONS", MEANS("How often it moved to another CPU.") },
 	{ OWN("cpu_first"), EVIDENCE(cpu_first) },
 	{ OWN("cpu_last"), EVIDENCE(cpu_last),
-		.means = "The CPU on which it began and the one on which it ended." },
+		MEANS("The CPU on which it began and the one on which it ended.") },
 	{ OWN("elsewhere"), EVIDENCE(elsewhere),
-		.means = "1 where a task of the program was on CPUs that it was not given, see "
-			 "*PROGRAMS THAT LEAVE THEIR CPUS* in *runpinned*(1)." },
+		MEANS("1 where a task of the program was on CPUs that it was not given, see "
+		      "*PROGRAMS THAT LEAVE THEIR CPUS* in *runpinned*(1).") },
 	{ OWN("throttles"), EVIDENCE(throttles), .is_cost = true,
-		.means = "How often the CPU, or its package, was slowed down by heat." },
+		MEANS("How often the CPU, or its package, was slowed down by heat.") },
 	{ OWN("irq_device"), EVIDENCE(irq_device), .is_cost = true, .dump_column = 10,
 		.title = "IRQS",
 		.cause = { 6, .words = "device interrupts", .after = " a run", .per = 1, .least = 1,
@@ -200,51 +175,36 @@ const struct run_fact run_facts[] = {
 	{ OWN("irq_timer"), EVIDENCE(irq_timer), .is_cost = true },
 	{ OWN("irq_ipi"), EVIDENCE(irq_ipi), .is_cost = true },
 	{ OWN("irq_other"), EVIDENCE(irq_other), .is_cost = true,
-		.means =
-			"Interrupts of devices, of the local timer, of other CPUs, and all others. "
-			"Runs of less than 5 ms often have the first of these alone: the others "
-			"take longer to read than such a run should be kept waiting for." },
+		MEANS("Interrupts of devices, of the local timer, of other CPUs, and all others. "
+		      "Runs of less than 5 ms often have the first of these alone: the others "
+		      "take longer to read than such a run should be kept waiting for.") },
 	{ OWN("evidence_cpus"), EVIDENCE(evidence_cpus), .is_cost = true,
-		.means =
-			"Over how many CPUs the figures of the CPUs are summed up; absent for one." },
+		MEANS("Over how many CPUs the figures of the CPUs are summed up; absent for one.") },
 	{ OWN("irq_lines"), AT(PART_EVIDENCE, evidence, irq_line), .kind = KIND_IRQ_LINES },
 	{ OWN("softirqs"), AT(PART_EVIDENCE, evidence, softirqs), .kind = KIND_SOFTIRQS,
-		.means =
-			"The interrupts with the names of their lines, the most frequent ones "
-			"first, and the softirqs: \"RES: Rescheduling interrupts x3\", \"TIMER x3, "
-			"SCHED x1\"." },
-	{ .key = "runnable_threads", .name = "runnable", EVIDENCE(runnable) },
-	{ .key = "load_avg_1min",
-		.name = "load",
-		.csv = "load1",
-		EVIDENCE(load1),
-		.dump_column = 3,
+		MEANS("The interrupts with the names of their lines, the most frequent ones "
+		      "first, and the softirqs: \"RES: Rescheduling interrupts x3\", \"TIMER x3, "
+		      "SCHED x1\".") },
+	{ NAMED("runnable_threads", "runnable"), EVIDENCE(runnable) },
+	{ NAMED("load_avg_1min", "load"), .csv = "load1", EVIDENCE(load1), .dump_column = 3,
 		.title = "LOAD",
 		.cause = { 5, .words = "load", .after = "", .per = 1, .decimals = 2, .least = 0.5 },
-		.means = "Threads of the whole machine that could run, and its load of the last "
-			 "minute." },
+		MEANS("Threads of the whole machine that could run, and its load of the last "
+		      "minute.") },
 	{ OWN("temperature_before"), EVIDENCE(temperature_before), .unit = RUN_CELSIUS },
 	{ OWN("temperature_after"), EVIDENCE(temperature_after), .unit = RUN_CELSIUS,
-		.means = "Of the package, before and after the run." },
-	{ .key = "cpu_temp",
-		AT(PART_EVIDENCE, evidence, temperature_after),
-		.kind = KIND_TEMPERATURE,
+		MEANS("Of the package, before and after the run.") },
+	{ KEY("cpu_temp"), AT(PART_EVIDENCE, evidence, temperature_after), .kind = KIND_TEMPERATURE,
 		.of_given_cpus = true,
-		.means = "As pyperf writes it: *temperature_after*. Of pyperf's own results it is "
-			 "read where it names a package, or one temperature." },
-	{ .key = "cpu_freq",
-		AT(PART_EVIDENCE, evidence, frequency_khz),
-		.kind = KIND_FREQUENCY,
-		.of_given_cpus = true,
-		.only_read = true,
-		.means = "Only in results of pyperf's own: read as *frequency_khz* where it names "
-			 "one frequency." },
-	{ .key = "quiesce_event_",
-		.part = PART_COUNTERS,
-		.kind = KIND_EVENT,
-		.means =
-			"How often an event of *-e* was counted, scaled where the kernel counted it "
-			"for a part of the run." },
+		MEANS("As pyperf writes it: *temperature_after*. Of pyperf's own results it is "
+		      "read where it names a package, or one temperature.") },
+	{ KEY("cpu_freq"), AT(PART_EVIDENCE, evidence, frequency_khz), .kind = KIND_FREQUENCY,
+		.of_given_cpus = true, .only_read = true,
+		MEANS("Only in results of pyperf's own: read as *frequency_khz* where it names "
+		      "one frequency.") },
+	{ KEY("quiesce_event_"), .part = PART_COUNTERS, .kind = KIND_EVENT,
+		MEANS("How often an event of *-e* was counted, scaled where the kernel counted it "
+		      "for a part of the run.") },
 	/* --- Derived from the evidence --- */
 	{ DERIVED(derive_temperature), .unit = RUN_CELSIUS, .dump_column = 1, .title = "TEMP",
 		.cause = { 1, .words = "temperature", .after = " C", .per = 1, .least = 2 } },
@@ -253,48 +213,32 @@ const struct run_fact run_facts[] = {
 		.cause = { 4, .by = RUN_BY_PART, .words = "core shared in",
 			.after = " % of the runs", .per = 1, .least = 25 } },
 	/* --- Of its values --- */
-	{ .key = "loops",
-		VALUES(loops),
-		.zero = ZERO_UNKNOWN,
-		.means = "Of a program that measures itself: over how many iterations each of its "
-			 "values is the mean." },
-	{ .key = "inner_loops",
-		VALUES(inner_loops),
-		.zero = ZERO_UNKNOWN,
-		.only_read = true,
-		.means =
-			"How many repetitions each of these iterations has; a value is the mean of "
-			"these. In the metadata of the benchmark." },
-	{ .key = "quiesce_turn",
-		AT(PART_VALUES, benchmark_run, turn),
-		.kind = KIND_TURN,
-		.means = "The number of the run, from 0, where some before it have handed over no "
-			 "values." },
+	{ KEY("loops"), VALUES(loops), .zero = ZERO_UNKNOWN,
+		MEANS("Of a program that measures itself: over how many iterations each of its "
+		      "values is the mean.") },
+	{ KEY("inner_loops"), VALUES(inner_loops), .zero = ZERO_UNKNOWN, .only_read = true,
+		MEANS("How many repetitions each of these iterations has; a value is the mean of "
+		      "these. In the metadata of the benchmark.") },
+	{ KEY("quiesce_turn"), AT(PART_VALUES, benchmark_run, turn), .kind = KIND_TURN,
+		MEANS("The number of the run, from 0, where some before it have handed over no "
+		      "values.") },
 	/* --- Of its sitting --- */
-	{ .key = METADATA_SITTING,
-		ORIGIN(SITTING_ID),
-		.means = "The same in all runs of one start of runpinned, or of one merged file." },
-	{ .key = METADATA_GIVEN_NODE, ORIGIN(SITTING_GIVEN_NODE) },
-	{ .key = METADATA_NODE,
-		ORIGIN(SITTING_NODE),
-		.means = "The machine, as its user (*--metadata*) and as a cluster calls it." },
-	{ .key = "quiesce_hostname", ORIGIN(SITTING_OWN_HOSTNAME) },
-	{ .key = "hostname",
-		ORIGIN(SITTING_HOSTNAME),
-		.means =
-			"The machine; in each run where runs of several are merged, because pyperf "
-			"wants *hostname* to be the same in all." },
-	{ .key = "quiesce_cpu_model_name", ORIGIN(SITTING_OWN_MODEL) },
-	{ .key = "cpu_model_name",
-		ORIGIN(SITTING_MODEL),
-		.means = "The model of its CPU, in the same way." },
-	{ .key = "quiesce_order_seed",
-		AT(PART_PROVENANCE, provenance, order_seed),
-		.kind = KIND_SEED,
+	{ KEY(METADATA_SITTING), ORIGIN(SITTING_ID),
+		MEANS("The same in all runs of one start of runpinned, or of one merged file.") },
+	{ KEY(METADATA_GIVEN_NODE), ORIGIN(SITTING_GIVEN_NODE) },
+	{ KEY(METADATA_NODE), ORIGIN(SITTING_NODE),
+		MEANS("The machine, as its user (*--metadata*) and as a cluster calls it.") },
+	{ KEY("quiesce_hostname"), ORIGIN(SITTING_OWN_HOSTNAME) },
+	{ KEY("hostname"), ORIGIN(SITTING_HOSTNAME),
+		MEANS("The machine; in each run where runs of several are merged, because pyperf "
+		      "wants *hostname* to be the same in all.") },
+	{ KEY("quiesce_cpu_model_name"), ORIGIN(SITTING_OWN_MODEL) },
+	{ KEY("cpu_model_name"), ORIGIN(SITTING_MODEL),
+		MEANS("The model of its CPU, in the same way.") },
+	{ KEY("quiesce_order_seed"), AT(PART_PROVENANCE, provenance, order_seed), .kind = KIND_SEED,
 		.only_read = true,
-		.means =
-			"The seed of the order in which these runs were made in turn with those of "
-			"other programs." },
+		MEANS("The seed of the order in which these runs were made in turn with those of "
+		      "other programs.") },
 };
 const size_t run_n_facts = ARRAY_SIZE(run_facts);
 _Static_assert(ARRAY_SIZE(run_facts) <= RUN_FACTS_MAX, "RUN_FACTS_MAX");
