@@ -81,7 +81,7 @@ def test_names_are_described():
 
 
 def test_example():
-    said, result = run('-n', 3, '-w', 1, EXAMPLE, '--min-time=0.001', 'lookup/small')
+    said, result = run('-n', 3, '-w', 1, EXAMPLE, '--min-time=0.001', '--max-time=60', 'lookup/small')
     equal(list(result), ['lookup', 'lookup/small'], 'names')
     outside, inside = result['lookup'], result['lookup/small']
     check('refused' not in said, said)
