@@ -124,11 +124,6 @@ int input_read(struct input *input, const char **ret, size_t *ret_size)
 	return 0;
 }
 
-bool input_is_compressed(const struct input *input)
-{
-	return input->file && !gzdirect(input->file);
-}
-
 void input_free(struct input *input)
 {
 	if (!input)

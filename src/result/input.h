@@ -6,7 +6,6 @@
 #ifndef QUIESCE_RESULT_INPUT_H
 #define QUIESCE_RESULT_INPUT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "basic/cleanup.h"
@@ -24,8 +23,6 @@ int input_open_memory(const void *data, size_t size, struct input **ret);
  * compressed data are damaged or end too early, -EFBIG beyond 16 GiB (decompressed), else the error
  * of read(2). */
 int input_read(struct input *input, const char **ret, size_t *ret_size);
-/* Whether the input was compressed; known once something was read. */
-bool input_is_compressed(const struct input *input);
 void input_free(struct input *input);
 DEFINE_CLEANUP(input, input_free);
 
