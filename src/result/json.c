@@ -106,7 +106,7 @@ static void copy_on(struct json_reader *reader)
 	reader->copy_from = reader->at;
 }
 
-void json_copy(struct json_reader *reader, struct text *copy)
+void json_copy_text(struct json_reader *reader, struct text *copy)
 {
 	copy_on(reader);
 	reader->copy = copy;

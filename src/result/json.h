@@ -64,7 +64,7 @@ int json_next(struct json_reader *reader, struct json_token *ret);
 int json_skip(struct json_reader *reader, const struct json_token *token);
 
 /* From now on what is read is appended to `copy` as well, byte by byte; NULL ends that. */
-void json_copy(struct json_reader *reader, struct text *copy);
+void json_copy_text(struct json_reader *reader, struct text *copy);
 
 /* Asks for json_hash(), before anything is read: a hash of the bytes that have been read. */
 void json_hash_all(struct json_reader *reader);

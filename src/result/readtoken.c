@@ -79,13 +79,13 @@ void reader_begin_raw(struct reader *reader)
 	if (!reader->keeps)
 		return;
 	reader->raw.length = 0;
-	json_copy(reader->json, &reader->raw);
+	json_copy_text(reader->json, &reader->raw);
 }
 
 /* The text that was read since then, without the blanks in front. */
 static int end_raw(struct reader *reader, const char **ret)
 {
-	json_copy(reader->json, NULL);
+	json_copy_text(reader->json, NULL);
 	if (reader->raw.failed)
 		return -ENOMEM;
 	*ret = reader->raw.data + strspn(reader->raw.data, " \t\r\n");

@@ -11,10 +11,10 @@
 #include "result/runfact.h"
 
 #define KEY(key_) .key = key_
-#define NAMED(key_, name_) .key = key_, .name = name_
+#define NAMED(key_, name_) .key = (key_), .name = name_
 #define MEANS(text) .means = text
 #define OWN(name_) NAMED("quiesce_" name_, name_)
-#define AT(part_, type, member) .part = part_, .offset = offsetof(struct type, member)
+#define AT(part_, type, member) .part = (part_), .offset = offsetof(struct type, member)
 #define IS(value, type) __builtin_types_compatible_p(__typeof__(value), type)
 #define KIND(value)                                         \
 	(sizeof(value) == 8		      ? KIND_INT64  \
