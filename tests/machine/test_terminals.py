@@ -63,9 +63,20 @@ class Job:
         while True:
             ready = select.select([self.changes, self.terminal], [], [], deadline - time.monotonic())[0]
             check(ready, f'nothing happens: {self.said!r}')
+            # What was said before the change is to be read first: on a busy machine both are there at once.
+            if self.terminal in ready and self.hear():
+                continue
             if self.changes in ready:
                 return self.changes.readline().strip()
-            self.said += os.read(self.terminal, 65536)
+
+    def hear(self):
+        """Whether there was something: the kernel says EIO when all have closed the terminal."""
+        try:
+            more = os.read(self.terminal, 65536)
+        except OSError:
+            return False
+        self.said += more
+        return bool(more)
 
     def end(self):
         for pid in self.pid, self.shell:
