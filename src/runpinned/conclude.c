@@ -14,8 +14,7 @@
 #include "runpinned/report.h"
 #include "runpinned/wholecore.h"
 
-/* The time of the empty program, by the clock of the values: the mean of the measurements before
- * and after the runs. */
+/* The time of the empty program, by the clock of the values. */
 static double floor_seconds(const struct measurement *m, const struct floor_time *floor)
 {
 	return m->series->clock == WINDOW_KERNEL ? floor->kernel_seconds : floor->user_seconds;

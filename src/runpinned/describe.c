@@ -391,6 +391,14 @@ int describe_quota(const struct place *place, struct commands *commands)
 	return r;
 }
 
+/* Whether the fact is compared with what it was before the runs. `aslr` is what the program finds,
+ * which --no-aslr decides. */
+static bool is_compared(const struct fact *fact)
+{
+	return fact->type == FACT_STRING && identity_is_setting(fact->name) &&
+		strcmp(fact->name, "aslr") != 0;
+}
+
 static void append_change(struct text *t, const char *name, const char *was, const char *is)
 {
 	text_appendf(t, "%s%s was '%s', is '%s'", t->length > 0 ? "; " : "", name, was, is);
@@ -412,16 +420,13 @@ int describe_changes(
 		const struct fact *fact = &now->items[i];
 		const char *was = facts_find_string(facts, fact->name);
 
-		/* `aslr` is what the program finds, which --no-aslr decides. */
-		if (fact->type == FACT_STRING && identity_is_setting(fact->name) &&
-			strcmp(fact->name, "aslr") != 0 && !(was && strcmp(was, fact->string) == 0))
+		if (is_compared(fact) && !(was && strcmp(was, fact->string) == 0))
 			append_change(&t, fact->name, was ? was : "", fact->string);
 	}
 	for (size_t i = 0; i < facts->n; i++) {
 		const struct fact *fact = &facts->items[i];
 
-		if (fact->type == FACT_STRING && identity_is_setting(fact->name) &&
-			!facts_find(now, fact->name))
+		if (is_compared(fact) && !facts_find(now, fact->name))
 			append_change(&t, fact->name, fact->string, "");
 	}
 	text = text_steal(&t);

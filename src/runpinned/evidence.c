@@ -626,7 +626,7 @@ double evidence_ask_temperature(struct evidence_reader *reader)
 	if (!reader->thermal)
 		return NAN;
 	if (thermal_read(reader->thermal, &reader->temperature) < 0)
-		reader->temperature = reader->last.load1 = NAN;
+		reader->temperature = NAN;
 	reader->temperature_at_ns = clock_now_ns(CLOCK_MONOTONIC);
 	return reader->temperature;
 }

@@ -257,7 +257,7 @@ static struct core_look look_before(const struct launcher *l, bool is_floor)
 {
 	const struct core_look *last = &l->core_look;
 
-	if (last->cpu == sched_getcpu() && !is_floor && !l->skips_core &&
+	if (last->cpu == sched_getcpu() && !l->skips_core &&
 		clock_now_ns(CLOCK_MONOTONIC) - last->at_ns < CORE_HOLDS_NS)
 		return *last;
 	return look_at_core(l, is_floor);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -81,6 +82,45 @@ static void test_age(void **state)
 	f->run.report.end_ns = clock_now_ns(CLOCK_MONOTONIC_RAW) + 3600 * NSEC_PER_SEC;
 	(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
 	assert_false(evidence_begin(f->reader));
+}
+
+static struct runlog_text text_of(const char *text)
+{
+	return (struct runlog_text){ text, (ssize_t)strlen(text) };
+}
+
+/* What the launcher did not read again, because it has not changed, is as it was. */
+static void test_unchanged(void **state)
+{
+	struct fixture *f = *state;
+	struct runlog_text *texts = f->after.texts;
+	struct evidence evidence;
+
+	texts[0] = text_of("cpu0 0 0 0 0 0 0 0 0\nprocs_running 3\n");
+	texts[2] = text_of("      CPU0\n  TIMER: 7\n");
+	texts[3] = text_of("0.25 0 0 1/2 3\n");
+	(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
+	assert_true(evidence.load1 == 0.25F);
+	assert_int_equal(evidence.runnable, 3);
+
+	texts[0] = text_of("cpu0 0 0 0 0 0 0 0 0\nprocs_running 2\n");
+	texts[2].size = texts[3].size = RUNLOG_UNCHANGED;
+	(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
+	assert_true(evidence.load1 == 0.25F);
+	assert_int_equal(evidence.runnable, 2);
+	for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
+		assert_int_equal(evidence.softirqs[i], 0);
+	(void)evidence_ask_temperature(f->reader);
+	(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
+	assert_true(evidence.load1 == 0.25F);
+
+	/* What cannot be read is not known. */
+	for (size_t i = 0; i < 4; i++)
+		texts[i].size = -EIO;
+	(void)evidence_take(f->reader, &f->run, &no_floor, f->series, &evidence);
+	assert_true(isnan(evidence.load1));
+	assert_int_equal(evidence.runnable, -1);
+	assert_int_equal(evidence.softirqs[1], -1);
 }
 
 /* Runs of 400 ms, in which the program used so much CPU time, on a CPU that was idle for so much of
@@ -217,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_age, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unchanged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_quota, setup, teardown),
 		cmocka_unit_test(test_softirq_names),
