@@ -251,7 +251,7 @@ class Look(Scenario):
     def command(self, place):
         return [ISOL_CHECK, *(word.format(out=place.out, cpu=place.cpu) for word in self.arguments)]
 
-    def outcome(self, stdout):
+    def outcome(self, _, stdout):
         """Which checks there are, or which kinds of figures; else the first line, without its numbers."""
         if not stdout.startswith('{'):
             lines = [line for line in stdout.splitlines() if line and not line.startswith('note:')]
@@ -267,7 +267,7 @@ class Look(Scenario):
             wanted(self.ENDS.fullmatch(stderr), f'status {status}, another message')
             wanted(not path or not path.exists(), f'{self.output} was written')
             return
-        wanted(self.outcome(stdout) == self.whole, f'status {status}, and another outcome: {stdout[-300:]!r}')
+        wanted(self.outcome(place, stdout) == self.whole, f'status {status}, and another outcome: {stdout[-300:]!r}')
         if path:
             with tarfile.open(path) as recording:
                 wanted(len(recording.getmembers()) > 100, 'a part of the recording')
@@ -456,20 +456,16 @@ class Campaign:
 
     def learn(self, scenario):
         """What bench-report and isol-check do when nothing fails."""
-        if isinstance(scenario, Look):
-            place = self.places[0]
-            place.prepare(scenario)
-            status, stdout, stderr = run(scenario.command(place), place)
-            if '--sysroot' in scenario.arguments and status == 1:
-                raise Skip(stderr.strip())
-            check(status in scenario.fine, f'nothing fails, and yet: {status} {stderr}')
-            scenario.whole = scenario.outcome(stdout)
-        if isinstance(scenario, Report) and not scenario.whole:
-            place = self.places[0]
-            place.prepare(scenario)
-            status, stdout, stderr = run(scenario.command(place), place)
-            check(status == 0, f'nothing fails, and yet: {status} {stderr}')
-            scenario.whole = scenario.outcome(place, stdout)
+        if not isinstance(scenario, (Report, Look)) or scenario.whole:
+            return
+        place = self.places[0]
+        place.prepare(scenario)
+        status, stdout, stderr = run(scenario.command(place), place)
+        if '--sysroot' in scenario.arguments and status == 1:
+            raise Skip(stderr.strip())
+        check(status in scenario.fine, f'nothing fails, and yet: {status} {stderr}')
+        scenario.whole = scenario.outcome(place, stdout)
+        if isinstance(scenario, Report):
             scenario.fonts = {path.name: path.read_bytes() for path in place.fonts.iterdir()}
             check(scenario.fonts or scenario.name != 'plot', 'fontconfig keeps the fonts elsewhere')
 
