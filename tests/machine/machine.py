@@ -242,7 +242,7 @@ def asan_environment(*more, environment=os.environ):
 
 def asan_options(environment=os.environ):
     """The same as a word for env(1)."""
-    return '='.join(*asan_environment(environment=environment).items())
+    return f'ASAN_OPTIONS={asan_environment(environment=environment)["ASAN_OPTIONS"]}'
 
 
 def memory_directory():
