@@ -40,13 +40,12 @@ struct host {
 		struct tasks *tasks;
 		int error;
 	} tasks;
-	/* By CPU number; error: the result of reading, -EAGAIN before that. NULL until the first
-	 * policy is asked for. */
+	/* Both by CPU number; NULL until the first one is asked for. */
 	struct policy {
 		struct cpufreq_policy_info info;
 		int error;
+		bool is_read;
 	} * policies;
-	/* By CPU number; NULL until the first one is asked for. */
 	struct idle {
 		struct cpuidle cpuidle;
 		int error;
@@ -430,16 +429,14 @@ const struct cpufreq_policy_info *host_policy(struct host *host, int cpu)
 	size_t n = host->topology->n_cpus;
 	struct policy *policy;
 
-	if (!host->policies) {
+	if (!host->policies)
 		host->policies = xptr(calloc(n, sizeof(*host->policies)));
-		for (size_t i = 0; i < n; i++)
-			host->policies[i].error = -EAGAIN;
-	}
 	if (cpu < 0 || (size_t)cpu >= n)
 		return NULL;
 	policy = &host->policies[cpu];
-	if (policy->error == -EAGAIN)
+	if (!policy->is_read)
 		policy->error = xcheck(cpufreq_read_policy(cpu, &policy->info));
+	policy->is_read = true;
 	return policy->error == 0 ? &policy->info : NULL;
 }
 
