@@ -92,7 +92,8 @@ static int run_child(void (*act)(void), char *said, size_t size)
 		close(fds[0]);
 		close(fds[1]);
 		act();
-		_exit(77);
+		/* It has gone on without memory, which is no reason to skip a test. */
+		_exit(0);
 	}
 	close(fds[1]);
 	while ((n = read(fds[0], said + all, size - 1 - (size_t)all)) > 0)
