@@ -95,6 +95,7 @@ static const char *string_of(const struct facts *facts, const char *name)
 
 static void read_facts(const char *cpus, struct facts *facts)
 {
+	struct facts settings = { 0 };
 	struct cpumask *mask = NULL;
 
 	*facts = (struct facts){ 0 };
@@ -106,6 +107,15 @@ static void read_facts(const char *cpus, struct facts *facts)
 	assert_false(identity_is_setting("platform"));
 	facts_clear(facts);
 	assert_int_equal(identity_read(mask, 0, facts), 0);
+	assert_int_equal(identity_read_settings(mask, 0, &settings), 0);
+	/* What is read again is what identity_is_setting() names. */
+	for (size_t i = 0; i < facts->n; i++) {
+		const char *name = facts->items[i].name;
+
+		fprintf(stderr, "fact %s\n", name);
+		assert_int_equal(identity_is_setting(name), facts_find(&settings, name) != NULL);
+	}
+	facts_clear(&settings);
 	cpumask_free(mask);
 }
 
