@@ -50,8 +50,8 @@ struct osnoise_tracer;
  * *ret_why (malloc'd): "the kernel was built without it". */
 int osnoise_start(const struct cpumask *cpus, struct osnoise_tracer **ret, char **ret_why);
 /* Stops the tracer, puts everything back, and adds the events. *ret_lost: how many events of these
- * CPUs are missing, the oldest. The first error; memory is allocated only when everything is back.
- */
+ * CPUs are missing, the oldest. Returns the first error. Where memory is short, the command ends
+ * only when everything is back. */
 int osnoise_stop(struct osnoise_tracer *tracer, const struct cpumask *cpus, struct osnoise *osnoise,
 	uint64_t *ret_lost);
 /* Stops the tracer and puts everything back, unless that was done. */
