@@ -101,11 +101,6 @@ static void read_facts(const char *cpus, struct facts *facts)
 	*facts = (struct facts){ 0 };
 	assert_int_equal(cpumask_new(&mask), 0);
 	assert_int_equal(cpumask_parse_list(cpus, 8192, mask, NULL), 0);
-	assert_int_equal(identity_read_settings(mask, 0, facts), 0);
-	for (size_t i = 0; i < facts->n; i++)
-		assert_true(identity_is_setting(facts->items[i].name));
-	assert_false(identity_is_setting("platform"));
-	facts_clear(facts);
 	assert_int_equal(identity_read(mask, 0, facts), 0);
 	assert_int_equal(identity_read_settings(mask, 0, &settings), 0);
 	/* What is read again is what identity_is_setting() names. */
