@@ -480,11 +480,11 @@ static int make_pairs(struct pairs *pairs)
 		return -ENOENT;
 	}
 	sort_pairs(pairs);
-	r = comparison_settle(pairs->comparisons, pairs->n);
-	if (r >= 0 && !isnan(pairs->request->fail_slower))
-		r = comparison_gate_level(pairs->comparisons, pairs->n, pairs->request->fail_slower,
-			&pairs->gate_level);
-	return r;
+	comparison_settle(pairs->comparisons, pairs->n);
+	if (!isnan(pairs->request->fail_slower))
+		pairs->gate_level = comparison_gate_level(
+			pairs->comparisons, pairs->n, pairs->request->fail_slower);
+	return 0;
 }
 
 static void clear_pairs(struct pairs *pairs)

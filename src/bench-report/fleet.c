@@ -172,8 +172,10 @@ static int read_machines(const struct request *request, struct machines *machine
 		if (r < 0)
 			return r;
 	}
-	if (machines->n > 0)
-		return machines_settle(machines);
+	if (machines->n > 0) {
+		machines_settle(machines);
+		return 0;
+	}
 	if (request->benchmark)
 		say("no benchmark is named '%s'", request->benchmark);
 	else
@@ -183,13 +185,11 @@ static int read_machines(const struct request *request, struct machines *machine
 
 enum exit_status verb_fleet(const struct request *request)
 {
-	_cleanup_(machines) struct machines *machines = NULL;
+	_cleanup_(machines) struct machines *machines = machines_new();
 	size_t most = request->count > 0 ? request->count : SIZE_MAX;
 	enum exit_status status;
-	int r = machines_new(&machines);
+	int r = read_machines(request, machines);
 
-	if (r >= 0)
-		r = read_machines(request, machines);
 	if (r >= 0) {
 		qsort(machines->items, machines->n, sizeof(*machines->items), compare_machines);
 		r = print_machines(machines, most, request->json);

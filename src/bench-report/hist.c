@@ -136,9 +136,7 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 		return r;
 	/* The order of the values is not needed here, so they are sorted in place. */
 	stats_sort(benchmark->values, benchmark->n_values);
-	r = histogram_recount(bins, benchmark->values, benchmark->n_values, &own);
-	if (r < 0)
-		return r;
+	own = histogram_recount(bins, benchmark->values, benchmark->n_values);
 	if (hist->request->json) {
 		emit_histogram(hist, file, benchmark, own);
 		return 0;

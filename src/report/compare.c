@@ -465,16 +465,10 @@ static int explain_machines(struct comparison *c, const char *why)
 /* Compares machines: each one counts as a single value. */
 static int compute_machines(struct comparison *c, const struct fleet *old, const struct fleet *new)
 {
-	_cleanup_free_ double *a = NULL, *b = NULL;
+	_cleanup_free_ double *a = fleet_machine_values(old), *b = fleet_machine_values(new);
 	const struct nested *nested = &c->fleet.nested;
-	size_t n_a, n_b;
-	int r;
+	int r = compute_figures(c, a, old->n_machines, b, new->n_machines);
 
-	r = fleet_machine_values(old, &a, &n_a);
-	if (r >= 0)
-		r = fleet_machine_values(new, &b, &n_b);
-	if (r >= 0)
-		r = compute_figures(c, a, n_a, b, n_b);
 	c->design = COMPARED_BETWEEN_MACHINES;
 	if (r >= 0)
 		r = fleet_compare(old, new, &c->fleet);
@@ -573,9 +567,7 @@ int comparison_new_among(const struct benchmark *old, const struct benchmark *ne
 	side_clear(&sides[1]);
 	if (r < 0)
 		return r;
-	r = comparison_settle(&c, 1);
-	if (r < 0)
-		return r;
+	comparison_settle(&c, 1);
 	*ret = TAKE_PTR(c);
 	return 0;
 }
@@ -786,10 +778,9 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 		r = compare_machines(old, n_old, new, n_new, c);
 	else if (r >= 0)
 		r = compute_results(c, old, n_old, new, n_new);
-	if (r >= 0)
-		r = comparison_settle(&c, 1);
 	if (r < 0)
 		return r;
+	comparison_settle(&c, 1);
 	*ret = TAKE_PTR(c);
 	return 0;
 }

@@ -108,18 +108,17 @@ static int compare_ids(const void *a, const void *b)
 	return order != 0 ? order : (x->piece > y->piece) - (x->piece < y->piece);
 }
 
-int fleet_count_machines(const struct benchmark *b, size_t *ret)
+size_t fleet_count_machines(const struct benchmark *b)
 {
-	size_t n = fleet_count_sittings(b);
+	size_t n = fleet_count_sittings(b), n_machines = 1;
 	_cleanup_free_ struct fleet_sitting *sittings = xptr(calloc(n, sizeof(*sittings)));
 
 	for (size_t i = 0; i < n; i++)
 		(void)fleet_describe_sitting(b, i, &sittings[i]);
 	qsort(sittings, n, sizeof(*sittings), compare_ids);
-	*ret = 1;
 	for (size_t i = 1; i < n; i++)
-		*ret += !fleet_is_same_machine(&sittings[i - 1], &sittings[i]);
-	return 0;
+		n_machines += !fleet_is_same_machine(&sittings[i - 1], &sittings[i]);
+	return n_machines;
 }
 
 static int compare_sittings(const void *a, const void *b)
@@ -348,7 +347,7 @@ static struct nested_value *make_levels(const struct fleet *fleet)
 	return values;
 }
 
-int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n)
+double *fleet_machine_values(const struct fleet *fleet)
 {
 	_cleanup_free_ struct nested_value *values = make_levels(fleet);
 	double *means = xptr(calloc(fleet->n_machines, sizeof(*means)));
@@ -361,9 +360,7 @@ int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n)
 		means[values[i].group] = exp(mean);
 	}
 	stats_sort(means, fleet->n_machines);
-	*ret = means;
-	*ret_n = fleet->n_machines;
-	return 0;
+	return means;
 }
 
 int fleet_estimate(const struct fleet *fleet, struct nested *ret)

@@ -57,8 +57,8 @@ DEFINE_CLEANUP(fleet, fleet_free);
  * the index behind the sitting's last run. A benchmark that is not from a file has one sitting. */
 size_t fleet_describe_sitting(const struct benchmark *b, size_t at, struct fleet_sitting *ret);
 size_t fleet_count_sittings(const struct benchmark *b);
-/* The number of machines on which the runs were made. 0. */
-int fleet_count_machines(const struct benchmark *b, size_t *ret);
+/* The number of machines on which the runs were made. */
+size_t fleet_count_machines(const struct benchmark *b);
 
 /* Whether one of these results is of another machine than the first one. */
 bool fleet_is_needed(const struct benchmark *const *results, size_t n);
@@ -66,9 +66,9 @@ bool fleet_is_same_machine(const struct fleet_sitting *a, const struct fleet_sit
 /* Brings the units of a benchmark (benchmark_units(), in the order of the runs) to one level: the
  * units of each sitting are multiplied so that their median is the median of all units. */
 void fleet_level_units(const struct benchmark *benchmark, double *units, size_t n);
-/* For each machine the middle of its sittings, as a value and not as a logarithm; sorted, malloc'd.
- */
-int fleet_machine_values(const struct fleet *fleet, double **ret, size_t *ret_n);
+/* For each of the n_machines the middle of its sittings, as a value and not as a logarithm; sorted,
+ * malloc'd. */
+double *fleet_machine_values(const struct fleet *fleet);
 
 /* The estimated mean of such machines, as logarithms. -ENODATA with one machine. */
 int fleet_estimate(const struct fleet *fleet, struct nested *ret);

@@ -80,13 +80,12 @@ const char *oddity_name(enum oddity oddity)
 	return "";
 }
 
-int machines_new(struct machines **ret)
+struct machines *machines_new(void)
 {
 	struct machines *machines = xptr(calloc(1, sizeof(*machines)));
 
 	machines->cells = xptr(calloc(1, sizeof(*machines->cells)));
-	*ret = machines;
-	return 0;
+	return machines;
 }
 
 void machines_free(struct machines *machines)
@@ -412,7 +411,7 @@ static void ask(struct machines *machines, const struct question *question, doub
 	}
 }
 
-int machines_settle(struct machines *machines)
+void machines_settle(struct machines *machines)
 {
 	size_t n = MAX(machines->cells->n, machines->n) + 1;
 	_cleanup_free_ double *values = xptr(calloc(n, sizeof(*values)));
@@ -424,5 +423,4 @@ int machines_settle(struct machines *machines)
 	set_figures(machines, values, scratch);
 	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
 		ask(machines, &questions[i], values, scratch, odd);
-	return 0;
 }

@@ -49,12 +49,12 @@ struct machines {
 	struct machine_cells *cells; /* internal */
 };
 
-int machines_new(struct machines **ret);
+struct machines *machines_new(void);
 /* Adds the benchmarks of a file that was read with evidence, without the controls, or only the
  * benchmark `name`. Benchmarks with a value that is not above 0 are left out. */
 int machines_add(struct machines *machines, const struct suite *suite, const char *name);
-/* Computes the figures, and which machines are odd, after all files were added. 0. */
-int machines_settle(struct machines *machines);
+/* Computes the figures, and which machines are odd, after all files were added. */
+void machines_settle(struct machines *machines);
 void machines_free(struct machines *machines);
 DEFINE_CLEANUP(machines, machines_free);
 

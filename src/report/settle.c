@@ -191,10 +191,9 @@ void comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t 
 	}
 }
 
-int comparison_settle(struct comparison **comparisons, size_t n)
+void comparison_settle(struct comparison **comparisons, size_t n)
 {
 	comparison_settle_chosen(comparisons, n, n);
-	return 0;
 }
 
 /* Where the old value is 0, every new value is more by any percentage. */
@@ -205,8 +204,7 @@ static double find_gate_p(const struct comparison *c, double limit)
 	return isinf(c->ratio.ratio) ? c->p : comparison_p_above(c, limit);
 }
 
-int comparison_gate_level(
-	struct comparison *const *comparisons, size_t n, double percent, double *ret)
+double comparison_gate_level(struct comparison *const *comparisons, size_t n, double percent)
 {
 	_cleanup_free_ double *p = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*p)));
 	size_t n_asked = 0;
@@ -214,8 +212,7 @@ int comparison_gate_level(
 	for (size_t i = 0; i < n; i++)
 		if (!comparisons[i]->unclear || comparisons[i]->is_unclear_by_settling)
 			p[n_asked++] = find_gate_p(comparisons[i], 1 + percent / 100);
-	*ret = level_of_discoveries(p, n_asked);
-	return 0;
+	return level_of_discoveries(p, n_asked);
 }
 
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level)

@@ -11,9 +11,8 @@
 
 #include "report/comparison.h"
 
-/* Decides the verdicts of all comparisons that are made together, and corrects for their number. 0.
- */
-int comparison_settle(struct comparison **comparisons, size_t n);
+/* Decides the verdicts of all comparisons that are made together, and corrects for their number. */
+void comparison_settle(struct comparison **comparisons, size_t n);
 /* The same for comparisons that were selected out of n_all by their results. The rest count as
  * tests with p = 1, which makes the correction as large as it can be. */
 void comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all);
@@ -33,9 +32,7 @@ enum gate {
  * that is beyond the limit (carryover_may_be_all()).
  */
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level);
-/* 0. */
-int comparison_gate_level(
-	struct comparison *const *comparisons, size_t n, double percent, double *ret);
+double comparison_gate_level(struct comparison *const *comparisons, size_t n, double percent);
 /* Why it is unclear, malloc'd. */
 char *comparison_gate_reason(const struct comparison *comparison);
 /* "passes", "fails", "unclear": the words used in JSON. */

@@ -18,12 +18,10 @@
 static char *name_machine(const struct benchmark *benchmark)
 {
 	struct fleet_sitting sitting;
+	size_t n = fleet_count_machines(benchmark);
 	bool has_both;
 	char *name;
-	size_t n;
 
-	if (fleet_count_machines(benchmark, &n) < 0)
-		return NULL;
 	if (n > 1)
 		return asprintf(&name, "%zu machines", n) < 0 ? NULL : name;
 	(void)fleet_describe_sitting(benchmark, 0, &sitting);

@@ -107,10 +107,9 @@ int histogram_new(const double *sorted, size_t n, size_t n_bins, struct histogra
 	return 0;
 }
 
-int histogram_recount(
-	const struct histogram *bins, const double *sorted, size_t n, struct histogram **ret)
+struct histogram *histogram_recount(const struct histogram *bins, const double *sorted, size_t n)
 {
-	_cleanup_(histogram) struct histogram *h = xptr(calloc(1, sizeof(*h)));
+	struct histogram *h = xptr(calloc(1, sizeof(*h)));
 
 	*h = *bins;
 	h->bins = xptr(calloc(h->n_bins, sizeof(*h->bins)));
@@ -120,8 +119,7 @@ int histogram_recount(
 	}
 	h->n_values = n;
 	count_values(h, sorted, n);
-	*ret = TAKE_PTR(h);
-	return 0;
+	return h;
 }
 
 void histogram_free(struct histogram *histogram)

@@ -39,8 +39,7 @@ DEFINE_CLEANUP(histogram, histogram_free);
 /* The same bins with the counts of other values, also sorted: values below the first bin are
  * counted in the first bin, values above the last bin in the last. For several benchmarks on one
  * scale: the bins come from all values together, the counts from each benchmark. */
-int histogram_recount(
-	const struct histogram *bins, const double *sorted, size_t n, struct histogram **ret);
+struct histogram *histogram_recount(const struct histogram *bins, const double *sorted, size_t n);
 
 /* A malloc'd line "label: count bar\n" for each bin, no line wider than `width` columns (at least
  * 20 are used). */

@@ -957,7 +957,7 @@ static void test_many(void **state)
 				sides[i][side] = make_benchmark(make_normal, 25, 1, &random);
 			assert_int_equal(comparison_new(sides[i][0], sides[i][1], &all[i]), 0);
 		}
-		assert_int_equal(comparison_settle(all, 40), 0);
+		comparison_settle(all, 40);
 		assert_true(fabs(comparison_geometric_mean(all, 40, &n_known) - 1) < 0.001);
 		assert_int_equal(n_known, 40);
 		for (size_t i = 0; i < 40; i++) {
