@@ -44,17 +44,17 @@ struct columns {
 #define CELL_SIZE 96
 
 /* A column has one unit: that of its largest value. */
-static struct scale choose_wait_scale(const struct series *series)
+static struct scale choose_wait_scale(const struct series *series, const struct columns *columns)
 {
 	double largest = 0;
 
-	for (size_t k = 0; k < run_n_facts; k++) {
-		if (run_facts[k].dump_column == 0 || run_facts[k].unit != RUN_NS)
-			continue;
-		for (size_t i = 0; i < series->n_samples; i++) {
+	for (size_t k = 0; k < columns->n; k++) {
+		const struct run_fact *fact = columns->items[k].fact;
+
+		for (size_t i = 0; fact && fact->unit == RUN_NS && i < series->n_samples; i++) {
 			struct run_place place = run_place_of(series, i, NULL);
 
-			largest = fmax(largest, run_fact_real(&run_facts[k], &place));
+			largest = fmax(largest, run_fact_real(fact, &place));
 		}
 	}
 	return scale_choose(largest);
@@ -221,25 +221,32 @@ static int emit_run_fact(
 	return 0;
 }
 
-/* The numbers, then the texts, then the events. */
-static int emit_evidence(struct emit *emit, const struct series *series, size_t run)
+/* The facts of the evidence, the numbers and then the texts. */
+struct evidence_facts {
+	const struct run_fact *items[RUN_FACTS_MAX];
+	size_t n;
+};
+
+static void list_evidence(struct evidence_facts *ret)
+{
+	ret->n = 0;
+	for (int is_text = 0; is_text <= 1; is_text++)
+		for (size_t i = 0; i < run_n_facts; i++)
+			if (run_facts[i].part == PART_EVIDENCE && run_facts[i].name &&
+				run_fact_is_text(&run_facts[i]) == is_text)
+				ret->items[ret->n++] = &run_facts[i];
+}
+
+/* The facts, then the events. */
+static int emit_evidence(struct emit *emit, const struct series *series,
+	const struct evidence_facts *facts, size_t run)
 {
 	struct run_place place = run_place_of(series, run, NULL);
-	const struct run_fact *texts[RUN_FACTS_MAX];
-	size_t n_texts = 0;
 	int r = 0;
 
 	emit_object(emit, "evidence");
-	for (size_t i = 0; r >= 0 && i < run_n_facts; i++) {
-		if (run_facts[i].part != PART_EVIDENCE || !run_facts[i].name)
-			continue;
-		if (run_fact_is_text(&run_facts[i]))
-			texts[n_texts++] = &run_facts[i];
-		else
-			r = emit_run_fact(emit, &run_facts[i], &place);
-	}
-	for (size_t i = 0; r >= 0 && i < n_texts; i++)
-		r = emit_run_fact(emit, texts[i], &place);
+	for (size_t i = 0; r >= 0 && i < facts->n; i++)
+		r = emit_run_fact(emit, facts->items[i], &place);
 	for (size_t i = 0; i < series->n_events; i++) {
 		double count = series->counters[run * series->n_events + i];
 
@@ -252,7 +259,8 @@ static int emit_evidence(struct emit *emit, const struct series *series, size_t 
 
 /* Written once for each run: what all its values have in common. */
 static int emit_run(struct emit *emit, const struct benchmark *b,
-	const struct disturbances *disturbances, size_t run, size_t number)
+	const struct evidence_facts *facts, const struct disturbances *disturbances, size_t run,
+	size_t number)
 {
 	const struct sample *sample = &b->series->samples[run];
 	struct weights weights;
@@ -279,7 +287,7 @@ static int emit_run(struct emit *emit, const struct benchmark *b,
 			emit_real(emit, sample_flag_name((enum sample_flag)(1 << bit)),
 				weights.of[bit]);
 	emit_close(emit, '}');
-	return emit_evidence(emit, b->series, run);
+	return emit_evidence(emit, b->series, facts, run);
 }
 
 /* Calls `each` for the warm-ups and then for the values of one run. */
@@ -312,12 +320,12 @@ static int print_benchmark(const struct benchmark *b, struct scale scale)
 	struct table_context context = {
 		.benchmark = b,
 		.scale = scale,
-		.wait_scale = choose_wait_scale(b->series),
 	};
 	size_t n_numbered = 0;
 	int r;
 
 	find_columns(b, &context.columns);
+	context.wait_scale = choose_wait_scale(b->series, &context.columns);
 	for (size_t i = 0; i < context.columns.n; i++)
 		heads[i] = context.columns.items[i].head;
 	r = disturbances_find(b->series, &context.disturbances);
@@ -356,9 +364,11 @@ static int each_emit_row(const struct row *row, void *context)
 static int emit_benchmark(struct emit *emit, const char *file, const struct benchmark *b)
 {
 	struct disturbances disturbances;
+	struct evidence_facts facts;
 	size_t n_numbered = 0;
 	int r;
 
+	list_evidence(&facts);
 	r = disturbances_find(b->series, &disturbances);
 	if (r < 0)
 		return r;
@@ -373,7 +383,7 @@ static int emit_benchmark(struct emit *emit, const char *file, const struct benc
 		size_t number = number_run(b, run, &n_numbered);
 
 		emit_object(emit, NULL);
-		r = emit_run(emit, b, &disturbances, run, number);
+		r = emit_run(emit, b, &facts, &disturbances, run, number);
 		emit_array(emit, "warmups");
 		(void)each_row(b, run, number, each_emit_row, &context);
 		emit_close(emit, ']');
