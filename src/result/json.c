@@ -94,6 +94,8 @@ void json_hash_all(struct json_reader *reader)
 
 uint64_t json_hash(const struct json_reader *reader)
 {
+	if (!reader->hashes_input)
+		return 0;
 	return hash_bytes(reader->hash, reader->piece, (size_t)(reader->at - reader->piece));
 }
 
@@ -163,8 +165,7 @@ static int fill(struct json_reader *reader)
 	if (reader->at < reader->end)
 		return 1;
 	copy_on(reader);
-	if (reader->hashes_input)
-		reader->hash = json_hash(reader);
+	reader->hash = json_hash(reader);
 	reader->piece_offset += (uint64_t)(reader->end - reader->piece);
 	reader->piece = reader->at = reader->end = reader->copy_from = NULL;
 	r = input_read(reader->input, &reader->piece, &size);

@@ -66,7 +66,8 @@ int json_skip(struct json_reader *reader, const struct json_token *token);
 /* From now on what is read is appended to `copy` as well, byte by byte; NULL ends that. */
 void json_copy_text(struct json_reader *reader, struct text *copy);
 
-/* Asks for json_hash(), before anything is read: a hash of the bytes that have been read. */
+/* Asks for json_hash(), before anything is read: a hash of the bytes that have been read. It is
+ * 0 where nobody has asked. */
 void json_hash_all(struct json_reader *reader);
 uint64_t json_hash(const struct json_reader *reader);
 
