@@ -307,11 +307,11 @@ static struct slope_bounds bound_slope(const struct rounds *results, size_t n)
 
 /* It is taken for 1, as whoever chose the control did, unless the bounds exclude that; then for the
  * middle. */
-static struct control_slope choose_slope(const struct slope_bounds *bounds)
+static struct control_slope choose_slope(struct slope_bounds bounds)
 {
-	double slope = bounds->low <= 1 && bounds->high >= 1 ? 1 : (bounds->low + bounds->high) / 2;
+	double slope = bounds.low <= 1 && bounds.high >= 1 ? 1 : (bounds.low + bounds.high) / 2;
 
-	return (struct control_slope){ slope, fmax(bounds->high - slope, slope - bounds->low) };
+	return (struct control_slope){ slope, fmax(bounds.high - slope, slope - bounds.low) };
 }
 
 /* The change, its interval and p, from the two shifts. */
@@ -368,7 +368,7 @@ static int apply(struct comparison *c, struct rounds rounds[2], const struct ben
 	int r;
 
 	if (!is_ours(old_control))
-		slope = choose_slope((const struct slope_bounds[]){ bound_slope(rounds, 2) });
+		slope = choose_slope(bound_slope(rounds, 2));
 	r = comparison_new(old_control, new_control, &controls);
 	for (size_t i = 0; r >= 0 && i < 2; i++)
 		r = rounds_compare(&rounds[i], slope.slope, base);
@@ -465,7 +465,7 @@ static int learn_slope(const struct rounds *results, const double *programs, con
 			bounds = by_day;
 		bounds.low = fmax(bounds.low, by_day.low);
 		bounds.high = fmin(bounds.high, by_day.high);
-		*ret = choose_slope(&bounds);
+		*ret = choose_slope(bounds);
 	}
 	rounds_clear(&steps);
 	return r;
