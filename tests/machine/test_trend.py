@@ -44,6 +44,15 @@ class History:
         self.n += 1
         return path
 
+    def add_beside(self, day, program, control, name='./old', **metadata):
+        """A result of a program and of its control, which has this name."""
+        path = self.add(day, {'sort': program, 'control': control}, quiesce_control=name,
+                        quiesce_control_hash='ab12', cpu_model_name='EPYC', **metadata)
+        result = json.loads(path.read_text())
+        result['benchmarks'][1]['metadata']['quiesce_role'] = 'control'
+        path.write_text(json.dumps(result))
+        return path
+
 
 def with_history(function):
     def test():
@@ -259,14 +268,10 @@ def check_control(history):
     program alone is 3 % slower."""
     for day in range(30):
         slow = 1.08 if 10 <= day < 20 else 1
-        path = history.add(day, {'sort': 0.010 * slow * (1.03 if day >= 24 else 1),
-                                 'control': 0.008 * slow},
-                           quiesce_control='runpinned-control 64', quiesce_control_hash='ab12',
-                           quiesce_interleaved=2, cpu_model_name='EPYC', quiesce_clock='kernel')
+        path = history.add_beside(day, 0.010 * slow * (1.03 if day >= 24 else 1), 0.008 * slow,
+                                  'runpinned-control 64', quiesce_interleaved=2, quiesce_clock='kernel')
         result = json.loads(path.read_text())
         for at, benchmark in enumerate(result['benchmarks']):
-            if at == 1:
-                benchmark['metadata']['quiesce_role'] = 'control'
             for order, run in enumerate(benchmark['runs']):
                 run['metadata'].update(quiesce_start=2.0 * order + at, quiesce_order_seed=7)
         path.write_text(json.dumps(result))
@@ -287,12 +292,8 @@ def check_sensitive(history):
     draw = random.Random(3)
     for day in range(40):
         slow = draw.gauss(0, 0.03) + (0.1 if day >= 20 else 0)
-        path = history.add(day, {'sort': 0.010 * (1 + slow / 2), 'control': 0.008 * (1 + slow)},
-                           quiesce_control='./old', quiesce_control_hash='ab12', quiesce_interleaved=2,
-                           cpu_model_name='EPYC', quiesce_clock='kernel', quiesce_order_seed=7)
-        result = json.loads(path.read_text())
-        result['benchmarks'][1]['metadata']['quiesce_role'] = 'control'
-        path.write_text(json.dumps(result))
+        history.add_beside(day, 0.010 * (1 + slow / 2), 0.008 * (1 + slow),
+                           quiesce_interleaved=2, quiesce_clock='kernel', quiesce_order_seed=7)
     found, = trends(history.root)
     equal((found['by_control'], len(found['levels'])), (True, 1), found['levels'])
     check(0.4 < found['control_slope'] < 0.65, found['control_slope'])
@@ -304,13 +305,8 @@ def check_sensitive(history):
 def check_left_out(history):
     """The program changes on the day on which its control does."""
     for day in range(40):
-        path = history.add(day, {'sort': 0.010 if day < 20 else 0.0105,
-                                 'control': 0.008 if day < 20 else 0.0088},
-                           quiesce_control='./old', quiesce_control_hash='ab12', quiesce_interleaved=2,
-                           cpu_model_name='EPYC', quiesce_clock='kernel', quiesce_order_seed=7)
-        result = json.loads(path.read_text())
-        result['benchmarks'][1]['metadata']['quiesce_role'] = 'control'
-        path.write_text(json.dumps(result))
+        history.add_beside(day, 0.010 if day < 20 else 0.0105, 0.008 if day < 20 else 0.0088,
+                           quiesce_interleaved=2, quiesce_clock='kernel', quiesce_order_seed=7)
     found, = trends(history.root)
     equal((found['left_out'], len(found['levels'])), (1, 1), found)
     text = trend(history.root)
@@ -321,13 +317,9 @@ def check_clock(history):
     """Another clock is another history: what a program takes by it differs, with a control or without."""
     for day in range(32):
         user = day >= 16
-        path = history.add(day, {'sort': 0.0018 if user else 0.001, 'control': 0.0058 if user else 0.005},
-                           quiesce_control='runpinned-control 64', quiesce_control_hash='ab12',
-                           quiesce_clock='user' if user else 'kernel', cpu_model_name='EPYC',
+        history.add_beside(day, 0.0018 if user else 0.001, 0.0058 if user else 0.005,
+                           'runpinned-control 64', quiesce_clock='user' if user else 'kernel',
                            quiesce_order_seed=7)
-        result = json.loads(path.read_text())
-        result['benchmarks'][1]['metadata']['quiesce_role'] = 'control'
-        path.write_text(json.dumps(result))
     found = {(each['clock'], each['by_control'], len(each['points']), len(each['levels']))
              for each in trends('--fail-worse', 5, history.root)}
     equal(found, {('kernel', True, 16, 1), ('user', True, 16, 1)}, 'by their control')
