@@ -294,12 +294,13 @@ static int emit_run(struct emit *emit, const struct benchmark *b,
 static int each_row(const struct benchmark *b, size_t run, size_t number,
 	int (*each)(const struct row *row, void *context), void *context)
 {
-	size_t warmup = run > 0 ? b->runs[run - 1].warmup_end : 0, first, n;
+	size_t first, n;
 	int r = 0;
 
-	for (; r >= 0 && warmup < b->runs[run].warmup_end; warmup++)
-		r = each(&(struct row){ run, number, true, b->warmups[warmup].value,
-				 b->warmups[warmup].loops },
+	benchmark_run_warmups(b, run, &first, &n);
+	for (size_t i = first; r >= 0 && i < first + n; i++)
+		r = each(&(struct row){ run, number, true, b->warmups[i].value,
+				 b->warmups[i].loops },
 			context);
 	benchmark_run_values(b, run, &first, &n);
 	for (size_t i = first; r >= 0 && i < first + n; i++)

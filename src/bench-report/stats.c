@@ -33,13 +33,15 @@ enum run_property {
 
 static double get_property(const struct benchmark *b, size_t run, enum run_property property)
 {
-	const struct benchmark_run *before = run > 0 ? &b->runs[run - 1] : NULL;
+	size_t first, n;
 
 	switch (property) {
 	case RUN_N_VALUES:
-		return (double)(b->runs[run].end - (before ? before->end : 0));
+		benchmark_run_values(b, run, &first, &n);
+		return (double)n;
 	case RUN_N_WARMUPS:
-		return (double)(b->runs[run].warmup_end - (before ? before->warmup_end : 0));
+		benchmark_run_warmups(b, run, &first, &n);
+		return (double)n;
 	case RUN_LOOPS:
 		return (double)b->runs[run].loops;
 	default:

@@ -70,6 +70,15 @@ void benchmark_run_values(
 	*ret_n = benchmark->runs[run].end - first;
 }
 
+void benchmark_run_warmups(
+	const struct benchmark *benchmark, size_t run, size_t *ret_first, size_t *ret_n)
+{
+	size_t first = run > 0 ? benchmark->runs[run - 1].warmup_end : 0;
+
+	*ret_first = first;
+	*ret_n = benchmark->runs[run].warmup_end - first;
+}
+
 double benchmark_raw_factor(const struct benchmark *benchmark, size_t run)
 {
 	if (!benchmark->runs)

@@ -109,6 +109,9 @@ const char *benchmark_format_date(int64_t seconds, char buf[static BENCHMARK_DAT
 /* The values of a run: the index of the first, and their number. */
 void benchmark_run_values(
 	const struct benchmark *benchmark, size_t run, size_t *ret_first, size_t *ret_n);
+/* The same of its warm-ups. */
+void benchmark_run_warmups(
+	const struct benchmark *benchmark, size_t run, size_t *ret_first, size_t *ret_n);
 /* loops * inner_loops: a value of this run times this number is the time of all loops. */
 double benchmark_raw_factor(const struct benchmark *benchmark, size_t run);
 /* The smallest and largest time of all loops. -ENODATA without values. */

@@ -213,14 +213,15 @@ static int write_row(const struct rows *rows, const struct series *series, size_
 static int write_inside(const struct rows *rows, const struct series *series,
 	const struct benchmark *inside, size_t run, size_t number)
 {
-	size_t warmup = run > 0 ? inside->runs[run - 1].warmup_end : 0, first, n;
 	struct inside_value value = { .inner_loops = inside->runs[run].inner_loops };
+	size_t first, n;
 	int r = 0;
 
-	for (; r == 0 && warmup < inside->runs[run].warmup_end; warmup++) {
+	benchmark_run_warmups(inside, run, &first, &n);
+	for (size_t i = first; r == 0 && i < first + n; i++) {
 		value.index++;
-		value.loops = inside->warmups[warmup].loops;
-		value.seconds = inside->warmups[warmup].value;
+		value.loops = inside->warmups[i].loops;
+		value.seconds = inside->warmups[i].value;
 		r = write_row(rows, series, run, number, &value);
 	}
 	benchmark_run_values(inside, run, &first, &n);

@@ -202,16 +202,17 @@ static int spread_provenance(const struct reader *reader, struct pending *pendin
  * its values. */
 static double run_seconds(const struct benchmark *b, size_t at)
 {
-	size_t warmup = at > 0 ? b->runs[at - 1].warmup_end : 0, first, n;
 	double sum = 0;
+	size_t first, n;
 
 	if (b->series->samples[at].user_ns > 0)
 		return (double)b->series->samples[at].user_ns / (double)NSEC_PER_SEC;
 	benchmark_run_values(b, at, &first, &n);
 	for (size_t i = first; i < first + n; i++)
 		sum += b->values[i] * benchmark_raw_factor(b, at);
-	for (; warmup < b->runs[at].warmup_end; warmup++)
-		sum += b->warmups[warmup].value * (double)b->warmups[warmup].loops *
+	benchmark_run_warmups(b, at, &first, &n);
+	for (size_t i = first; i < first + n; i++)
+		sum += b->warmups[i].value * (double)b->warmups[i].loops *
 			(double)b->runs[at].inner_loops;
 	return sum;
 }

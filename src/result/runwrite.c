@@ -87,12 +87,6 @@ static void write_window(struct emit *emit, const struct series *series, size_t 
 	emit_close(emit, ']');
 }
 
-/* Index of the first warm-up of a run. */
-static size_t first_warmup(const struct benchmark *inside, size_t index)
-{
-	return index > 0 ? inside->runs[index - 1].warmup_end : 0;
-}
-
 /* Writes what else was measured with the values, where pyperf does not look. */
 static void write_figures(struct emit *emit, const struct benchmark *inside, size_t first, size_t n)
 {
@@ -108,16 +102,16 @@ static void write_figures(struct emit *emit, const struct benchmark *inside, siz
 
 void runs_write_values(struct emit *emit, const struct benchmark *inside, size_t index)
 {
-	size_t first, n, warmup = first_warmup(inside, index);
+	size_t first, n;
 
-	benchmark_run_values(inside, index, &first, &n);
-	if (inside->runs[index].warmup_end > warmup) {
+	benchmark_run_warmups(inside, index, &first, &n);
+	if (n > 0) {
 		emit_array(emit, "warmups");
-		for (; warmup < inside->runs[index].warmup_end; warmup++)
-			write_warmup(
-				emit, inside->warmups[warmup].loops, inside->warmups[warmup].value);
+		for (size_t i = first; i < first + n; i++)
+			write_warmup(emit, inside->warmups[i].loops, inside->warmups[i].value);
 		emit_close(emit, ']');
 	}
+	benchmark_run_values(inside, index, &first, &n);
 	if (n > 0) {
 		emit_array(emit, "values");
 		for (size_t i = first; i < first + n; i++)
@@ -137,9 +131,10 @@ static bool has_run(const struct benchmark *inside, size_t index)
 
 	if (!inside)
 		return true;
-	benchmark_run_values(inside, index, &first, &n);
 	if (inside->series->samples[index].warmup)
-		return inside->runs[index].warmup_end > first_warmup(inside, index);
+		benchmark_run_warmups(inside, index, &first, &n);
+	else
+		benchmark_run_values(inside, index, &first, &n);
 	return n > 0;
 }
 
