@@ -110,17 +110,17 @@ static void look_at_uncore(struct host *host, struct finding *f)
 {
 	uint64_t min, max, lowest = UINT64_MAX, highest = 0;
 	bool moves = false;
-	glob_t found;
+	_cleanup_paths_ struct host_paths found = { 0 };
 
-	if (!host_glob(UNCORE "/*_*", &found)) {
+	if (!host_list(UNCORE, "*_*", NULL, &found)) {
 		finding_add_path(f, UNCORE);
 		if (host_is_whole(host))
 			finding_add(f, VERDICT_INFO, "this machine does not show it");
 		return;
 	}
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		finding_add_path(f, "%s/min_freq_khz", found.gl_pathv[i]);
-		if (!read_range(found.gl_pathv[i], &min, &max)) {
+	for (size_t i = 0; i < found.n; i++) {
+		finding_add_path(f, "%s/min_freq_khz", found.items[i]);
+		if (!read_range(found.items[i], &min, &max)) {
 			finding_add(f, VERDICT_UNKNOWN, "a range cannot be read");
 			continue;
 		}
@@ -128,7 +128,6 @@ static void look_at_uncore(struct host *host, struct finding *f)
 		lowest = MIN(lowest, min);
 		highest = MAX(highest, max);
 	}
-	globfree(&found);
 	if (highest == 0)
 		return;
 	if (!moves) {
@@ -192,7 +191,7 @@ static void look_at_resctrl(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask();
 	bool any = false;
-	glob_t found;
+	_cleanup_paths_ struct host_paths found = { 0 };
 	int r;
 
 	finding_add_path(f, RESCTRL);
@@ -209,10 +208,9 @@ static void look_at_resctrl(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_UNKNOWN, "its groups cannot be read");
 	if (r < 0)
 		return;
-	if (host_glob(RESCTRL "/*/cpus_list", &found)) {
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			any = look_at_group(host, f, found.gl_pathv[i]) || any;
-		globfree(&found);
+	if (host_list(RESCTRL, "*", "cpus_list", &found)) {
+		for (size_t i = 0; i < found.n; i++)
+			any = look_at_group(host, f, found.items[i]) || any;
 	}
 	if (!any)
 		finding_add(f, VERDICT_INFO, "these CPUs have what all share");

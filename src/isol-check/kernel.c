@@ -254,30 +254,29 @@ static enum thp look_at_thp_sizes(struct finding *f, enum thp all, char **ret_pa
 	static const char words[] = "always inherit madvise never";
 	enum thp most = THP_NONE;
 	const char *path = NULL;
-	glob_t found;
+	_cleanup_paths_ struct host_paths found = { 0 };
 
 	*ret_path = NULL;
 	/* Sizes that only shared memory has, such as 8 KiB on x86, have no such file. */
-	if (!host_glob(THP "/hugepages-*/enabled", &found))
+	if (!host_list(THP, "hugepages-*", "enabled", &found))
 		return all;
-	for (size_t i = 0; i < found.gl_pathc; i++) {
+	for (size_t i = 0; i < found.n; i++) {
 		char word[FILE_ATTR_SIZE];
 		bool inherits;
 
-		if (!read_choice(found.gl_pathv[i], words, word)) {
+		if (!read_choice(found.items[i], words, word)) {
 			finding_add(f, VERDICT_UNKNOWN, "the setting of one size cannot be read");
-			finding_add_path(f, "%s", found.gl_pathv[i]);
+			finding_add_path(f, "%s", found.items[i]);
 			continue;
 		}
 		inherits = strcmp(word, "inherit") == 0;
 		if ((inherits ? all : rank_thp(word)) <= most)
 			continue;
 		most = inherits ? all : rank_thp(word);
-		path = inherits ? NULL : found.gl_pathv[i];
+		path = inherits ? NULL : found.items[i];
 	}
 	if (path)
 		*ret_path = xptr(strdup(path));
-	globfree(&found);
 	return most;
 }
 
