@@ -32,7 +32,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
+#include "base/macro.h"
 
 #define PREFIX "ptb-"
 

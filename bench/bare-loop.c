@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "basic/parse.h"
+#include "base/macro.h"
+#include "base/parse.h"
 
 enum {
 	STACK_SIZE = 64 * 1024,

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/clock.h"
+#include "base/clock.h"
 
 int main(int argc, char *argv[])
 {

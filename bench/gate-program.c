@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "basic/parse.h"
+#include "base/parse.h"
 
 enum {
 	N = 1 << 10,

@@ -23,7 +23,7 @@
  * Then gates of 1, 9 and 19 programs that are judged together, in turn, 25 pairs each: how many
  * fail where all are slower by exactly the 2 % of the gate (wished for: at most 2.5), where one is
  * slower by 2.5, 3 or 5 % and the others are the same, and where all are slower by 2.5 %; with the
- * intervals that each one would have alone, and with those of stats/multiple.h.
+ * intervals that each one would have alone, and with those of judge/stats/multiple.h.
  *
  * Then two results of 20 runs, days apart, whose sittings vary, and what is learnt of that from
  * 2 to 10 repeats of the program on other days (bench-report compare --repeats): the median
@@ -40,14 +40,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "basic/parse.h"
-#include "basic/random.h"
-#include "report/compare.h"
-#include "report/repeats.h"
-#include "report/settle.h"
-#include "stats/multiple.h"
-#include "stats/stats.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/random.h"
+#include "judge/report/compare.h"
+#include "judge/report/repeats.h"
+#include "judge/report/settle.h"
+#include "judge/stats/multiple.h"
+#include "judge/stats/stats.h"
 
 enum {
 	RUNS_MAX = 100,

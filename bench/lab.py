@@ -52,7 +52,7 @@ def make_disk(path, installed, programs, command):
             archive.add(HERE / script, f'{PLACE}/bench/{script}', filter=qemu.as_root)
         for program in programs:
             archive.add(program, f'{PLACE}/build/bench/{program.name}', filter=qemu.as_root)
-        qemu.add_link(archive, f'{PLACE}/build/src/runpinned/runpinned', '/usr/bin/runpinned')
+        qemu.add_link(archive, f'{PLACE}/build/src/runpinned', '/usr/bin/runpinned')
         archive.add(pyperf_folder(), '/usr/lib/python3/dist-packages/pyperf', filter=qemu.as_root)
         qemu.add_text(archive, f'{PLACE}/run', '#!/bin/sh\nexec >/dev/ttyS1 2>&1\n'
                       f'cd {PLACE} && {command}; echo $? >/dev/ttyS3\n', 0o755)

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
+#include "base/macro.h"
 
 enum {
 	ROUND_TRIPS = 2000,

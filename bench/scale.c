@@ -31,14 +31,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "basic/random.h"
-#include "report/analysis.h"
-#include "report/summary.h"
-#include "result/csv.h"
-#include "result/document.h"
-#include "result/series.h"
-#include "runpinned/judge.h"
+#include "base/macro.h"
+#include "base/random.h"
+#include "judge/report/analysis.h"
+#include "judge/report/summary.h"
+#include "judge/result/csv.h"
+#include "judge/result/document.h"
+#include "judge/result/series.h"
+#include "measure/judge.h"
 
 enum {
 	LIMIT = 64, /* bytes a run */

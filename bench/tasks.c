@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/parse.h"
+#include "base/parse.h"
 
 static int run(char *argv[])
 {

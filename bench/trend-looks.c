@@ -17,11 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "basic/macro.h"
-#include "basic/parse.h"
-#include "basic/random.h"
-#include "stats/level.h"
-#include "stats/stats.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/random.h"
+#include "judge/stats/level.h"
+#include "judge/stats/stats.h"
 
 enum {
 	LOOKS_MAX = 2000,

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "../machine/marks.h"
-#include "basic/parse.h"
+#include "base/parse.h"
 
 /* Of the C library, which has them for those who stand before it. */
 extern void *__libc_malloc(size_t size);

@@ -60,7 +60,7 @@
 
 #include "../machine/marks.h"
 #include "../machine/scene.h"
-#include "basic/parse.h"
+#include "base/parse.h"
 #include "notify.h"
 
 enum {

@@ -47,7 +47,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/parse.h"
+#include "base/parse.h"
 #include "notify.h"
 
 #define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))

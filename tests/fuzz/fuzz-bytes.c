@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "recording/tarball.h"
-#include "result/document.h"
-#include "runpinned/progvalues.h"
-#include "runpinned/runlog.h"
-#include "runpinned/tree.h"
-#include "runpinned/window.h"
+#include "base/macro.h"
+#include "judge/result/document.h"
+#include "look/recording/tarball.h"
+#include "measure/progvalues.h"
+#include "measure/runlog.h"
+#include "measure/tree.h"
+#include "measure/window.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -13,37 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "basic/parse.h"
-#include "basic/text.h"
-#include "benchmark-join/peer.h"
-#include "benchmark-target/settings.h"
-#include "isol-check/osnoise.h"
-#include "machine/bootline.h"
-#include "machine/counter.h"
-#include "machine/cpuinfo.h"
-#include "machine/cpuload.h"
-#include "machine/cpumask.h"
-#include "machine/identity.h"
-#include "machine/interrupts.h"
-#include "machine/irqline.h"
-#include "machine/isolation.h"
-#include "machine/mountinfo.h"
-#include "machine/procstat.h"
-#include "machine/quota.h"
-#include "machine/statetime.h"
-#include "machine/swap.h"
-#include "machine/tasks.h"
-#include "machine/thermal.h"
-#include "machine/topology.h"
-#include "machine/virtualization.h"
-#include "recording/scrub.h"
-#include "sampler/columns.h"
-#include "state/cpuholder.h"
-#include "state/journal.h"
-#include "state/running.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/machine/bootline.h"
+#include "base/machine/counter.h"
+#include "base/machine/cpuinfo.h"
+#include "base/machine/cpuload.h"
+#include "base/machine/cpumask.h"
+#include "base/machine/identity.h"
+#include "base/machine/interrupts.h"
+#include "base/machine/irqline.h"
+#include "base/machine/isolation.h"
+#include "base/machine/mountinfo.h"
+#include "base/machine/procstat.h"
+#include "base/machine/quota.h"
+#include "base/machine/statetime.h"
+#include "base/machine/swap.h"
+#include "base/machine/tasks.h"
+#include "base/machine/thermal.h"
+#include "base/machine/topology.h"
+#include "base/machine/virtualization.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "base/where/cpuholder.h"
+#include "base/where/running.h"
+#include "library/columns.h"
+#include "look/isol-check/osnoise.h"
+#include "look/recording/scrub.h"
+#include "quiet/benchmark-join/peer.h"
+#include "quiet/benchmark-target/settings.h"
+#include "quiet/engine/journal.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -436,7 +436,7 @@ static char *seal_journal(const char *text)
 	if (!last && sealed.length > 0 && sealed.data[sealed.length - 1] != '\n')
 		text_append(&sealed, "\n");
 	text_appendf(&sealed, "end\t%zu\t", n);
-	/* FNV-1a, see state/journal.h. */
+	/* FNV-1a, see quiet/engine/journal.h. */
 	for (size_t i = 0; !sealed.failed && i < sealed.length; i++)
 		sum = (sum ^ (unsigned char)sealed.data[i]) * 0x100000001b3;
 	text_appendf(&sealed, "%016" PRIx64 "\n", sum);

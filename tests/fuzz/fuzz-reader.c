@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis.h"
-#include "report/compare.h"
-#include "report/summary.h"
-#include "report/wording.h"
-#include "result/metric.h"
-#include "result/reader.h"
-#include "result/scan.h"
+#include "judge/report/analysis.h"
+#include "judge/report/compare.h"
+#include "judge/report/summary.h"
+#include "judge/report/wording.h"
+#include "judge/result/metric.h"
+#include "judge/result/reader.h"
+#include "judge/result/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/swap.h>
 
-#include "basic/parse.h"
+#include "base/parse.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 #define SWAPS "/proc/swaps"

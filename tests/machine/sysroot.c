@@ -27,10 +27,10 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "basic/cleanup.h"
-#include "basic/say.h"
-#include "basic/text.h"
-#include "recording/mounts.h"
+#include "base/cleanup.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "look/recording/mounts.h"
 
 enum {
 	EXIT_BAD_MACHINE = 1,

@@ -235,10 +235,10 @@ def tools_of_root():
 def make_bin():
     """The programs; runpinned with few runs. What is typed comes later and takes its place."""
     for tool in TOOLS[1:]:
-        ((SBIN if tool in OF_ROOT else BIN) / tool).symlink_to(BUILD / 'src' / tool / tool)
+        ((SBIN if tool in OF_ROOT else BIN) / tool).symlink_to(BUILD / 'src' / tool)
     add_script(BIN / 'runpinned', 'case " $* " in\n'
                '*" --decide "*|*" --until"*|*" --min-time "*) set -- --max-runs 15 "$@" ;;\nesac\n'
-               f'exec {BUILD}/src/runpinned/runpinned -c {CPU} -n 3 -w 0 "$@"\n')
+               f'exec {BUILD}/src/runpinned -c {CPU} -n 3 -w 0 "$@"\n')
     for script in SCRIPTS:
         (BIN / script).symlink_to(SOURCES / 'contrib' / 'ci' / script)
 
@@ -299,7 +299,7 @@ class Machines:
 
     def type(self, words):
         if words[0] not in self.setters:
-            self.setters[words[0]] = Setter(BUILD / 'src' / words[0] / words[0], SETTERS_MACHINE)
+            self.setters[words[0]] = Setter(BUILD / 'src' / words[0], SETTERS_MACHINE)
         self.setters[words[0]].succeed(*words[1:])
 
     def __enter__(self):

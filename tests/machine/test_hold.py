@@ -530,7 +530,7 @@ def test_not_root():
 
 def set_by_hand(setter, tool, *arguments):
     """Runs another setter, which lies beside benchmark-target in the build, on the same machine."""
-    path = pathlib.Path(PROGRAM).parent.parent / tool / tool
+    path = pathlib.Path(PROGRAM).parent / tool
     result = setter.box.run(path, *arguments, allowed=setter.allowed, root=True)
     equal(result.returncode, 0, f'{tool}: {result.stderr}')
 

@@ -251,7 +251,7 @@ def test_tuners():
     check('tuned.service' in words(unit, 'Unit.Conflicts'), 'tuned.service')
     # isol-check warns of the same ones, and of a user's unit and one that would turn its knobs anew
     # when it is started again.
-    source = (MAN.parent / 'src/isol-check/system.c').read_text(encoding='utf-8')
+    source = (MAN.parent / 'src/look/isol-check/system.c').read_text(encoding='utf-8')
     daemons = re.search(r'daemons\[\] = \{(.*?)\};', source, re.DOTALL)[1]
     services = re.search(r'services\[\] = \{(.*?)\};', source, re.DOTALL)[1]
     known = re.findall(r'\{ "[^"]+", "([^"]+)"', daemons) + re.findall(r'"([^"]+)"', services)

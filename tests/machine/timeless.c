@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/parse.h"
+#include "base/parse.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 

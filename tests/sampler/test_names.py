@@ -21,7 +21,7 @@ def test_names():
     names = [line.split()[2] for line in output.splitlines() if len(line.split()) == 3]
     check('qs_open_as' in names and len(names) > 30, f'{names}')
     # The compiler's own, which are hidden, begin with two underscores.
-    equal([name for name in names if not name.startswith(('qs_', '__'))], [], 'names (src/sampler/private.h)')
+    equal([name for name in names if not name.startswith(('qs_', '__'))], [], 'names (src/library/private.h)')
 
 
 if __name__ == '__main__':

@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recording/mounts.h"
+#include "look/recording/mounts.h"
 
 /* What is replaced where it exists; those that end in '/' are directories. */
 static const char *const fake_machine_places[] = {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runpinned/records.h"
+#include "measure/records.h"
 
 enum {
 	RING = 4096,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "result/runfact.h"
+#include "judge/result/runfact.h"
 
 enum {
 	WIDTH = 112,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often simulations in tests draw from distributions (basic/random.h).
+ * How often simulations in tests draw from distributions (base/random.h).
  */
 #ifndef QUIESCE_UNIT_RANDOM_H
 #define QUIESCE_UNIT_RANDOM_H
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "basic/random.h"
+#include "base/random.h"
 
 /*
  * Simulations count how often a statistic is wrong. That is a property of the method, and is looked

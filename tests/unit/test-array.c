@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "basic/array.h"
+#include "base/array.h"
 
 /* There is always room for one more, and what was in the array stays in it. */
 static void test_grow(void **state)

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/clock.h"
-#include "basic/macro.h"
-#include "runpinned/attach.h"
+#include "base/clock.h"
+#include "base/macro.h"
+#include "measure/attach.h"
 
 static int chosen_cpu;
 

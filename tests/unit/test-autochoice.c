@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "choice/autochoice.h"
+#include "base/where/autochoice.h"
 
 enum {
 	N_CPUS = 16,

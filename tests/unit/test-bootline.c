@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "basic/macro.h"
-#include "machine/bootline.h"
+#include "base/machine/bootline.h"
+#include "base/macro.h"
 
 static void test_find(void **state _unused_)
 {

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/clock.h"
-#include "basic/macro.h"
-#include "report/compare.h"
-#include "report/settle.h"
-#include "report/wording.h"
-#include "stats/multiple.h"
+#include "base/clock.h"
+#include "base/macro.h"
+#include "judge/report/compare.h"
+#include "judge/report/settle.h"
+#include "judge/report/wording.h"
+#include "judge/stats/multiple.h"
 
 #include "random.h"
 
@@ -59,7 +59,7 @@ static void measure(const struct machine *machine, size_t n_programs, size_t rou
 	for (size_t round = 0; round < rounds; round++) {
 		double shared = machine->shared * random_normal(random);
 
-		/* As runpinned draws it (src/runpinned/measure.c, shuffle()). */
+		/* As runpinned draws it (src/measure/measure.c, shuffle()). */
 		for (size_t i = n_programs; i > 1; i--) {
 			size_t j = (size_t)(random_next(random) % i), other = order[j];
 

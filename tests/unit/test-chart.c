@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "bench-report/chart.h"
-#include "bench-report/ticks.h"
-#include "result/series.h"
+#include "base/macro.h"
+#include "judge/bench-report/chart.h"
+#include "judge/bench-report/ticks.h"
+#include "judge/result/series.h"
 
 static void test_ticks(void **state)
 {

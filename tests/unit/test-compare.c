@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "report/analysis.h"
-#include "report/compare.h"
-#include "report/resolution.h"
-#include "report/settle.h"
-#include "report/wording.h"
-#include "result/metadata.h"
-#include "stats/multiple.h"
+#include "base/macro.h"
+#include "judge/report/analysis.h"
+#include "judge/report/compare.h"
+#include "judge/report/resolution.h"
+#include "judge/report/settle.h"
+#include "judge/report/wording.h"
+#include "judge/result/metadata.h"
+#include "judge/stats/multiple.h"
 
 #include "random.h"
 

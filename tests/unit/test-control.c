@@ -14,15 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "report/compare.h"
-#include "report/control.h"
-#include "report/settle.h"
-#include "report/turns.h"
-#include "report/wording.h"
-#include "runpinned/calibrate.h"
-#include "runpinned/program.h"
-#include "stats/multiple.h"
+#include "base/macro.h"
+#include "judge/report/compare.h"
+#include "judge/report/control.h"
+#include "judge/report/settle.h"
+#include "judge/report/turns.h"
+#include "judge/report/wording.h"
+#include "judge/stats/multiple.h"
+#include "measure/calibrate.h"
+#include "measure/program.h"
 
 #include "random.h"
 

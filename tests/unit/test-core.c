@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sampler/core.h"
+#include "library/core.h"
 
 enum {
 	READINGS = 50

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "basic/text.h"
+#include "base/machine/counter.h"
+#include "base/macro.h"
+#include "base/text.h"
 #include "config.h"
-#include "machine/counter.h"
 
 #include "fake-machine.h"
 

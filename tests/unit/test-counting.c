@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "runpinned/counting.h"
+#include "measure/counting.h"
 
 enum {
 	TASK_CLOCK,

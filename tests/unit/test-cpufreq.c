@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
+#include "base/machine/cpufreq.h"
+#include "base/machine/cpupower.h"
+#include "base/macro.h"
 #include "config.h"
-#include "machine/cpufreq.h"
-#include "machine/cpupower.h"
 
 #include "fake-machine.h"
 

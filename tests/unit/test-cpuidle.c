@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
+#include "base/machine/cpuidle.h"
+#include "base/macro.h"
 #include "config.h"
-#include "machine/cpuidle.h"
 
 #include "fake-machine.h"
 

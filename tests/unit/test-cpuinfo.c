@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "basic/text.h"
-#include "machine/cpuinfo.h"
+#include "base/machine/cpuinfo.h"
+#include "base/macro.h"
+#include "base/text.h"
 
 #define X86                                                                     \
 	"processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n"          \

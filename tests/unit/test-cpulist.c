@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "basic/macro.h"
-#include "basic/text.h"
-#include "choice/cpulist.h"
+#include "base/macro.h"
+#include "base/text.h"
+#include "base/where/cpulist.h"
 
 /* CPUs 0-7 can be, 0-5 are, 5 is offline. */
 static struct topology *make_topology(void)

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "basic/text.h"
-#include "machine/cpuload.h"
+#include "base/machine/cpuload.h"
+#include "base/macro.h"
+#include "base/text.h"
 
 enum {
 	N_CPUS = 4,

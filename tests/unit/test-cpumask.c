@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "basic/text.h"
-#include "machine/cpumask.h"
+#include "base/machine/cpumask.h"
+#include "base/macro.h"
+#include "base/text.h"
 
 enum {
 	LAST = CPUMASK_CAPACITY - 1,

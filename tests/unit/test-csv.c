@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "result/csv.h"
+#include "base/macro.h"
+#include "judge/result/csv.h"
 
 #define HEADER \
 	"run,warmup,value,window_kernel,window_user,start,status,flags,disturbed,lost,max_rss_bytes,env_pad"

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/clock.h"
-#include "basic/macro.h"
-#include "basic/random.h"
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/random.h"
+#include "measure/decide.h"
 #include "random.h"
-#include "runpinned/decide.h"
 
 enum {
 	PROGRAMS_MAX = 3,

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
-#include "basic/macro.h"
+#include "base/cleanup.h"
+#include "base/macro.h"
+#include "judge/report/decision.h"
+#include "judge/stats/evalue.h"
 #include "random.h"
-#include "report/decision.h"
-#include "stats/evalue.h"
 
 /* Figures by Python's fractions, which are exact. */
 static void test_evalues(void **state)

@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/cleanup.h"
-#include "basic/macro.h"
-#include "result/document.h"
+#include "base/cleanup.h"
+#include "base/macro.h"
+#include "judge/result/document.h"
 
 #include "random.h"
 

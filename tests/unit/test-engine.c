@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "basic/file.h"
-#include "basic/text.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "fake-run.h"
-#include "knob/apply.h"
-#include "knob/inspect.h"
-#include "knob/restore.h"
+#include "quiet/engine/apply.h"
+#include "quiet/engine/inspect.h"
+#include "quiet/engine/restore.h"
 
 #define JOURNAL "/run/quiesce/test.journal"
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "stats/esd.h"
+#include "base/macro.h"
+#include "judge/stats/esd.h"
 
 static size_t count(const double *values, size_t n, bool *odd)
 {

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "basic/clock.h"
-#include "basic/macro.h"
-#include "machine/procstat.h"
-#include "runpinned/evidence.h"
+#include "base/clock.h"
+#include "base/machine/procstat.h"
+#include "base/macro.h"
+#include "measure/evidence.h"
 
 /* A run on CPU 0, and what was read after it: nothing. */
 struct fixture {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/facts.h"
-#include "basic/macro.h"
+#include "base/facts.h"
+#include "base/macro.h"
 
 static void test_types(void **state)
 {

@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/file.h"
-#include "basic/macro.h"
+#include "base/file.h"
+#include "base/macro.h"
 
 enum {
 	/* Somebody else, for tests that run as root. */

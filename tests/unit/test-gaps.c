@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "isol-check/gaps.h"
+#include "look/isol-check/gaps.h"
 
 static int setup(void **state)
 {

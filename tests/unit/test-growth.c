@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "sampler/growth.h"
+#include "library/growth.h"
 
 enum {
 	SIZES = 8,

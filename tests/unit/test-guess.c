@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "basic/guess.h"
-#include "basic/macro.h"
+#include "base/guess.h"
+#include "base/macro.h"
 
 static const char *const names[] = { "compare", "check", "show", "stats", "show-output", "metric",
 	"json", "max-runs", "max-time", "a" };

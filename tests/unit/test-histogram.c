@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "stats/histogram.h"
-#include "stats/stats.h"
+#include "base/macro.h"
+#include "judge/stats/histogram.h"
+#include "judge/stats/stats.h"
 
 #include "random.h"
 

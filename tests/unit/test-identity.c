@@ -9,10 +9,10 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "basic/macro.h"
-#include "basic/text.h"
+#include "base/machine/identity.h"
+#include "base/macro.h"
+#include "base/text.h"
 #include "config.h"
-#include "machine/identity.h"
 
 #include "fake-machine.h"
 

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "stats/inference.h"
-#include "stats/multiple.h"
-#include "stats/stats.h"
+#include "base/macro.h"
+#include "judge/stats/inference.h"
+#include "judge/stats/multiple.h"
+#include "judge/stats/stats.h"
 
 #include "inference-figures.h"
 #include "random.h"

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "basic/macro.h"
-#include "runpinned/inspect.h"
+#include "base/macro.h"
+#include "measure/inspect.h"
 
 static const struct window_floor floor_of_empty = { .reap_ns = 45000, .gap_ns = 75000 };
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "basic/text.h"
-#include "machine/interrupts.h"
+#include "base/file.h"
+#include "base/machine/interrupts.h"
+#include "base/macro.h"
+#include "base/text.h"
 
 /* A reader for the CPUs of a list, on texts. */
 static struct interrupts *reader_new(const char *cpus)

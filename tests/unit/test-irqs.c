@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "knob/irqs.h"
+#include "base/macro.h"
+#include "quiet/engine/irqs.h"
 
 enum {
 	ROWS = 8,

@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "machine/isolation.h"
-#include "recording/mounts.h"
+#include "base/machine/isolation.h"
+#include "base/macro.h"
+#include "look/recording/mounts.h"
 
 static void test_parse_cgroup(_unused_ void **state)
 {

@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "basic/file.h"
-#include "basic/text.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "fake-run.h"
-#include "state/journal.h"
+#include "quiet/engine/journal.h"
 
 #define BOOT "1f0c8a52-5d0e-4a57-9f3b-000000000001"
 #define HEAD "quiesce journal 2\nboot\t" BOOT "\ntool\tfreq-pin\n"

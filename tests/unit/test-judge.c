@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <stdbool.h>
 
-#include "basic/macro.h"
-#include "runpinned/judge.h"
+#include "base/macro.h"
+#include "measure/judge.h"
 
 static struct launch_report sound_report(void)
 {

@@ -16,11 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "knob/threads.h"
-#include "machine/tasks.h"
-#include "recording/mounts.h"
+#include "base/file.h"
+#include "base/machine/tasks.h"
+#include "base/macro.h"
+#include "look/recording/mounts.h"
+#include "quiet/engine/threads.h"
 
 static pid_t start_child(void)
 {

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "basic/macro.h"
+#include "base/macro.h"
 #include "fake-run.h"
-#include "knob/knob.h"
+#include "quiet/engine/knob.h"
 
 static void test_equal(_unused_ void **state)
 {

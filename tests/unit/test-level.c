@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "stats/level.h"
+#include "base/macro.h"
+#include "judge/stats/level.h"
 
 #include "random.h"
 

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "benchmark-join/limits.h"
+#include "base/macro.h"
+#include "quiet/benchmark-join/limits.h"
 
 #define SESSION "/user.slice/user-1000.slice/session-3.scope"
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "isol-check/measure.h"
-#include "machine/suspects.h"
+#include "base/machine/suspects.h"
+#include "look/isol-check/measure.h"
 
 static void takes(struct cpumask *rest, const struct topology *topology, const char *expected)
 {

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "stats/inference.h"
-#include "stats/nested.h"
+#include "base/macro.h"
+#include "judge/stats/inference.h"
+#include "judge/stats/nested.h"
 
 static void assert_near(double found, double wanted)
 {

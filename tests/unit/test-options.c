@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "basic/options.h"
-#include "basic/parse.h"
-#include "basic/say.h"
+#include "base/macro.h"
+#include "base/options.h"
+#include "base/parse.h"
+#include "base/say.h"
 
 struct values {
 	bool json;

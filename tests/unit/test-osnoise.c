@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "isol-check/osnoise.h"
+#include "base/macro.h"
+#include "look/isol-check/osnoise.h"
 
 static void holds(const struct osnoise *osnoise, size_t i, int cpu, const char *name,
 	uint64_t count, uint64_t total_ns, uint64_t longest_ns)

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sampler/outcome.h"
-#include "sampler/values.h"
+#include "library/outcome.h"
+#include "library/values.h"
 
 #define HEAD "quiesce-values 1\nname a\nclock tsc\nempty 9000\nresolution 300\ninner 1\n"
 

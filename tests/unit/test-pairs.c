@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "report/compare.h"
-#include "report/decision.h"
-#include "report/rank.h"
-#include "report/settle.h"
-#include "report/turns.h"
-#include "report/wording.h"
-#include "stats/inference.h"
-#include "stats/multiple.h"
+#include "base/macro.h"
+#include "judge/report/compare.h"
+#include "judge/report/decision.h"
+#include "judge/report/rank.h"
+#include "judge/report/settle.h"
+#include "judge/report/turns.h"
+#include "judge/report/wording.h"
+#include "judge/stats/inference.h"
+#include "judge/stats/multiple.h"
 
 #include "random.h"
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "basic/say.h"
-#include "basic/text.h"
-#include "runpinned/parameters.h"
+#include "base/macro.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "measure/parameters.h"
 
 static void test_values(void **state)
 {

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "basic/macro.h"
-#include "basic/parse.h"
+#include "base/macro.h"
+#include "base/parse.h"
 
 #define TOO_LONG "99999999999999999999999999999999999999999"
 

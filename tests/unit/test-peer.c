@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "benchmark-join/peer.h"
-#include "machine/tasks.h"
+#include "base/machine/tasks.h"
+#include "base/macro.h"
+#include "quiet/benchmark-join/peer.h"
 
 static void test_status(void **state)
 {

@@ -15,11 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "knob/pins.h"
-#include "knob/thread.h"
-#include "machine/tasks.h"
+#include "base/file.h"
+#include "base/machine/tasks.h"
+#include "base/macro.h"
+#include "quiet/engine/pins.h"
+#include "quiet/engine/thread.h"
 
 static struct cpumask *parse(const char *list)
 {

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "machine/power.h"
+#include "base/machine/power.h"
+#include "base/macro.h"
 
 #include "fake-machine.h"
 

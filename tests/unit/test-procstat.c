@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "machine/procstat.h"
-#include "machine/schedstat.h"
+#include "base/file.h"
+#include "base/machine/procstat.h"
+#include "base/machine/schedstat.h"
+#include "base/macro.h"
 
 #define TICK_NS 10000000LL
 #define MAX_TEXT (64 * 1024 * 1024)

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#include "basic/macro.h"
-#include "runpinned/progress.h"
+#include "base/macro.h"
+#include "measure/progress.h"
 
 static void test_estimates_what_is_left(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "benchmark-join/queue.h"
+#include "quiet/benchmark-join/queue.h"
 
 enum {
 	GREEDY = 1000,

@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "machine/quota.h"
-#include "recording/mounts.h"
+#include "base/machine/quota.h"
+#include "base/macro.h"
+#include "look/recording/mounts.h"
 
 #define CGROUPS "/sys/fs/cgroup"
 

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "basic/text.h"
-#include "result/document.h"
-#include "result/reader.h"
+#include "base/macro.h"
+#include "base/text.h"
+#include "judge/result/document.h"
+#include "judge/result/reader.h"
 
 static int read_memory(const char *text, size_t size, struct suite **ret, char **ret_why)
 {

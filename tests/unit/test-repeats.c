@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "report/compare.h"
-#include "report/repeats.h"
-#include "report/settle.h"
-#include "report/wording.h"
-#include "result/metadata.h"
-#include "stats/multiple.h"
+#include "base/macro.h"
+#include "judge/report/compare.h"
+#include "judge/report/repeats.h"
+#include "judge/report/settle.h"
+#include "judge/report/wording.h"
+#include "judge/result/metadata.h"
+#include "judge/stats/multiple.h"
 
 #include "random.h"
 

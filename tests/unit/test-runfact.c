@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "basic/random.h"
-#include "result/document.h"
-#include "result/input.h"
-#include "result/reader.h"
-#include "result/runfact.h"
+#include "base/macro.h"
+#include "base/random.h"
+#include "judge/result/document.h"
+#include "judge/result/input.h"
+#include "judge/result/reader.h"
+#include "judge/result/runfact.h"
 
 enum {
 	N_SERIES = 200,

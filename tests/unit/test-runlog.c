@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
+#include "base/macro.h"
 #include "fake-machine.h"
-#include "runpinned/runlog.h"
+#include "measure/runlog.h"
 
 enum {
 	MAX_FILES = 100,

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "basic/file.h"
-#include "basic/macro.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/where/bootid.h"
+#include "base/where/running.h"
 #include "fake-run.h"
-#include "state/bootid.h"
-#include "state/running.h"
 
 #define BOOT "1f0c8a52-5d0e-4a57-9f3b-000000000001"
 #define HEAD "QUIESCE_TARGET=1\nBOOT_ID=" BOOT "\n"

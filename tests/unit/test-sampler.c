@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "library/clock.h"
+#include "library/counters.h"
 #include "quiesce/sampler.h"
-#include "sampler/clock.h"
-#include "sampler/counters.h"
 
 static struct qs_sampler *open_sampler(size_t samples)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "basic/say.h"
+#include "base/say.h"
 
 static int saved = -1;
 static int reading = -1;

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "recording/scrub.h"
+#include "base/macro.h"
+#include "look/recording/scrub.h"
 
 static int setup(void **state)
 {

@@ -14,8 +14,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "result/series.h"
+#include "base/macro.h"
+#include "judge/result/series.h"
 
 #include "random.h"
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
-#include "basic/macro.h"
-#include "basic/text.h"
-#include "benchmark-target/setters.h"
-#include "benchmark-target/settings.h"
+#include "base/cleanup.h"
+#include "base/macro.h"
+#include "base/text.h"
+#include "quiet/benchmark-target/setters.h"
+#include "quiet/benchmark-target/settings.h"
 
 static void test_bad(void **state)
 {

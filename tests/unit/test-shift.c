@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "stats/inference.h"
-#include "stats/multiple.h"
-#include "stats/shift.h"
-#include "stats/stats.h"
+#include "base/macro.h"
+#include "judge/stats/inference.h"
+#include "judge/stats/multiple.h"
+#include "judge/stats/shift.h"
+#include "judge/stats/stats.h"
 
 #include "random.h"
 

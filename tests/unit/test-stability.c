@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "report/stability.h"
-#include "result/metadata.h"
+#include "base/macro.h"
+#include "judge/report/stability.h"
+#include "judge/result/metadata.h"
 
 #include "random.h"
 

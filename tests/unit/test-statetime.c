@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
+#include "base/machine/statetime.h"
+#include "base/macro.h"
 #include "config.h"
-#include "machine/statetime.h"
 
 #include "fake-machine.h"
 

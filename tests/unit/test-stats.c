@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "basic/macro.h"
-#include "stats/stats.h"
+#include "base/macro.h"
+#include "judge/stats/stats.h"
 
 #include "random.h"
 

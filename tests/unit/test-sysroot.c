@@ -20,11 +20,11 @@
 
 #include <linux/magic.h>
 
-#include "basic/cleanup.h"
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "recording/sysroot.h"
-#include "recording/tarball.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "look/recording/sysroot.h"
+#include "look/recording/tarball.h"
 
 enum {
 	CHILD_DONE = 0,

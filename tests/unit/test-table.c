@@ -12,8 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "basic/table.h"
+#include "base/macro.h"
+#include "base/table.h"
 
 #define LONG_LIST "0-3,5-9,16-23,32-35,37-41,48-55,64-67,69-73,80-87"
 

@@ -17,10 +17,10 @@
 
 #include <cmocka.h>
 
-#include "basic/cleanup.h"
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "recording/tarball.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "look/recording/tarball.h"
 
 static void test_links(void **state)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "machine/tasks.h"
+#include "base/machine/tasks.h"
+#include "base/macro.h"
 
 /* Behind the state: fields 4 to 8, the flags, 29 fields of no interest, the CPU, and more. */
 #define STAT(head, flags, cpu)                                                 \

@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "basic/macro.h"
-#include "basic/terminal.h"
+#include "base/macro.h"
+#include "base/terminal.h"
 
 static void test_no_terminal(void **state)
 {

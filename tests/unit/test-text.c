@@ -15,9 +15,9 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "basic/cleanup.h"
-#include "basic/macro.h"
-#include "basic/text.h"
+#include "base/cleanup.h"
+#include "base/macro.h"
+#include "base/text.h"
 
 static void check_text(char *got, const char *wanted)
 {

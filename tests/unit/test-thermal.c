@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-#include "basic/macro.h"
+#include "base/machine/thermal.h"
+#include "base/macro.h"
 #include "config.h"
-#include "machine/thermal.h"
 
 #include "fake-machine.h"
 

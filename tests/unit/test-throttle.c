@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "machine/throttle.h"
+#include "base/machine/throttle.h"
+#include "base/macro.h"
 
 #include "fake-machine.h"
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "machine/topology.h"
+#include "base/machine/topology.h"
+#include "base/macro.h"
 
 struct fixture {
 	struct topology *topology;

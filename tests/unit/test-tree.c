@@ -7,9 +7,9 @@
 #include <cmocka.h>
 #include <stdbool.h>
 
-#include "basic/macro.h"
+#include "base/macro.h"
 #include "fake-ring.h"
-#include "runpinned/tree.h"
+#include "measure/tree.h"
 
 enum {
 	THREAD = CHILD + 1,

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "report/trend.h"
+#include "base/macro.h"
+#include "judge/report/trend.h"
 
 #include "random.h"
 

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "basic/units.h"
+#include "base/macro.h"
+#include "base/units.h"
 
 /* As pyperf 2.10 prints them (format_timedelta), but for "s" instead of "sec". */
 static void test_seconds(void **state)

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "basic/cleanup.h"
-#include "state/userstate.h"
+#include "base/cleanup.h"
+#include "base/where/userstate.h"
 
 static char folder[] = "/tmp/test-userstate-XXXXXX";
 

@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "library/values.h"
 #include "quiesce/benchmark.h"
-#include "sampler/values.h"
 
 #define HEAD "quiesce-values 1\nname a/b\nclock tsc\nempty 9000\nresolution 300\ninner 4\n"
 

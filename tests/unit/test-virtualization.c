@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "machine/virtualization.h"
+#include "base/machine/virtualization.h"
+#include "base/macro.h"
 
 #include "fake-machine.h"
 

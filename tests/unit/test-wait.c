@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "basic/clock.h"
-#include "basic/wait.h"
+#include "base/clock.h"
+#include "base/wait.h"
 
 static int64_t now(void)
 {

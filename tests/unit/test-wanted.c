@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "basic/macro.h"
-#include "freq-pin/freq-pin.h"
-#include "freq-pin/wanted.h"
+#include "base/macro.h"
+#include "quiet/freq-pin/freq-pin.h"
+#include "quiet/freq-pin/wanted.h"
 
 static void test_parse(void **state)
 {

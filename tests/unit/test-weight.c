@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "basic/macro.h"
-#include "result/weight.h"
+#include "base/macro.h"
+#include "judge/result/weight.h"
 
 /* A run of 10 ms, and evidence in which nothing is known. */
 static const struct sample ten_ms = { .user_ns = 10 * NSEC_PER_MSEC };

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "basic/macro.h"
+#include "base/macro.h"
 #include "fake-ring.h"
-#include "runpinned/window.h"
+#include "measure/window.h"
 
 static struct window parse(const struct ring *ring)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "basic/words.h"
+#include "base/macro.h"
+#include "base/words.h"
 
 static void test_splits(void **state)
 {

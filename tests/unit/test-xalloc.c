@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "basic/xalloc.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/xalloc.h"
 
 enum {
 	EXIT_SKIP = 77,

@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/macro.h"
-#include "basic/parse.h"
-#include "basic/units.h"
-#include "result/document.h"
-#include "result/series.h"
-#include "stats/stats.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/units.h"
+#include "judge/result/document.h"
+#include "judge/result/series.h"
+#include "judge/stats/stats.h"
 
 #include "random.h"
 

@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "basic/file.h"
-#include "basic/macro.h"
-#include "basic/say.h"
-#include "setter/setter.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/say.h"
+#include "quiet/setter/setter.h"
 
 enum {
 	GATE_STEP_NS = 5 * 1000 * 1000,

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the other programs of quiesce. */
+#ifndef QUIESCE_BASE_INSTALL_H
+#define QUIESCE_BASE_INSTALL_H
+
+/*
+ * The malloc'd path of a program of quiesce: beside this program, which is where a build tree has
+ * it, else in the installed directories relative to this program, else in the configured
+ * directories. -ENOENT when it is nowhere, -EACCES when it exists but this user may not execute it.
+ */
+int install_find(const char *name, char **ret);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Signals that a failed write sends, and that end a process unless it has a handler for them. */
+#ifndef QUIESCE_BASE_SURVIVE_H
+#define QUIESCE_BASE_SURVIVE_H
+
+/*
+ * From now on a write that would send this signal to this process only fails: for SIGPIPE with
+ * EPIPE, where the reader of a pipe is gone; for SIGXFSZ with EFBIG, where a file would grow beyond
+ * RLIMIT_FSIZE (write(2), setrlimit(2)).
+ *
+ * The signal is caught and not ignored, because execve(2) resets caught signals: so the programs
+ * that this process executes start with the caller's setting. A signal that the caller ignores
+ * stays ignored.
+ */
+void survive_signal(int number);
+
+#endif

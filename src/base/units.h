@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Durations and proportions for people. One scale serves a whole table or line. It is chosen by the
+ * most prominent value, as pyperf does: "12.3 ms +- 0.1 ms".
+ */
+#ifndef QUIESCE_BASE_UNITS_H
+#define QUIESCE_BASE_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define UNITS_TEXT_SIZE 64
+
+struct scale {
+	const char *unit; /* "ns", "us", "ms" or "s"; "" for a plain number */
+	double factor;	  /* printed value = seconds * factor */
+	int decimals;
+};
+
+/* The units of pyperf's values (metadata `unit`); everything else in this header is in seconds. */
+enum unit {
+	UNIT_SECOND,
+	UNIT_BYTE,
+	UNIT_INTEGER,
+	/* Seconds that are shown in one unit, whatever their size. */
+	UNIT_SHOWN_S,
+	UNIT_SHOWN_MS,
+	UNIT_SHOWN_US,
+	UNIT_SHOWN_NS,
+};
+/* Whether values of this unit are seconds. */
+bool unit_is_time(enum unit unit);
+/* UNIT_SHOWN_S for "s", and so on. -EINVAL for any word but "s", "ms", "us" and "ns". */
+int unit_parse_shown(const char *word, enum unit *ret);
+/* "second", "byte", "integer"; NULL is "second". -EINVAL for any other word. */
+int unit_parse(const char *word, enum unit *ret);
+const char *unit_name(enum unit unit);
+/* As scale_choose(), for a unit. Bytes are B, KiB, MiB or GiB; an integer has no unit. */
+struct scale scale_choose_unit(enum unit unit, double reference);
+
+/* The scale that shows the reference with three significant digits: "1.23 ms", "12.3 ms", "123 ms";
+ * more from 1000 s on, and fewer below 1 ns. */
+struct scale scale_choose(double reference_seconds);
+/* The same unit with more decimals, for differences that three digits do not show. */
+struct scale scale_refine(struct scale scale, int decimals);
+/* The same unit with as many decimals as it takes to show a difference, up to 9: 1 s and a
+ * deviation of 0.2 ms are "1.0000 s" and "0.0002 s". A difference of 0 needs no decimals. */
+struct scale scale_resolve(struct scale scale, double difference);
+
+/* Whether the scale shows at least two significant digits of the value: "0.00 s" does not show 12
+ * ns. */
+bool scale_shows(struct scale scale, double value);
+
+/* Writes "12.3 ms" into buf and returns buf. */
+const char *scale_format(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE]);
+/* The same, but in a scale of its own, with one more digit, where the scale does not show the
+ * value: for values that may be much larger or smaller than the one that the scale was chosen
+ * for. */
+const char *scale_format_shown(
+	struct scale scale, enum unit unit, double value, char buf[static UNITS_TEXT_SIZE]);
+/* "12.3", for a column whose heading names the unit. */
+const char *scale_format_bare(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE]);
+/* scale_choose() and scale_format() in one. */
+const char *units_format_seconds(double seconds, char buf[static UNITS_TEXT_SIZE]);
+
+/* 0.0123 as "1.2 %", 0.123 as "12 %", 0.00012 as "0.012 %": two significant digits, no exponent. */
+const char *units_format_percent(double proportion, char buf[static UNITS_TEXT_SIZE]);
+/* The same with a sign: "+1.2 %". */
+const char *units_format_change(double proportion, char buf[static UNITS_TEXT_SIZE]);
+/* The same of (value - base) / |base|. */
+const char *units_format_difference(double value, double base, char buf[static UNITS_TEXT_SIZE]);
+
+#endif

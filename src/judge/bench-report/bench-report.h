@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bench-report VERB FILE...: what the command line asks for, and the functions of the verbs. A verb
+ * consists of one file and one line of the table in main.c.
+ */
+#ifndef QUIESCE_JUDGE_BENCH_REPORT_BENCH_REPORT_H
+#define QUIESCE_JUDGE_BENCH_REPORT_BENCH_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "judge/report/analysis.h"
+#include "judge/report/decision.h"
+#include "judge/result/emit.h"
+#include "judge/result/reader.h"
+#include "judge/stats/histogram.h"
+
+struct request;
+
+/* The options that only some verbs take. */
+enum verb_option {
+	TAKES_BENCHMARK = 1 << 0,
+	TAKES_JSON = 1 << 1,
+	TAKES_METADATA = 1 << 2,
+	TAKES_BINS = 1 << 3,
+	TAKES_COUNT = 1 << 4,
+	TAKES_TABLE = 1 << 5,
+	TAKES_MARKDOWN = 1 << 6, /* and CSV */
+	TAKES_FAIL_SLOWER = 1 << 7,
+	TAKES_OUTPUT = 1 << 8,
+	TAKES_SIZE = 1 << 9,
+	TAKES_RESULTS = 1 << 10,
+	TAKES_FAIL_WORSE = 1 << 11,
+	TAKES_METRIC = 1 << 12,
+	TAKES_UNIT = 1 << 13,
+	TAKES_SORT = 1 << 14,
+	TAKES_SERVICE = 1 << 15, /* --format of a service that keeps a history */
+	TAKES_JUNIT = 1 << 16,	 /* --format of JUnit */
+};
+
+/* In which form something is printed. */
+enum form {
+	FORM_TEXT,
+	FORM_JSON,
+	FORM_TABLE,
+	FORM_MARKDOWN,
+	FORM_CSV,
+	FORM_GITHUB,  /* a list for github-action-benchmark */
+	FORM_BENCHER, /* Bencher Metric Format */
+	FORM_JUNIT,
+};
+
+/* The order of benchmarks, or of comparisons in a file. */
+enum sort {
+	SORT_NONE, /* as the files have them */
+	SORT_NAME,
+	SORT_VALUE,  /* the lowest median first; in comparisons, the median of NEW */
+	SORT_CHANGE, /* the change for the worse by most first */
+};
+
+struct verb {
+	const char *name;
+	unsigned options;      /* enum verb_option */
+	const char *arguments; /* for the help: "FILE..." */
+	const char *help;
+	/* Does what the verb says, and returns the exit status. */
+	enum exit_status (*run)(const struct request *request);
+	const char *finding; /* for the help: what exit status 3 says; NULL where `help` says it */
+};
+
+/* The command line. */
+struct request {
+	const struct verb *verb;
+	char **files; /* "-" is standard input */
+	size_t n_files;
+	/* compare: the first of the files are several results of --old, the others those of --new;
+	 * 0 when these were not given. */
+	size_t n_old;
+	/* compare: the benchmark of NEW that one of OLD is compared with, if their names differ:
+	 * rules such as "/old/new/", whose first character separates the text in the name in OLD
+	 * from the one in its place in NEW. The first rule whose text is in a name holds for it. */
+	char **renames;
+	size_t n_renames;
+	/* compare: results, and folders of them, that tell how the machine varies. */
+	char **repeats;
+	size_t n_repeats;
+	const char *benchmark; /* only the benchmark of this name; NULL for all */
+	const char *metric;    /* the metric by which runs are judged; NULL for their values */
+	enum unit unit;	       /* the unit in which times are shown */
+	enum sort sort;
+	bool json;
+	bool metadata;
+	unsigned bins;	/* 0 when it was not given: by the number of values */
+	unsigned count; /* 0 when it was not given: all */
+	bool table;
+	bool markdown;
+	bool csv;
+	enum form format;   /* FORM_TEXT when --format was not given */
+	enum form form;	    /* the form that follows from the options */
+	double fail_slower; /* per cent; NAN when it was not given */
+	bool fail_unclear;
+	double fail_worse;   /* per cent; NAN when it was not given */
+	const char *since;   /* NULL when it was not given */
+	const char *earlier; /* NULL when it was not given */
+	const char *output;  /* NULL when it was not given */
+	const char *size;    /* NULL when it was not given: the default */
+	const char *by;	     /* NULL when it was not given: a parameter by which all benchmarks are
+			      * curves */
+};
+
+enum exit_status verb_check(const struct request *request);
+enum exit_status verb_compare(const struct request *request);
+enum exit_status verb_dump(const struct request *request);
+enum exit_status verb_fleet(const struct request *request);
+enum exit_status verb_hist(const struct request *request);
+enum exit_status verb_merge(const struct request *request);
+enum exit_status verb_plot(const struct request *request);
+enum exit_status verb_show(const struct request *request);
+enum exit_status verb_slowest(const struct request *request);
+enum exit_status verb_stats(const struct request *request);
+enum exit_status verb_trend(const struct request *request);
+
+/* --- Functions that several verbs use (files.c) --- */
+
+/* The name of a file in messages: "standard input" for "-". */
+const char *file_label(const char *file);
+
+/* Says which benchmarks of a file are left out, and why (struct suite). */
+void say_left_out(const char *file, const struct facts *left_out);
+/* The result of one file. Says what is wrong and returns a negative errno. */
+int report_read(
+	const struct request *request, const char *file, bool with_evidence, struct suite **ret);
+/* The results of all files, read one after the other. Says what is wrong and returns a negative
+ * errno. */
+struct reports {
+	struct suite **suites; /* one for each file of the request */
+	size_t n;
+};
+int reports_read(const struct request *request, bool with_evidence, struct reports *ret);
+void reports_clear(struct reports *reports);
+
+static inline void cleanup_reports(struct reports *reports)
+{
+	reports_clear(reports);
+}
+#define _cleanup_reports_ __attribute__((cleanup(cleanup_reports)))
+
+/* Calls `each` for every benchmark that the request selects, file by file. Stops at the first
+ * failure and returns it. -ENOENT, after saying so, when no file has the benchmark of -b. */
+int reports_each(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context);
+/* The same for verbs that print text, or with --json one object that has the array `name`: then
+ * `each` writes an element of that array. */
+int reports_each_emit(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context, struct emit *emit, const char *name);
+
+/* The title of a benchmark: "FILE: NAME", or "NAME" when there is only one file; malloc'd. */
+char *reports_title(
+	const struct request *request, const char *file, const struct benchmark *benchmark);
+
+/* The following write members into the JSON object that is open, in the same way for all verbs.
+ * This one: how many values and runs there are, also when there are no values. */
+void emit_counts(struct emit *emit, const struct benchmark *benchmark);
+/* An array of texts. */
+void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n);
+/* The object "machines" of a change, or of one program's level (change is NULL); null for a single
+ * machine (nested is NULL, or the change has no machines). */
+void emit_machines(
+	struct emit *emit, const struct nested *nested, const struct fleet_change *change);
+/* The array "bins", which is empty where `histogram` is NULL. */
+void emit_bins(struct emit *emit, const struct histogram *histogram);
+/* The findings and the disturbed runs. */
+void emit_stability(struct emit *emit, const struct stability *stability);
+
+/* The verdict of runpinned --decide on this benchmark; false when there is none. It is about the
+ * values, so that a metric has none. */
+bool find_decision(const struct benchmark *benchmark, struct decision *ret);
+/* The same as the object "decision", or null; `benchmark` may be NULL. */
+void emit_decision(struct emit *emit, const struct benchmark *benchmark);
+/* The same as a line of text; nothing when there is no decision. -ENOMEM. */
+int append_decision(struct text *t, const struct benchmark *benchmark);
+int print_decision(const struct benchmark *benchmark);
+
+/* The exit status for the return value r of a function. Says what r means unless it is -ENOENT,
+ * which was said before. Also says, and fails, when standard output could not be written. */
+enum exit_status request_conclude(const struct request *request, int r);
+
+#endif

@@ -1,0 +1,1231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* compare: is NEW faster or slower than OLD? Benchmarks are matched by name. If there is only one
+ * file, programs that were run in turn are compared with the first of them. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/text.h"
+#include "judge/bench-report/bench-report.h"
+#include "judge/bench-report/column.h"
+#include "judge/bench-report/export.h"
+#include "judge/bench-report/folders.h"
+#include "judge/report/compare.h"
+#include "judge/report/control.h"
+#include "judge/report/decision.h"
+#include "judge/report/rank.h"
+#include "judge/report/repeats.h"
+#include "judge/report/settle.h"
+#include "judge/report/turns.h"
+#include "judge/report/wording.h"
+#include "judge/result/metadata.h"
+#include "judge/result/metric.h"
+#include "judge/result/scan.h"
+#include "judge/stats/multiple.h"
+
+/* A benchmark of the old program that could not be compared. */
+struct omission {
+	const char *name;
+	size_t file; /* the index of the NEW file */
+	char *why;
+};
+
+struct pairs {
+	const struct request *request;
+	const struct reports *reports;
+	/* For one file after the other, in the order of the benchmarks in OLD. */
+	struct comparison **comparisons;
+	size_t *files; /* the index of the NEW file of each comparison */
+	char **labels; /* the names of the files as they are printed, escaped */
+	bool **owned;  /* for each benchmark of each file: whether one of OLD belongs to it */
+	size_t n;
+	struct omission *omissions;
+	size_t n_omissions;
+	double gate_level; /* comparison_gate_level(), where there is --fail-slower */
+	struct repeats repeats;
+};
+
+/* Whether the comparisons are with several files, each of which has to be named. */
+static bool has_several_new(const struct pairs *pairs)
+{
+	return pairs->request->n_old == 0 && pairs->reports->n > 2;
+}
+
+/* The only benchmark of a file, without the control; NULL when there are several. */
+static const struct benchmark *find_only(const struct suite *suite)
+{
+	const struct benchmark *found = NULL;
+
+	for (size_t i = 0; i < suite->n; i++) {
+		if (benchmark_is_control(suite->benchmarks[i]) && suite->n > 1)
+			continue;
+		if (found)
+			return NULL;
+		found = suite->benchmarks[i];
+	}
+	return found;
+}
+
+/* Applies the rule "/old/new/" of --rename, if its text is in the name; else NULL in *ret. */
+static int apply_rule(const char *rule, const char *name, char **ret)
+{
+	const char *middle = strchr(rule + 1, *rule), *end = strchr(middle + 1, *rule), *at;
+	_cleanup_free_ char *from = strndup(rule + 1, (size_t)(middle - rule - 1));
+
+	*ret = NULL;
+	if (!from)
+		return -ENOMEM;
+	at = strstr(name, from);
+	if (!at)
+		return 0;
+	return text_format(ret, "%.*s%.*s%s", (int)(at - name), name, (int)(end - middle - 1),
+		middle + 1, at + strlen(from));
+}
+
+/* The benchmark of a NEW file, or of another OLD one, that belongs to one of OLD; NULL in *ret
+ * where there is none. */
+static int find_partner(const struct pairs *pairs, const struct benchmark *old, size_t file,
+	const struct benchmark **ret)
+{
+	const struct suite *suite = pairs->reports->suites[file];
+	_cleanup_free_ char *name = NULL;
+	size_t index;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && !name && file >= MAX(pairs->request->n_old, (size_t)1) &&
+		i < pairs->request->n_renames;
+		i++)
+		r = apply_rule(pairs->request->renames[i], old->name, &name);
+	index = suite_find_index(suite, name ? name : old->name);
+	*ret = index == SIZE_MAX ? NULL : suite->benchmarks[index];
+	if (*ret)
+		pairs->owned[file][index] = true;
+	return r;
+}
+
+/* Benchmarks with different names are compared when each file has only one benchmark. */
+static bool is_one_each(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->reports->n; i++)
+		if (!find_only(pairs->reports->suites[i]))
+			return false;
+	return !pairs->request->benchmark;
+}
+
+/* Compares by the controls that were run in turn with the two, if there are any. */
+static int apply_controls(struct pairs *pairs, struct comparison *comparison, size_t file)
+{
+	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
+	const struct benchmark *old_control, *new_control;
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	if (comparison->n_pairs > 0)
+		return 0;
+	old_control = control_find(old->benchmarks, old->n, comparison->old);
+	new_control = control_find(new->benchmarks, new->n, comparison->new);
+	if (!old_control || !new_control)
+		return 0;
+	r = control_apply(comparison, old_control, new_control, &why);
+	if (why)
+		say("warning: %s: compared without a control: %s", comparison->old->name, why);
+	return r;
+}
+
+/* Why the benchmark of a file, which may be NULL, cannot be compared with `first`, which is from
+ * the first file; NULL in *ret where it can. */
+static int explain_incomparable(const struct pairs *pairs, const struct benchmark *first,
+	const struct benchmark *benchmark, size_t file, char **ret)
+{
+	*ret = NULL;
+	if (!benchmark)
+		return text_format(
+			ret, "not compared, because it is not in %s", pairs->labels[file]);
+	if (benchmark->n_values == 0)
+		return text_format(
+			ret, "not compared, because it has no values in %s", pairs->labels[file]);
+	if (benchmark->unit != first->unit)
+		return text_format(ret, "not compared, because it is in %ss in %s and in %ss in %s",
+			unit_name(first->unit), pairs->labels[0], unit_name(benchmark->unit),
+			pairs->labels[file]);
+	return 0;
+}
+
+static bool is_left_out(const struct pairs *pairs, const char *name, size_t file)
+{
+	for (size_t i = 0; i < pairs->n_omissions; i++)
+		if (pairs->omissions[i].file == file &&
+			metadata_equal_strings(pairs->omissions[i].name, name))
+			return true;
+	return false;
+}
+
+/* Warns that a benchmark is left out, and remembers it. Takes ownership of `why`. */
+static int leave_out(struct pairs *pairs, const char *name, size_t file, char *why)
+{
+	struct omission *more =
+		reallocarray(pairs->omissions, pairs->n_omissions + 1, sizeof(*more));
+
+	if (!more) {
+		free(why);
+		return -ENOMEM;
+	}
+	pairs->omissions = more;
+	more[pairs->n_omissions++] = (struct omission){ name, file, why };
+	say("warning: %s: %s", name, why);
+	return 0;
+}
+
+/* Compares two benchmarks, if they can be compared. `new` may be NULL. */
+static int add_pair(
+	struct pairs *pairs, const struct benchmark *old, const struct benchmark *new, size_t file)
+{
+	const char *name = old->name;
+	char *why;
+	int r;
+
+	r = explain_incomparable(pairs, old, old, 0, &why);
+	if (r >= 0 && !why) {
+		r = explain_incomparable(pairs, old, new, file, &why);
+		/* In one file the programs have different names; the new program is the one that
+		 * lacks the value. */
+		if (new && pairs->reports->n == 1)
+			name = new->name;
+	}
+	if (r < 0)
+		return r;
+	if (why)
+		return leave_out(pairs, name, file, why);
+	r = comparison_new_among(old, new,
+		(const struct benchmark *const *)pairs->reports->suites[file]->benchmarks,
+		pairs->reports->suites[file]->n, &pairs->comparisons[pairs->n]);
+	if (r < 0)
+		return r;
+	pairs->files[pairs->n++] = file;
+	r = apply_controls(pairs, pairs->comparisons[pairs->n - 1], file);
+	return r < 0 ? r
+		     : repeats_apply(&pairs->repeats, pairs->comparisons[pairs->n - 1], &new, 1);
+}
+
+/* A control is compared only by --benchmark: its time tells how fast the machine was, and corrects
+ * the times of the others. */
+static bool is_chosen(const struct request *request, const struct benchmark *benchmark)
+{
+	if (!request->benchmark)
+		return !benchmark_is_control(benchmark);
+	return metadata_equal_strings(benchmark->name, request->benchmark);
+}
+
+static bool is_any_chosen(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->reports->n; i++)
+		for (size_t k = 0; k < pairs->reports->suites[i]->n; k++)
+			if (is_chosen(pairs->request, pairs->reports->suites[i]->benchmarks[k]))
+				return true;
+	return false;
+}
+
+/* Warns about the benchmarks of a file that the first file does not have. A benchmark that only NEW
+ * has does not count for the gate; one that only another OLD has does. */
+static int warn_of_additional(struct pairs *pairs, size_t file)
+{
+	const struct suite *first = pairs->reports->suites[0];
+	const struct suite *suite = pairs->reports->suites[file];
+	size_t n_old = pairs->request->n_old;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
+		const char *name = suite->benchmarks[i]->name;
+		_cleanup_free_ char *why = NULL;
+
+		if (!is_chosen(pairs->request, suite->benchmarks[i]) || pairs->owned[file][i] ||
+			(pairs->request->n_renames == 0 && suite_find(first, name)) ||
+			is_left_out(pairs, name, n_old))
+			continue;
+		r = explain_incomparable(pairs, suite->benchmarks[i], NULL, 0, &why);
+		if (r >= 0 && file < n_old)
+			r = leave_out(pairs, name, n_old, TAKE_PTR(why));
+		else if (r >= 0)
+			say("warning: %s: %s", name, why);
+	}
+	return r;
+}
+
+/* Adds all benchmarks that OLD and one NEW have in common, and warns about those that only one of
+ * them has. */
+static int pair_file(struct pairs *pairs, size_t file)
+{
+	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
+	const struct benchmark *only = is_one_each(pairs) ? find_only(old) : NULL, *partner;
+	int r = 0;
+
+	if (only)
+		return add_pair(pairs, only, find_only(new), file);
+	for (size_t i = 0; r >= 0 && i < old->n; i++) {
+		if (!is_chosen(pairs->request, old->benchmarks[i]))
+			continue;
+		r = find_partner(pairs, old->benchmarks[i], file, &partner);
+		if (r >= 0)
+			r = add_pair(pairs, old->benchmarks[i], partner, file);
+	}
+	return r < 0 ? r : warn_of_additional(pairs, file);
+}
+
+/* Parts of a scan that were appended later, and commands of hyperfine, were not run in turn with
+ * the first benchmark, but are compared with it nevertheless. */
+static int find_earlier(
+	const struct suite *suite, const struct benchmark *new, const struct benchmark **ret)
+{
+	*ret = NULL;
+	for (size_t i = 0; i < suite->n && suite->benchmarks[i] != new; i++) {
+		bool is_common;
+		int r = scan_is_common(suite->benchmarks[i], new, &is_common);
+
+		if (r < 0)
+			return r;
+		if (is_common && !benchmark_is_by_program(suite->benchmarks[i]) &&
+			!turns_are_common(suite->benchmarks[i], new)) {
+			*ret = suite->benchmarks[i];
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* Compares programs in one file that were run in turn with the first of them: whole runs with whole
+ * runs, and values that the programs measured themselves with the values of the same name. */
+static int pair_interleaved(struct pairs *pairs)
+{
+	const struct suite *suite = pairs->reports->suites[0];
+	bool is_first_chosen = false;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
+		const struct benchmark *new = suite->benchmarks[i], *first, *old;
+
+		first = turns_find_first(suite->benchmarks, suite->n, new, &old);
+		if (!first && !benchmark_is_by_program(new)) {
+			r = find_earlier(suite, new, &first);
+			old = first;
+		}
+		if (r < 0 || !first)
+			continue;
+		is_first_chosen = is_first_chosen || (old && is_chosen(pairs->request, old));
+		if (!is_chosen(pairs->request, new))
+			continue;
+		if (old)
+			r = add_pair(pairs, old, new, 0);
+		else
+			say("warning: %s: not compared, because %s has no value of that name",
+				new->name, first->name);
+	}
+	/* The reasons why programs that were run in turn are not compared have been said then. */
+	if (r < 0 || pairs->n > 0 || pairs->n_omissions > 0)
+		return r;
+	if (is_first_chosen && pairs->request->benchmark)
+		say("compare: %s is what others in %s are compared with: name one of those",
+			pairs->request->benchmark, pairs->labels[0]);
+	else
+		say("compare wants a second file: %s holds no programs that were run in turn",
+			pairs->labels[0]);
+	return -ENOENT;
+}
+
+/* The benchmarks of that name, one from each file, in the order of the files. *ret_why: why the
+ * benchmark of a file cannot be compared. */
+static int find_results(const struct pairs *pairs, const struct benchmark *first,
+	const struct benchmark **ret, char **ret_why)
+{
+	int r = 0;
+
+	*ret_why = NULL;
+	for (size_t i = 0; r >= 0 && i < pairs->reports->n; i++) {
+		const struct suite *suite = pairs->reports->suites[i];
+
+		if (is_one_each(pairs))
+			ret[i] = find_only(suite);
+		else
+			r = find_partner(pairs, first, i, &ret[i]);
+		if (r >= 0 && !*ret_why)
+			r = explain_incomparable(pairs, first, ret[i], i, ret_why);
+	}
+	return r;
+}
+
+/* Several results of each: compares the benchmarks that all files have in common. */
+static int pair_results(struct pairs *pairs)
+{
+	const struct suite *first = pairs->reports->suites[0];
+	size_t n_old = pairs->request->n_old, n = pairs->reports->n;
+	_cleanup_free_ const struct benchmark **found = calloc(n, sizeof(*found));
+	int r = 0;
+
+	if (!found)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < first->n; i++) {
+		char *why;
+
+		if (!is_chosen(pairs->request, first->benchmarks[i]))
+			continue;
+		r = find_results(pairs, first->benchmarks[i], found, &why);
+		if (r >= 0 && why) {
+			r = leave_out(pairs, first->benchmarks[i]->name, n_old, why);
+			continue;
+		}
+		if (r >= 0)
+			r = comparison_new_of_results(found, n_old, found + n_old, n - n_old,
+				&pairs->comparisons[pairs->n]);
+		if (r >= 0)
+			pairs->files[pairs->n++] = n_old;
+		if (r >= 0)
+			r = repeats_apply(&pairs->repeats, pairs->comparisons[pairs->n - 1],
+				found + n_old, n - n_old);
+	}
+	for (size_t i = 1; r >= 0 && i < n && !is_one_each(pairs); i++)
+		r = warn_of_additional(pairs, i);
+	return r;
+}
+
+static int compare_by_name(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+
+	return strcmp(x->new->name, y->new->name);
+}
+
+static int compare_by_value(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+
+	return (x->new_stats.median > y->new_stats.median) -
+		(x->new_stats.median < y->new_stats.median);
+}
+
+static int compare_by_change(const void *a, const void *b)
+{
+	const struct comparison *x = *(struct comparison *const *)a;
+	const struct comparison *y = *(struct comparison *const *)b;
+	int order;
+
+	/* NAN comes last: comparing it like a number would not give an order. */
+	if (isnan(x->ratio.ratio) || isnan(y->ratio.ratio))
+		return isnan(x->ratio.ratio) - isnan(y->ratio.ratio);
+	order = (x->ratio.ratio < y->ratio.ratio) - (x->ratio.ratio > y->ratio.ratio);
+	return metric_is_rate(x->old->metric) ? -order : order;
+}
+
+/* The comparisons of the next NEW file are [*first, *first + *n). */
+static bool next_file(const struct pairs *pairs, size_t *first, size_t *n)
+{
+	*first += *n;
+	if (*first >= pairs->n)
+		return false;
+	for (*n = 1; *first + *n < pairs->n && pairs->files[*first + *n] == pairs->files[*first];
+		++*n)
+		;
+	return true;
+}
+
+static void sort_pairs(struct pairs *pairs)
+{
+	static int (*const orders[])(const void *a, const void *b) = {
+		[SORT_NAME] = compare_by_name,
+		[SORT_VALUE] = compare_by_value,
+		[SORT_CHANGE] = compare_by_change,
+	};
+	size_t first = 0, n = 0;
+
+	while (pairs->request->sort != SORT_NONE && next_file(pairs, &first, &n))
+		qsort(pairs->comparisons + first, n, sizeof(struct comparison *),
+			orders[pairs->request->sort]);
+}
+
+static int make_pairs(struct pairs *pairs)
+{
+	size_t most = pairs->reports->suites[0]->n * pairs->reports->n;
+	int r = 0;
+
+	pairs->comparisons = calloc(most, sizeof(struct comparison *));
+	pairs->files = calloc(most, sizeof(*pairs->files));
+	pairs->labels = calloc(pairs->reports->n, sizeof(char *));
+	pairs->owned = calloc(pairs->reports->n, sizeof(bool *));
+	if (!pairs->comparisons || !pairs->files || !pairs->labels || !pairs->owned)
+		return -ENOMEM;
+	for (size_t i = 0; i < pairs->reports->n; i++) {
+		pairs->labels[i] = text_escape_control(file_label(pairs->request->files[i]));
+		pairs->owned[i] =
+			calloc(MAX(pairs->reports->suites[i]->n, (size_t)1), sizeof(bool));
+		if (!pairs->labels[i] || !pairs->owned[i])
+			return -ENOMEM;
+	}
+	if (pairs->request->benchmark && !is_any_chosen(pairs)) {
+		say("no benchmark is named '%s'", pairs->request->benchmark);
+		return -ENOENT;
+	}
+	if (pairs->request->n_old > 0)
+		r = pair_results(pairs);
+	else if (pairs->reports->n == 1)
+		r = pair_interleaved(pairs);
+	for (size_t i = 1; pairs->request->n_old == 0 && r >= 0 && i < pairs->reports->n; i++)
+		r = pair_file(pairs, i);
+	if (r < 0)
+		return r;
+	if (pairs->n == 0) {
+		say("compare: the files have no benchmark in common that can be compared");
+		return -ENOENT;
+	}
+	sort_pairs(pairs);
+	comparison_settle(pairs->comparisons, pairs->n);
+	if (!isnan(pairs->request->fail_slower))
+		pairs->gate_level = comparison_gate_level(
+			pairs->comparisons, pairs->n, pairs->request->fail_slower);
+	return 0;
+}
+
+static void clear_pairs(struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->n; i++)
+		comparison_free(pairs->comparisons[i]);
+	for (size_t i = 0; pairs->labels && i < pairs->reports->n; i++)
+		free(pairs->labels[i]);
+	for (size_t i = 0; pairs->owned && i < pairs->reports->n; i++)
+		free(pairs->owned[i]);
+	free(pairs->owned);
+	for (size_t i = 0; i < pairs->n_omissions; i++)
+		free(pairs->omissions[i].why);
+	free(pairs->omissions);
+	free(pairs->labels);
+	free(pairs->comparisons);
+	free(pairs->files);
+	repeats_clear(&pairs->repeats);
+}
+
+/* "sort", "sort -> quicksort", malloc'd. */
+static char *make_name(const struct comparison *c)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	text_append(&t, c->old->name);
+	if (!metadata_equal_strings(c->old->name, c->new->name))
+		text_appendf(&t, " -> %s", c->new->name);
+	if (c->old->metric)
+		text_appendf(&t, " (%s)", c->old->metric);
+	return text_steal(&t);
+}
+
+static bool equal_differences(const struct comparison *x, const struct comparison *y)
+{
+	if (x->n_differences != y->n_differences)
+		return false;
+	for (size_t i = 0; i < x->n_differences; i++)
+		if (strcmp(x->differences[i], y->differences[i]) != 0)
+			return false;
+	return true;
+}
+
+static char *join_differences(const struct comparison *c, const char *between)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; i < c->n_differences; i++)
+		text_appendf(&t, "%s%s", i > 0 ? between : "", c->differences[i]);
+	return text_steal(&t);
+}
+
+/* Printed before any verdict, because two different machines, or ways to measure, make the verdicts
+ * meaningless. */
+static int print_differences(const struct pairs *pairs)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		_cleanup_free_ char *name = NULL, *differences = NULL;
+
+		/* Most often the differences are the same for all benchmarks of a file. */
+		if (c->n_differences == 0 ||
+			(i > 0 && pairs->files[i] == pairs->files[i - 1] &&
+				equal_differences(c, pairs->comparisons[i - 1])))
+			continue;
+		name = make_name(c);
+		differences = join_differences(c, "\n  ");
+		if (!name || !differences)
+			return -ENOMEM;
+		print_report(stdout, "Measured differently (%s%s%s):\n  %s\n",
+			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
+			has_several_new(pairs) ? ": " : "", name, differences);
+		any = true;
+	}
+	if (any)
+		print_report(stdout, "\n");
+	return 0;
+}
+
+static void print_means(const struct pairs *pairs)
+{
+	size_t first = 0, n = 0, n_known;
+	char change[UNITS_TEXT_SIZE];
+
+	while (next_file(pairs, &first, &n)) {
+		double mean = comparison_geometric_mean(pairs->comparisons + first, n, &n_known);
+
+		if (n < 2 || n_known == 0)
+			continue;
+		print_report(stdout, "%s%sgeometric mean of %zu%s: %s\n",
+			has_several_new(pairs) ? pairs->labels[pairs->files[first]] : "",
+			has_several_new(pairs) ? ": " : "", n_known,
+			n_known < n ? ", without those that have no ratio" : "",
+			units_format_change(mean - 1, change));
+	}
+}
+
+static const char *names_remark(const struct pairs *pairs, size_t at)
+{
+	const struct comparison *c = pairs->comparisons[at];
+
+	if (pairs->reports->n == 1 || metadata_equal_strings(c->old->name, c->new->name))
+		return "";
+	return is_one_each(pairs)
+		? "  names      differ: they are compared because each file has one benchmark\n"
+		: "  names      differ: they are compared because of --rename\n";
+}
+
+static int print_ranking(const struct benchmark *const *programs, size_t n, bool by_speed,
+	struct emit *emit _unused_)
+{
+	_cleanup_free_ char *text = NULL;
+	int r = rank_render(programs, n, by_speed, &text);
+
+	return r < 0 ? r : print_report(stdout, "\n%s", text);
+}
+
+/* print_ranking() or emit_ranking(). */
+typedef int ranking_writer(
+	const struct benchmark *const *programs, size_t n, bool by_speed, struct emit *emit);
+
+/* Shows the ranking of the programs of one file that were run in turn with `first`. */
+static int show_ranking(const struct pairs *pairs, const struct benchmark *first,
+	ranking_writer *show, struct emit *emit)
+{
+	_cleanup_free_ const struct benchmark **programs = calloc(pairs->n + 1, sizeof(*programs));
+	size_t n = 0;
+
+	if (!programs)
+		return -ENOMEM;
+	programs[n++] = first;
+	for (size_t i = 0; i < pairs->n; i++)
+		if (pairs->comparisons[i]->old == first)
+			programs[n++] = pairs->comparisons[i]->new;
+	return show(programs, n, pairs->request->sort == SORT_NONE, emit);
+}
+
+/* Shows the rankings of the programs of one file, unless --decide compared them. `show` writes to
+ * `emit`. */
+static int show_rankings(const struct pairs *pairs, ranking_writer *show, struct emit *emit)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && pairs->reports->n == 1 && i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		struct decision decision;
+		bool known = false;
+
+		for (size_t k = 0; k < i; k++)
+			known = known || pairs->comparisons[k]->old == c->old;
+		if (!known && !benchmark_is_by_program(c->old) &&
+			decision_read(&c->new->metadata, &decision) < 0)
+			r = show_ranking(pairs, c->old, show, emit);
+	}
+	return r;
+}
+
+static int print_texts(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->n; i++) {
+		_cleanup_free_ char *name = make_name(pairs->comparisons[i]);
+		_cleanup_free_ char *text = comparison_render(pairs->comparisons[i]);
+
+		if (!name || !text)
+			return -ENOMEM;
+		print_report(stdout, "%s%s%s%s\n%s%s", i > 0 ? "\n" : "", name,
+			has_several_new(pairs) ? ": " : "",
+			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
+			names_remark(pairs, i), text);
+		if (pairs->reports->n == 1 && print_decision(pairs->comparisons[i]->new) < 0)
+			return -ENOMEM;
+	}
+	if (pairs->n > 1)
+		print_report(stdout, "\n");
+	print_means(pairs);
+	return show_rankings(pairs, print_ranking, NULL);
+}
+
+/* What --decide said of a comparison within its file. The runs ended when that was settled, so that
+ * it counts in place of the tests, which take their number for chosen beforehand. */
+static bool is_decided(const struct pairs *pairs, const struct comparison *c, struct decision *ret)
+{
+	return pairs->reports->n == 1 && find_decision(c->new, ret);
+}
+
+/* "slower", "decided: not slower by 2 %: ...", malloc'd. */
+static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
+{
+	_cleanup_free_ char *said = NULL;
+	_cleanup_text_ struct text t = { 0 };
+	struct decision decision;
+	bool decided = is_decided(pairs, c, &decision);
+
+	said = decided ? decision_text(&decision) : comparison_verdict_text(c);
+	if (!said)
+		return NULL;
+	text_appendf(&t, "%s%s", decided ? "decided: " : "", said);
+	if (comparison_may_be_faults(c))
+		text_appendf(&t, " (%g -> %g page faults may be why)", c->faults[0], c->faults[1]);
+	return text_steal(&t);
+}
+
+/* "-3.7 % (-4.4 % .. -2.9 %)", malloc'd, with the interval of the gate; of a decision, its verdict,
+ * which has a change of its own. */
+static char *make_change(const struct pairs *pairs, const struct comparison *c)
+{
+	struct comparison shown = *c;
+	char both[COMPARISON_BOTH_SIZE], *text;
+	struct decision decision;
+
+	if (is_decided(pairs, c, &decision))
+		return make_verdict(pairs, c);
+	shown.ratio = comparison_interval_at(c, pairs->gate_level);
+	return text_format(&text, "%s%s", comparison_format_both(&shown, both),
+		       pairs->gate_level < SIGNIFICANCE ? ", of all compared" : "") < 0
+		? NULL
+		: text;
+}
+
+static bool is_unclear(const struct pairs *pairs, const struct comparison *c)
+{
+	struct decision decision;
+
+	return is_decided(pairs, c, &decision) ? decision.verdict == DECISION_NOT_SETTLED
+					       : c->verdict == VERDICT_UNCLEAR;
+}
+
+/* What --fail-slower says of it. */
+static enum gate find_gate(const struct pairs *pairs, const struct comparison *c)
+{
+	double limit = pairs->request->fail_slower;
+	struct decision decision;
+
+	if (!is_decided(pairs, c, &decision))
+		return comparison_gate(c, limit, pairs->gate_level);
+	if (decision.verdict == DECISION_NOT_SETTLED)
+		return GATE_UNCLEAR;
+	return decision.verdict == DECISION_SLOWER && decision.low > 1 + limit / 100 ? GATE_FAILS
+										     : GATE_PASSES;
+}
+
+/* --- Tables --- */
+
+/* The unit is chosen so that the largest median of a time has 4 digits. All other times use the
+ * same unit, except those that would be printed as zero. Sizes and numbers have units of their own.
+ */
+static struct scale choose_scale(const struct pairs *pairs)
+{
+	enum unit unit = UNIT_SECOND;
+	double largest = 0;
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+
+		if (!unit_is_time(c->old->unit))
+			continue;
+		/* --unit holds for all times. */
+		unit = c->old->unit;
+		largest = MAX(largest, MAX(c->old_stats.median, c->new_stats.median));
+	}
+	return scale_refine(scale_choose_unit(unit, largest), 1);
+}
+
+static int add_cells(struct sheet *sheet, const struct pairs *pairs, size_t at)
+{
+	const struct comparison *c = pairs->comparisons[at];
+	_cleanup_free_ char *name = make_name(c), *verdict = make_verdict(pairs, c), *both = NULL;
+	const char *remark = comparison_median_remark(c);
+	enum unit unit = c->old->unit;
+	char old[UNITS_TEXT_SIZE], new[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
+	char interval[COMPARISON_INTERVAL_SIZE];
+	struct scale scale = sheet->scale;
+
+	if (!name || !verdict ||
+		(*remark && text_format(&both, "%s (medians %s)", verdict, remark) < 0))
+		return -ENOMEM;
+	if (!unit_is_time(unit))
+		scale = scale_refine(scale_choose_unit(unit, c->old_stats.median), 1);
+	scale_format_shown(scale, unit, c->old_stats.median, old);
+	scale_format_shown(scale, unit, c->new_stats.median, new);
+	comparison_format_change(c, change);
+	comparison_format_interval(c, interval);
+	put_cell(sheet, name, "BENCHMARK", TABLE_WRAP | TABLE_BREAK);
+	if (has_several_new(pairs))
+		put_cell(sheet, pairs->labels[pairs->files[at]], "FILE", TABLE_WRAP | TABLE_BREAK);
+	put_cell(sheet, old, "OLD", TABLE_RIGHT);
+	put_cell(sheet, new, "NEW", TABLE_RIGHT);
+	put_cell(sheet, change, "CHANGE", TABLE_RIGHT);
+	put_cell(sheet, interval, "INTERVAL", TABLE_RIGHT);
+	put_cell(sheet, both ? both : verdict, "VERDICT", TABLE_WRAP);
+	return sheet_end_row(sheet);
+}
+
+static int print_table(const struct pairs *pairs, enum form form)
+{
+	struct sheet sheet = { .form = form, .scale = choose_scale(pairs) };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < pairs->n; i++)
+		r = add_cells(&sheet, pairs, i);
+	r = sheet_end(&sheet, r);
+	if (r < 0)
+		return r;
+	print_report(stdout, "\n");
+	print_means(pairs);
+	return 0;
+}
+
+/* --- JSON and CSV --- */
+
+static void put_files(struct sheet *sheet, const struct pairs *pairs, size_t at)
+{
+	const struct request *request = pairs->request;
+	size_t n_old = request->n_old;
+
+	if (sheet->emit && n_old > 0) {
+		emit_texts(sheet->emit, "old_files", request->files, n_old);
+		emit_texts(
+			sheet->emit, "new_files", request->files + n_old, request->n_files - n_old);
+		return;
+	}
+	/* If a side has several results, a row of CSV names the file of the first one. */
+	put_text(sheet, request->files[0], "old_file", .csv = 1);
+	put_text(sheet, request->files[pairs->files[at]], "new_file", .csv = 2);
+}
+
+/* side: 0 for the old one, 1 for the new one. */
+static void put_side(struct sheet *sheet, const struct comparison *c, unsigned side)
+{
+	const struct stats *stats = side == 0 ? &c->old_stats : &c->new_stats;
+	const struct benchmark *benchmark = side == 0 ? c->old : c->new;
+	static const char *const as[2][3] = { { "old_name", "old_runs", "old_median" },
+		{ "new_name", "new_runs", "new_median" } };
+
+	if (sheet->emit)
+		emit_object(sheet->emit, side == 0 ? "old" : "new");
+	put_text(sheet, benchmark->name, "name", .csv = 3 + side, .as = as[side][0]);
+	put_integer(sheet, c->n_runs[side], "runs", .csv = 8 + side, .as = as[side][1]);
+	put_integer(sheet, c->n_values[side], "values");
+	put_real(sheet, stats->median, "median", .csv = 10 + side, .as = as[side][2]);
+	put_real(sheet, stats->mad, "mad");
+	put_real(sheet, stats->mean, "mean");
+	put_real(sheet, stats->stdev, "stdev");
+	put_real(sheet, c->faults[side], "minor_faults");
+	if (sheet->emit)
+		emit_close(sheet->emit, '}');
+}
+
+/* The numbers of rounds with the control, of OLD and of NEW. */
+static void emit_rounds(struct emit *emit, const struct comparison *c)
+{
+	if (!(c->control_ratio > 0)) {
+		emit_string(emit, "control_rounds", NULL);
+		return;
+	}
+	emit_array(emit, "control_rounds");
+	for (size_t i = 0; i < ARRAY_SIZE(c->n_rounds); i++)
+		emit_integer(emit, NULL, (int64_t)c->n_rounds[i]);
+	emit_close(emit, ']');
+}
+
+/* What was learnt of the machine, or null. */
+static void emit_repeats(struct emit *emit, const struct comparison *c)
+{
+	const struct learnt *learnt = &c->learnt;
+
+	if (learnt->n == 0) {
+		emit_string(emit, "repeats", NULL);
+		return;
+	}
+	emit_object(emit, "repeats");
+	emit_integer(emit, "sittings", (int64_t)learnt->n);
+	emit_integer(emit, "programs", (int64_t)learnt->n_programs);
+	emit_integer(emit, "seconds", learnt->seconds);
+	emit_real(emit, "deviation", learnt->deviation);
+	emit_real(emit, "df", c->resolution.df);
+	emit_real(emit, "runs_p", learnt->runs.p);
+	if (learnt->is_steady_known)
+		emit_bool(emit, "steady", !learnt->steps);
+	else
+		emit_string(emit, "steady", NULL);
+	emit_string(emit, "steps", learnt->steps);
+	emit_close(emit, '}');
+}
+
+static void put_pair(struct sheet *sheet, const struct pairs *pairs, size_t at)
+{
+	const struct comparison *c = pairs->comparisons[at];
+	bool in_pairs = c->n_pairs > 0, by_control = c->control_ratio > 0;
+	bool is_resolved = resolution_is_there(&c->resolution);
+
+	put_files(sheet, pairs, at);
+	put_text(sheet, comparison_design_name(c->design), "design", .csv = 5);
+	put_text(sheet, unit_name(c->old->unit), "unit", .csv = 6);
+	put_text(sheet, c->old->metric, "metric", .csv = 7);
+	put_side(sheet, c, 0);
+	put_side(sheet, c, 1);
+	put_real(sheet, c->ratio.ratio, "ratio", .csv = 12);
+	put_real(sheet, c->ratio.low, "ratio_low", .csv = 13);
+	put_real(sheet, c->ratio.high, "ratio_high", .csv = 14);
+	put_real(sheet, c->p, "p", .csv = 15);
+	put_real(sheet, c->ranks.u, "mann_whitney_u");
+	put_real(sheet, c->ranks.p, "mann_whitney_p");
+	put_integer(sheet, c->n_pairs, "pairs");
+	put_real(sheet, in_pairs ? c->signs.w : NAN, "signed_rank_w");
+	put_real(sheet, in_pairs ? c->signs.p : NAN, "signed_rank_p");
+	put_real(sheet, c->adjusted_p, "adjusted_p", .csv = 16);
+	put_real(sheet, c->welch.t, "welch_t");
+	put_real(sheet, c->welch.df, "welch_df");
+	put_real(sheet, c->welch.p, "welch_p");
+	put_real(sheet, is_resolved ? resolution_size(&c->resolution) : NAN, "resolution",
+		.csv = 17);
+	put_text(sheet, is_resolved ? c->resolution.why : NULL, "resolution_why");
+	if (sheet->emit)
+		emit_repeats(sheet->emit, c);
+	put_text(sheet, comparison_verdict_name(c->verdict), "verdict", .csv = 18);
+	put_text(sheet, c->unclear, "unclear", .csv = 19);
+	put_real(sheet, carryover_is_found(&c->carryover) ? exp(c->carryover.change) : NAN,
+		"carryover");
+	put_bool(sheet, comparison_may_be_faults(c), "may_be_faults");
+	put_text(sheet, c->verdict == VERDICT_UNCLEAR ? comparison_remedy(c) : NULL, "remedy");
+	put_real(sheet, by_control ? c->control_ratio : NAN, "control_ratio");
+	put_real(sheet, by_control ? c->control_slope : NAN, "control_slope");
+}
+
+static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
+{
+	const struct comparison *c = pairs->comparisons[at];
+	struct sheet sheet = { .emit = emit };
+
+	emit_object(emit, NULL);
+	put_pair(&sheet, pairs, at);
+	emit_rounds(emit, c);
+	emit_machines(emit, &c->fleet.nested, &c->fleet);
+	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);
+	emit_texts(emit, "differences", c->differences, c->n_differences);
+	emit_texts(emit, "objections", c->objections, c->n_objections);
+	if (!isnan(pairs->request->fail_slower)) {
+		enum gate gate = find_gate(pairs, c);
+
+		put_bool(&sheet, gate == GATE_FAILS, "fails");
+		put_text(&sheet, comparison_gate_name(gate), "gate");
+		put_real(&sheet, comparison_interval_at(c, pairs->gate_level).low, "gate_low");
+	}
+	emit_close(emit, '}');
+}
+
+static int print_csv(const struct pairs *pairs)
+{
+	struct sheet sheet = { .form = FORM_CSV };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		_cleanup_free_ char *differences = join_differences(c, "; ");
+		struct decision d;
+
+		if (!differences)
+			return -ENOMEM;
+		put_pair(&sheet, pairs, i);
+		put_text(&sheet, differences, "differences", .csv = 20);
+		put_text(&sheet, is_decided(pairs, c, &d) ? decision_verdict_name(d.verdict) : NULL,
+			"decision", .csv = 21);
+		r = sheet_end_row(&sheet);
+	}
+	return r;
+}
+
+static int emit_ranking(
+	const struct benchmark *const *programs, size_t n, bool by_speed, struct emit *emit)
+{
+	_cleanup_free_ struct comparison **comparisons = NULL;
+	int r = rank_compare(programs, n, by_speed, &comparisons);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i + 1 < n; i++) {
+		const struct benchmark *fast, *slow;
+		const struct comparison *c = comparisons[i];
+		struct ratio times;
+
+		rank_orient(c, &fast, &slow, &times);
+		emit_object(emit, NULL);
+		emit_string(emit, "fast", fast->name);
+		emit_string(emit, "slow", slow->name);
+		emit_real(emit, "times", times.ratio);
+		emit_real(emit, "times_low", times.low);
+		emit_real(emit, "times_high", times.high);
+		emit_string(emit, "verdict",
+			comparison_verdict_name(
+				c->verdict == VERDICT_SLOWER ? VERDICT_FASTER : c->verdict));
+		emit_string(emit, "unclear", c->unclear);
+		emit_close(emit, '}');
+		comparison_free(comparisons[i]);
+	}
+	return 0;
+}
+
+static int emit_pairs(const struct pairs *pairs)
+{
+	struct emit emit = { .stream = stdout };
+	size_t first = 0, n = 0, n_known;
+	int r;
+
+	emit_object(&emit, NULL);
+	emit_array(&emit, "comparisons");
+	for (size_t i = 0; i < pairs->n; i++)
+		emit_pair(&emit, pairs, i);
+	emit_close(&emit, ']');
+	emit_array(&emit, "geometric_means");
+	while (next_file(pairs, &first, &n)) {
+		emit_object(&emit, NULL);
+		emit_string(&emit, "new_file", pairs->request->files[pairs->files[first]]);
+		emit_real(&emit, "ratio",
+			comparison_geometric_mean(pairs->comparisons + first, n, &n_known));
+		emit_integer(&emit, "benchmarks", (int64_t)n_known);
+		emit_close(&emit, '}');
+	}
+	emit_close(&emit, ']');
+	emit_array(&emit, "ranking");
+	r = show_rankings(pairs, emit_ranking, &emit);
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	return r < 0 ? r : emit_finish(&emit);
+}
+
+/* --- JUnit --- */
+
+/* Whether the comparison fails the gate, is unclear, or neither. */
+static enum junit_outcome find_outcome(const struct pairs *pairs, const struct comparison *c)
+{
+	enum gate gate = is_unclear(pairs, c) ? GATE_UNCLEAR : GATE_PASSES;
+
+	if (!isnan(pairs->request->fail_slower))
+		gate = find_gate(pairs, c);
+	if (gate == GATE_FAILS || (gate == GATE_UNCLEAR && pairs->request->fail_unclear))
+		return JUNIT_FAILED;
+	return gate == GATE_UNCLEAR ? JUNIT_SKIPPED : JUNIT_PASSED;
+}
+
+/* What was measured differently, and all lines of the comparison, malloc'd. */
+static char *make_whole_text(const struct pairs *pairs, const struct comparison *c)
+{
+	_cleanup_free_ char *differences = join_differences(c, "\n  ");
+	_cleanup_free_ char *lines = comparison_render(c);
+	_cleanup_text_ struct text t = { 0 };
+
+	if (!differences || !lines)
+		return NULL;
+	if (c->n_differences > 0)
+		text_appendf(&t, "Measured differently:\n  %s\n\n", differences);
+	text_append(&t, lines);
+	if (pairs->reports->n == 1 && append_decision(&t, c->new) < 0)
+		return NULL;
+	return text_steal(&t);
+}
+
+static int print_junit(const struct pairs *pairs)
+{
+	struct junit junit = { 0 };
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		_cleanup_free_ char *name = make_name(c), *text = make_whole_text(pairs, c);
+		_cleanup_free_ char *verdict = make_verdict(pairs, c), *message = NULL;
+		char both[COMPARISON_BOTH_SIZE];
+		struct decision decision;
+
+		/* A decision has a change of its own. */
+		if (is_decided(pairs, c, &decision))
+			message = TAKE_PTR(verdict);
+		else if (verdict)
+			(void)text_format(
+				&message, "%s, %s", comparison_format_both(c, both), verdict);
+		if (!name || !text || !message) {
+			text_clear(&junit.cases);
+			return -ENOMEM;
+		}
+		junit_add(&junit, pairs->labels[pairs->files[i]], name, find_outcome(pairs, c),
+			message, text);
+	}
+	for (size_t i = 0; i < pairs->n_omissions; i++)
+		junit_add(&junit, pairs->labels[pairs->omissions[i].file], pairs->omissions[i].name,
+			pairs->request->fail_unclear ? JUNIT_FAILED : JUNIT_SKIPPED,
+			pairs->omissions[i].why, NULL);
+	return junit_print(&junit, "bench-report compare");
+}
+
+/* --- All output. --- */
+
+static int print_pairs(const struct pairs *pairs)
+{
+	int r;
+
+	if (pairs->request->json)
+		return emit_pairs(pairs);
+	if (pairs->request->form == FORM_CSV)
+		return print_csv(pairs);
+	if (pairs->request->form == FORM_JUNIT)
+		return print_junit(pairs);
+	r = print_differences(pairs);
+	if (r < 0)
+		return r;
+	if (pairs->request->table || pairs->request->markdown)
+		return print_table(pairs, pairs->request->markdown ? FORM_MARKDOWN : FORM_TABLE);
+	return print_texts(pairs);
+}
+
+/* --- The gate --- */
+
+/* Says which benchmarks fail --fail-slower, and by how much, and why the first unclear benchmark is
+ * unclear. Counts both kinds. */
+static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret_unclear)
+{
+	const struct comparison *unclear = NULL;
+	double limit = pairs->request->fail_slower;
+	size_t n_failed = 0, n_unclear = 0;
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		enum gate gate = find_gate(pairs, c);
+		_cleanup_free_ char *name = NULL, *change = NULL;
+
+		if (gate == GATE_UNCLEAR && n_unclear++ == 0)
+			unclear = c;
+		if (gate != GATE_FAILS)
+			continue;
+		n_failed++;
+		name = make_name(c);
+		change = make_change(pairs, c);
+		if (!name || !change)
+			return -ENOMEM;
+		say("%s%s%s is %s by more than %g %%: %s",
+			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
+			has_several_new(pairs) ? ": " : "", name,
+			comparison_is_of_speed(c) ? "slower" : "higher", limit, change);
+	}
+	if (unclear) {
+		struct decision decision;
+		bool decided = is_decided(pairs, unclear, &decision);
+		_cleanup_free_ char *why =
+			decided ? make_verdict(pairs, unclear) : comparison_gate_reason(unclear);
+		_cleanup_free_ char *name = make_name(unclear);
+		/* What a decision says of itself has its remedy. */
+		const char *remedy = decided ? NULL : comparison_remedy(unclear);
+
+		if (!why || !name)
+			return -ENOMEM;
+		say("unclear for %zu of %zu benchmarks whether they are %s by more than %g %%: "
+		    "%s: %s%s%s",
+			n_unclear, pairs->n, comparison_is_of_speed(unclear) ? "slower" : "higher",
+			limit, name, why, remedy ? "; " : "", remedy ? remedy : "");
+	}
+	*ret_failed = n_failed;
+	*ret_unclear = n_unclear;
+	return 0;
+}
+
+static size_t count_unclear(const struct pairs *pairs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pairs->n; i++)
+		n += is_unclear(pairs, pairs->comparisons[i]);
+	return n;
+}
+
+/* --- Repeats --- */
+
+/* Reads --repeats. Says what is wrong. */
+static int read_repeats(const struct request *request, struct file_names *files,
+	struct reports *reports, struct repeats *ret)
+{
+	struct request all = *request;
+	int r;
+
+	if (request->n_repeats == 0)
+		return 0;
+	all.files = request->repeats;
+	all.n_files = request->n_repeats;
+	r = folders_expand(&all, files);
+	all.files = files->items;
+	all.n_files = files->n;
+	if (r >= 0)
+		r = reports_read(&all, false, reports);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < files->n; i++) {
+		char *label = strdup(file_label(files->items[i]));
+
+		if (!label)
+			return -ENOMEM;
+		free(files->items[i]);
+		files->items[i] = label;
+	}
+	*ret = (struct repeats){
+		.suites = reports->suites, .names = files->items, .n = reports->n
+	};
+	return 0;
+}
+
+/* Says what does not count, and why. */
+static void say_repeats(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->repeats.n_remarks; i++)
+		say("warning: --repeats: %s", pairs->repeats.remarks[i]);
+	if (pairs->repeats.n > 0 && pairs->repeats.n_asked == 0)
+		say("warning: --repeats changes nothing: it is for what was measured one after the "
+		    "other");
+}
+
+enum exit_status verb_compare(const struct request *request)
+{
+	_cleanup_folders_ struct file_names repeated = { 0 };
+	_cleanup_reports_ struct reports reports = { 0 }, repeats = { 0 };
+	struct pairs pairs = { .request = request, .reports = &reports };
+	size_t n_failed = 0, n_unclear = 0;
+	enum exit_status status;
+	int r;
+
+	/* The objections of check, and the clock of the core, need the evidence. */
+	if (reports_read(request, true, &reports) < 0 ||
+		read_repeats(request, &repeated, &repeats, &pairs.repeats) < 0)
+		return EXIT_FAILED;
+	pairs.repeats.n_together = reports.suites[0]->n;
+	r = make_pairs(&pairs);
+	if (r >= 0)
+		say_repeats(&pairs);
+	if (r >= 0)
+		r = print_pairs(&pairs);
+	if (r >= 0 && !isnan(request->fail_slower))
+		r = judge_gate(&pairs, &n_failed, &n_unclear);
+	else if (r >= 0)
+		n_unclear = count_unclear(&pairs);
+	/* Benchmarks that could not be compared are unclear too. */
+	n_unclear += pairs.n_omissions;
+	status = request_conclude(request, r);
+	if (status == EXIT_DONE && (n_failed > 0 || (request->fail_unclear && n_unclear > 0)))
+		status = EXIT_FINDING;
+	clear_pairs(&pairs);
+	return status;
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "judge/bench-report/column.h"
+#include "judge/bench-report/export.h"
+
+/* --- The figures of benchmarks --- */
+
+void put_counts(struct sheet *sheet, const struct benchmark *b)
+{
+	put_text(sheet, unit_name(b->unit), "unit", .csv = 3);
+	put_text(sheet, b->metric, "metric", .csv = 4);
+	put_integer(sheet, b->n_values, "values", .csv = 6);
+	put_integer(
+		sheet, benchmark_counted_runs(b), "runs", .csv = 5, .heading = "RUNS", .cell = 9);
+	put_integer(sheet, b->series->n_warmups, "calibrations");
+	put_integer(sheet, b->n_warmups, "warmups");
+	put_real(sheet, b->total_seconds > 0 ? b->total_seconds : NAN, "total_seconds");
+}
+
+void put_stats(struct sheet *sheet, const struct stats *s)
+{
+	put_real(sheet, s->min, "min", .csv = 7, .heading = "MIN", .cell = 7);
+	put_real(sheet, s->p5, "p5", .csv = 8);
+	put_real(sheet, s->q1, "q1", .csv = 9);
+	put_real(sheet, s->median, "median", .csv = 10);
+	put_real(sheet, s->q3, "q3", .csv = 11);
+	put_real(sheet, s->p95, "p95", .csv = 12);
+	put_real(sheet, s->max, "max", .csv = 13, .heading = "MAX", .cell = 8);
+	put_real(sheet, s->mad, "mad", .csv = 14);
+	put_real(sheet, s->mean, "mean", .csv = 15, .heading = "MEAN", .cell = 5);
+	put_real(sheet, s->stdev, "stdev", .csv = 16, .heading = "STDEV", .cell = 6);
+	put_real(sheet, s->spread, "spread", .csv = 17);
+	put_real(sheet, s->fence_low, "fence_low");
+	put_real(sheet, s->fence_high, "fence_high");
+	put_integer(sheet, s->n_outliers_low, "outliers_low");
+	put_integer(sheet, s->n_outliers_high, "outliers_high");
+}
+
+/* The interval of the median, or for several machines, that of their mean. */
+static bool find_interval(const struct analysis *analysis, double *ret_low, double *ret_high)
+{
+	*ret_low = analysis->stats.interval_low;
+	*ret_high = analysis->stats.interval_high;
+	if (analysis->fleet.n_groups == 0)
+		return analysis->stats.has_interval;
+	*ret_low = exp(analysis->fleet.low);
+	*ret_high = exp(analysis->fleet.high);
+	return true;
+}
+
+void put_figures(struct sheet *sheet, const struct analysis *analysis)
+{
+	double middle = analysis->unit_median, low, high;
+
+	(void)find_interval(analysis, &low, &high);
+	put_stats(sheet, &analysis->stats);
+	put_real(sheet, middle, "runs_median", .csv = 20, .heading = "MEDIAN", .cell = 3);
+	put_real(sheet, low, "interval_low", .csv = 18);
+	put_real(sheet, high, "interval_high", .csv = 19);
+}
+
+void emit_counts(struct emit *emit, const struct benchmark *benchmark)
+{
+	struct sheet sheet = { .emit = emit };
+
+	put_counts(&sheet, benchmark);
+}
+
+struct exporter {
+	const struct request *request;
+	const struct reports *reports;
+	struct sheet sheet;
+	struct emit emit;
+	/* `analysis` is NULL without values, which only CSV has a row for. */
+	int (*add)(struct exporter *export, const char *file, const struct benchmark *b,
+		const struct analysis *analysis);
+};
+
+static struct scale choose_scale(const struct benchmark *b, const struct stats *s)
+{
+	struct scale scale = scale_choose_unit(b->unit, s->median > 0 ? s->median : s->max);
+
+	return scale_resolve(scale_refine(scale, 1), s->mad > 0 ? s->mad : s->stdev);
+}
+
+/* A row of CSV or of Markdown. */
+static int add_row(struct exporter *export, const char *file, const struct benchmark *b,
+	const struct analysis *analysis)
+{
+	struct sheet *sheet = &export->sheet;
+	char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE], both[2 * UNITS_TEXT_SIZE + 4] = "";
+	_cleanup_free_ char *name = text_escape_control(b->name);
+	_cleanup_free_ char *label = text_escape_control(file_label(file));
+	double low, high;
+
+	if (!name || !label)
+		return -ENOMEM;
+	put_cell(sheet, name, "BENCHMARK", .cell = 1);
+	if (export->reports->n > 1)
+		put_cell(sheet, label, "FILE", .cell = 2);
+	put_text(sheet, file, "file", .csv = 1);
+	put_text(sheet, b->name, "name", .csv = 2);
+	put_counts(sheet, b);
+	if (analysis) {
+		put_figures(sheet, analysis);
+		sheet->scale = choose_scale(b, &analysis->stats);
+	}
+	if (analysis && find_interval(analysis, &low, &high))
+		snprintf(both, sizeof(both), "%s .. %s", scale_format_bare(sheet->scale, low, from),
+			scale_format(sheet->scale, high, to));
+	put_cell(sheet, both, "INTERVAL", TABLE_RIGHT, .cell = 4);
+	return sheet_end_row(sheet);
+}
+
+/* https://github.com/benchmark-action/github-action-benchmark, customSmallerIsBetter: a list of
+ * objects with name, unit and value; range and extra are texts that are shown beside them. */
+static int add_github(struct exporter *export, const char *file, const struct benchmark *b,
+	const struct analysis *analysis)
+{
+	_cleanup_free_ char *title = reports_title(export->request, file, b), *extra = NULL;
+	/* One unit for all days, whatever the values: nanoseconds lose no digits. */
+	struct scale scale = unit_is_time(b->unit) ? (struct scale){ "ns", 1e9, 0 }
+						   : (struct scale){ unit_name(b->unit), 1, 0 };
+	double middle = analysis->unit_median, low, high;
+	size_t n = benchmark_counted_runs(b);
+	char share[UNITS_TEXT_SIZE];
+	int r;
+
+	if (benchmark_units_are_runs(b))
+		r = text_format(&extra, "median of %zu run%s", n, n == 1 ? "" : "s");
+	else
+		r = text_format(&extra, "median of %zu values of one run", b->n_values);
+	if (!title || r < 0)
+		return -ENOMEM;
+	emit_object(&export->emit, NULL);
+	emit_string(&export->emit, "name", title);
+	emit_string(&export->emit, "unit", scale.unit);
+	emit_real(&export->emit, "value", middle * scale.factor);
+	if (find_interval(analysis, &low, &high))
+		emit_string(&export->emit, "range",
+			units_format_percent((high - low) / 2 / fabs(middle), share));
+	emit_string(&export->emit, "extra", extra);
+	emit_close(&export->emit, '}');
+	return 0;
+}
+
+/* https://bencher.dev/docs/reference/bencher-metric-format: an object by names of objects by names
+ * of measures. Its measure "latency" is in nanoseconds. */
+static int add_bencher(struct exporter *export, const char *file, const struct benchmark *b,
+	const struct analysis *analysis)
+{
+	_cleanup_free_ char *title = reports_title(export->request, file, b);
+	double factor = unit_is_time(b->unit) ? 1e9 : 1, low, high;
+	const char *measure = unit_is_time(b->unit) ? "latency" : unit_name(b->unit);
+
+	if (!title)
+		return -ENOMEM;
+	emit_object(&export->emit, title);
+	emit_object(&export->emit, b->metric ? b->metric : measure);
+	emit_real(&export->emit, "value", analysis->unit_median * factor);
+	if (find_interval(analysis, &low, &high)) {
+		emit_real(&export->emit, "lower_value", low * factor);
+		emit_real(&export->emit, "upper_value", high * factor);
+	}
+	emit_close(&export->emit, '}');
+	emit_close(&export->emit, '}');
+	return 0;
+}
+
+static int add_one(const char *file, const struct benchmark *b, void *context)
+{
+	struct exporter *export = context;
+	_cleanup_(analysis) struct analysis *analysis = NULL;
+	int r = analysis_new(b, &analysis);
+
+	if (r == -ENODATA && export->request->form != FORM_CSV)
+		return 0;
+	return r < 0 && r != -ENODATA ? r : export->add(export, file, b, analysis);
+}
+
+/* The figures of all benchmarks. A negative errno, said or to be said by request_conclude(). */
+static int print_figures(const struct request *request, const struct reports *reports)
+{
+	static const struct analysis none;
+	bool is_list = request->form == FORM_GITHUB;
+	struct exporter export = {
+		.request = request,
+		.reports = reports,
+		.sheet = { .form = request->form, .is_head = true },
+		.emit.stream = stdout,
+		.add = is_list ? add_github : add_bencher,
+	};
+	int r = 0;
+
+	if (request->form == FORM_CSV || request->form == FORM_MARKDOWN) {
+		export.add = add_row;
+		if (reports->suites[0]->n > 0)
+			r = add_row(&export, "", reports->suites[0]->benchmarks[0], &none);
+		return r < 0 ? r : reports_each(request, reports, add_one, &export);
+	}
+	if (is_list)
+		emit_array(&export.emit, NULL);
+	else
+		emit_object(&export.emit, NULL);
+	r = reports_each(request, reports, add_one, &export);
+	emit_close(&export.emit, is_list ? ']' : '}');
+	return r < 0 ? r : emit_finish(&export.emit);
+}
+
+enum exit_status figures_print_or_each(const struct request *request, struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context, struct emit *emit)
+{
+	int r;
+
+	if (reports_read(request, true, reports) < 0)
+		return EXIT_FAILED;
+	if (request->form > FORM_TABLE)
+		r = print_figures(request, reports);
+	else
+		r = reports_each_emit(request, reports, each, context, emit, "benchmarks");
+	return request_conclude(request, r);
+}
+
+/* --- JUnit --- */
+
+static void append_attribute(struct text *t, const char *name, const char *value)
+{
+	_cleanup_free_ char *plain = text_escape_control(value);
+
+	t->failed = t->failed || !plain;
+	text_appendf(t, " %s=\"", name);
+	text_append_markup(t, plain ? plain : "");
+	text_append(t, "\"");
+}
+
+static void append_element(struct text *t, const char *name, const char *content)
+{
+	_cleanup_free_ char *plain = text_escape_lines(content);
+
+	t->failed = t->failed || !plain;
+	text_appendf(t, "      <%s>", name);
+	text_append_markup(t, plain ? plain : "");
+	text_appendf(t, "</%s>\n", name);
+}
+
+void junit_add(struct junit *junit, const char *file, const char *name, enum junit_outcome outcome,
+	const char *message, const char *output)
+{
+	struct text *t = &junit->cases;
+
+	junit->n++;
+	junit->n_failed += outcome == JUNIT_FAILED;
+	junit->n_skipped += outcome == JUNIT_SKIPPED;
+	text_append(t, "    <testcase");
+	append_attribute(t, "classname", file);
+	append_attribute(t, "name", name);
+	text_append(t, ">\n");
+	if (outcome != JUNIT_PASSED) {
+		text_appendf(t, "      <%s", outcome == JUNIT_FAILED ? "failure" : "skipped");
+		append_attribute(t, "message", message ? message : "");
+		text_append(t, "/>\n");
+	}
+	if (output)
+		append_element(t, "system-out", output);
+	text_append(t, "    </testcase>\n");
+}
+
+int junit_print(struct junit *junit, const char *suite)
+{
+	_cleanup_text_ struct text cases = junit->cases;
+	int r;
+
+	junit->cases = (struct text){ 0 };
+	if (cases.failed)
+		return -ENOMEM;
+	r = print(stdout,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+		"  <testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
+		"skipped=\"%zu\">\n",
+		suite, junit->n, junit->n_failed, junit->n_skipped);
+	if (r >= 0 && cases.data)
+		r = print(stdout, "%s", cases.data);
+	return r < 0 ? r : print(stdout, "  </testsuite>\n</testsuites>\n");
+}

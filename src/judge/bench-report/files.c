@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guess.h"
+#include "base/macro.h"
+#include "base/text.h"
+#include "judge/bench-report/bench-report.h"
+#include "judge/bench-report/column.h"
+#include "judge/report/decision.h"
+#include "judge/result/metadata.h"
+#include "judge/result/metric.h"
+
+const char *file_label(const char *file)
+{
+	return strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
+/* A metric belongs to a whole run: for values that a program measured itself, it is already judged
+ * with the program. */
+static void drop_repeated(struct suite *suite)
+{
+	size_t n = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < suite->n; i++)
+		any = any || !benchmark_is_by_program(suite->benchmarks[i]);
+	for (size_t i = 0; any && i < suite->n; i++) {
+		if (benchmark_is_by_program(suite->benchmarks[i]))
+			benchmark_free(suite->benchmarks[i]);
+		else
+			suite->benchmarks[n++] = suite->benchmarks[i];
+	}
+	if (any)
+		suite->n = n;
+}
+
+struct metric_names {
+	struct text text; /* ", user_cpu, cycles, " */
+	struct guess guess;
+};
+
+static void add_metric_name(void *context, const char *metric)
+{
+	struct metric_names *names = context;
+	_cleanup_free_ char *word = NULL;
+
+	guess_offer(&names->guess, metric);
+	if (asprintf(&word, ", %s, ", metric) < 0)
+		return;
+	if (!names->text.data)
+		text_append(&names->text, word);
+	else if (!strstr(names->text.data, word))
+		text_append(&names->text, word + 2);
+}
+
+/* Says which metrics a file has. */
+static void say_metrics(const char *file, const struct suite *suite, const char *wanted)
+{
+	struct metric_names names = { .guess = { .word = wanted } };
+	char meant[GUESS_TEXT_SIZE];
+
+	for (size_t i = 0; i < suite->n; i++)
+		benchmark_list_metrics(suite->benchmarks[i], add_metric_name, &names);
+	if (names.text.length == 0)
+		say("%s has no metric '%s' and no other one: it has only the values of its runs",
+			file_label(file), wanted);
+	else
+		say("%s has no metric '%s', but %.*s%s", file_label(file), wanted,
+			(int)names.text.length - 4, names.text.data + 2,
+			guess_text(&names.guess, "", meant));
+	text_clear(&names.text);
+}
+
+/* The metric is known for no run, so no run counts any more, like a run for which it is unknown. */
+static void drop_values(struct benchmark *benchmark)
+{
+	struct series *series = benchmark->series;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		benchmark->runs[i].end = 0;
+		if (series->samples[i].warmup)
+			continue;
+		benchmark->runs[i].unknown = true;
+		series->samples[i].warmup = true;
+		series->n_warmups++;
+	}
+	benchmark->n_values = 0;
+}
+
+/* Benchmarks without the metric then have no values. -ENOENT, after saying so, when no benchmark of
+ * the file has it. */
+static int choose_metric(const char *file, struct suite *suite, const char *metric)
+{
+	size_t n_known = 0;
+
+	for (size_t i = 0; i < suite->n; i++) {
+		int r = benchmark_choose_metric(suite->benchmarks[i], metric);
+
+		if (r < 0 && r != -ENODATA)
+			return r;
+		n_known += r >= 0;
+	}
+	if (n_known == 0) {
+		say_metrics(file, suite, metric);
+		return -ENOENT;
+	}
+	for (size_t i = 0; i < suite->n; i++)
+		if (!suite->benchmarks[i]->metric)
+			drop_values(suite->benchmarks[i]);
+	drop_repeated(suite);
+	return 0;
+}
+
+void say_left_out(const char *file, const struct facts *left_out)
+{
+	for (size_t i = 0; i < left_out->n; i++)
+		say("%s: left out: %s %s", file_label(file), left_out->items[i].name,
+			left_out->items[i].string);
+}
+
+int report_read(
+	const struct request *request, const char *file, bool with_evidence, struct suite **ret)
+{
+	_cleanup_(suite) struct suite *suite = NULL;
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	r = suite_read(file, with_evidence || request->metric, &suite, &why);
+	if (r < 0 && why)
+		say("%s:%s", file_label(file), why);
+	else if (r < 0)
+		say_errno(r, "cannot read %s", file_label(file));
+	if (r < 0)
+		return r;
+	say_left_out(file, &suite->left_out);
+	if (request->metric)
+		r = choose_metric(file, suite, request->metric);
+	if (r < 0 && r != -ENOENT)
+		say_errno(r, "cannot read %s", file_label(file));
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < suite->n; i++)
+		if (unit_is_time(suite->benchmarks[i]->unit))
+			suite->benchmarks[i]->unit = request->unit;
+	*ret = TAKE_PTR(suite);
+	return 0;
+}
+
+int reports_read(const struct request *request, bool with_evidence, struct reports *ret)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+
+	reports.suites = calloc(request->n_files, sizeof(struct suite *));
+	if (!reports.suites) {
+		say_errno(ENOMEM, "cannot read");
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < request->n_files; i++) {
+		int r = report_read(request, request->files[i], with_evidence, &reports.suites[i]);
+
+		if (r < 0)
+			return r;
+		reports.n++;
+	}
+	*ret = reports;
+	reports = (struct reports){ 0 };
+	return 0;
+}
+
+void reports_clear(struct reports *reports)
+{
+	for (size_t i = 0; i < reports->n; i++)
+		suite_free(reports->suites[i]);
+	free(reports->suites);
+	*reports = (struct reports){ 0 };
+}
+
+/* A benchmark that the request selects. */
+struct entry {
+	const char *file;
+	const struct benchmark *benchmark;
+	double median; /* when they are sorted by it */
+	size_t order;  /* in the files */
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = strcmp(x->benchmark->name, y->benchmark->name);
+
+	return order != 0 ? order : compare_entries(a, b);
+}
+
+/* Benchmarks without values come last. */
+static int compare_medians(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (isnan(x->median) || isnan(y->median))
+		return isnan(x->median) == isnan(y->median) ? compare_entries(a, b)
+							    : isnan(x->median) - isnan(y->median);
+	if (x->median != y->median)
+		return x->median < y->median ? -1 : 1;
+	return compare_entries(a, b);
+}
+
+static int select_entries(const struct request *request, const struct reports *reports,
+	struct entry **ret, size_t *ret_n)
+{
+	_cleanup_free_ struct entry *entries = NULL;
+	size_t n = 0, most = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < reports->n; i++)
+		most += reports->suites[i]->n;
+	entries = calloc(MAX(most, (size_t)1), sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < reports->n; i++) {
+		for (size_t k = 0; r >= 0 && k < reports->suites[i]->n; k++) {
+			const struct benchmark *benchmark = reports->suites[i]->benchmarks[k];
+
+			if (request->benchmark &&
+				!metadata_equal_strings(benchmark->name, request->benchmark))
+				continue;
+			entries[n] = (struct entry){ request->files[i], benchmark, NAN, n };
+			if (request->sort == SORT_VALUE)
+				r = benchmark_median(benchmark, &entries[n].median);
+			if (r == -ENODATA)
+				r = 0;
+			n++;
+		}
+	}
+	if (r < 0)
+		return r;
+	if (request->sort != SORT_NONE)
+		qsort(entries, n, sizeof(*entries),
+			request->sort == SORT_NAME ? compare_names : compare_medians);
+	*ret = TAKE_PTR(entries);
+	*ret_n = n;
+	return 0;
+}
+
+int reports_each(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context)
+{
+	_cleanup_free_ struct entry *entries = NULL;
+	size_t n = 0;
+	int r = select_entries(request, reports, &entries, &n);
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = each(entries[i].file, entries[i].benchmark, context);
+	if (r < 0 || n > 0)
+		return MIN(r, 0);
+	say("no benchmark is named '%s'", request->benchmark);
+	return -ENOENT;
+}
+
+int reports_each_emit(const struct request *request, const struct reports *reports,
+	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
+	void *context, struct emit *emit, const char *name)
+{
+	struct sheet sheet = { .emit = request->json ? emit : NULL };
+
+	sheet_begin(&sheet);
+	sheet_begin_rows(&sheet, name);
+	return sheet_end(&sheet, reports_each(request, reports, each, context));
+}
+
+char *reports_title(
+	const struct request *request, const char *file, const struct benchmark *benchmark)
+{
+	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *plain = NULL;
+
+	if (request->n_files > 1)
+		text_appendf(&t, "%s: ", file_label(file));
+	text_append(&t, benchmark->name);
+	if (benchmark->metric)
+		text_appendf(&t, " (%s)", benchmark->metric);
+	plain = text_steal(&t);
+	return plain ? text_escape_control(plain) : NULL;
+}
+
+void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n)
+{
+	emit_array(emit, name);
+	for (size_t i = 0; i < n; i++)
+		emit_string(emit, NULL, texts[i]);
+	emit_close(emit, ']');
+}
+
+void emit_machines(
+	struct emit *emit, const struct nested *nested, const struct fleet_change *change)
+{
+	struct nested_plan plan;
+
+	if (!nested || (change && change->n_machines[0] == 0)) {
+		emit_string(emit, "machines", NULL);
+		return;
+	}
+	fleet_plan(nested, change, &plan);
+	emit_object(emit, "machines");
+	emit_integer(emit, "machines", (int64_t)nested->n_groups);
+	emit_integer(emit, "sittings",
+		(int64_t)(change && change->is_split ? change->n_sittings[0] + change->n_sittings[1]
+						     : nested->n_values));
+	emit_real(emit, "runs_each", fleet_runs_each(nested, change));
+	emit_bool(emit, "within", !change || change->within);
+	emit_real(emit, "spread_machines", nested->spread.groups);
+	emit_real(emit, "spread_sittings", nested->spread.values);
+	emit_real(emit, "spread_runs", nested->spread.runs);
+	emit_object(emit, "plan");
+	emit_real(emit, "interval", plan.wanted);
+	emit_real(emit, "machines", isnan(plan.wanted) ? NAN : (double)plan.groups);
+	emit_real(emit, "sittings", isnan(nested->spread.values) ? NAN : (double)plan.values);
+	emit_real(emit, "runs", isnan(nested->spread.runs) ? NAN : (double)plan.runs);
+	emit_real(emit, "runs_enough", isnan(nested->spread.runs) ? NAN : (double)plan.runs_enough);
+	emit_close(emit, '}');
+	emit_close(emit, '}');
+}
+
+void emit_bins(struct emit *emit, const struct histogram *histogram)
+{
+	emit_array(emit, "bins");
+	for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
+		emit_object(emit, NULL);
+		emit_real(emit, "low", histogram->bins[i].low);
+		emit_real(emit, "high", histogram->bins[i].high);
+		emit_integer(emit, "count", (int64_t)histogram->bins[i].n);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+void emit_stability(struct emit *emit, const struct stability *stability)
+{
+	const struct disturbances *disturbances = &stability->disturbances;
+
+	emit_bool(emit, "stable", stability->stable);
+	emit_real(emit, "runs_needed", stability->runs_needed);
+	emit_integer(emit, "disturbed", (int64_t)disturbances->n_disturbed);
+	emit_bool(emit, "mostly_disturbed", stability->mostly_disturbed);
+	emit_real(emit, "disturbed_from", disturbances->threshold);
+	emit_real(emit, "typical_lost", disturbances->typical);
+	emit_object(emit, "causes");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
+		if (disturbances->n_by[bit] == 0)
+			continue;
+		emit_object(emit, sample_flag_name((enum sample_flag)(1 << bit)));
+		emit_integer(emit, "runs", (int64_t)disturbances->n_by[bit]);
+		emit_real(emit, "worst", disturbances->worst[bit]);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, '}');
+	emit_object(emit, "flags");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+		if (disturbances->n_flagged[bit] > 0)
+			emit_integer(emit, sample_flag_name((enum sample_flag)(1 << bit)),
+				(int64_t)disturbances->n_flagged[bit]);
+	emit_close(emit, '}');
+	emit_array(emit, "findings");
+	for (size_t i = 0; i < stability->n_findings; i++) {
+		const struct finding *finding = &stability->findings[i];
+
+		emit_object(emit, NULL);
+		emit_string(emit, "code", finding_code_name(finding->code));
+		emit_bool(emit, "warning", finding->warning);
+		emit_string(emit, "text", finding->text);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+bool find_decision(const struct benchmark *benchmark, struct decision *ret)
+{
+	return !benchmark->metric && decision_read(&benchmark->metadata, ret) >= 0;
+}
+
+void emit_decision(struct emit *emit, const struct benchmark *benchmark)
+{
+	struct decision d;
+
+	if (!benchmark || !find_decision(benchmark, &d)) {
+		emit_string(emit, "decision", NULL);
+		return;
+	}
+	emit_object(emit, "decision");
+	emit_real(emit, "percent", d.percent);
+	emit_string(emit, "verdict", decision_verdict_name(d.verdict));
+	emit_integer(emit, "pairs", (int64_t)d.n_pairs);
+	emit_real(emit, "settled_after", d.settled_after > 0 ? (double)d.settled_after : NAN);
+	emit_real(emit, "ratio", d.ratio);
+	emit_real(emit, "ratio_low", d.low);
+	emit_real(emit, "ratio_high", d.high);
+	emit_real(emit, "carried", d.carried);
+	emit_real(emit, "alone", d.alone);
+	emit_real(emit, "e_wanted", d.wanted);
+	emit_real(emit, "e_slower", d.slower.e);
+	emit_real(emit, "e_not_slower", d.not_slower.e);
+	emit_real(emit, "e_faster", d.faster.e);
+	emit_real(emit, "e_not_faster", d.not_faster.e);
+	emit_close(emit, '}');
+}
+
+int append_decision(struct text *t, const struct benchmark *benchmark)
+{
+	_cleanup_free_ char *text = NULL;
+	struct decision d;
+
+	if (!find_decision(benchmark, &d))
+		return 0;
+	text = decision_text(&d);
+	if (!text)
+		return -ENOMEM;
+	text_appendf(t, "  decided    %s\n", text);
+	return 0;
+}
+
+int print_decision(const struct benchmark *benchmark)
+{
+	_cleanup_text_ struct text t = { 0 };
+	int r = append_decision(&t, benchmark);
+
+	if (r < 0 || t.failed)
+		return -ENOMEM;
+	return t.length > 0 ? print_report(stdout, "%s", t.data) : 0;
+}
+
+enum exit_status request_conclude(const struct request *request, int r)
+{
+	if (print_finish(stdout) < 0) {
+		/* If fflush() does not say why, the verb may have noticed the error before (r);
+		 * otherwise the cause is unknown by now. */
+		if (errno > 0)
+			r = -errno;
+		else if (r == 0)
+			r = -EIO;
+		/* The reader of the pipe has read enough, as in `bench-report ... | head`. */
+		if (r == -EPIPE)
+			return EXIT_FAILED;
+		say_errno(r, "cannot write to standard output");
+		return EXIT_FAILED;
+	}
+	if (r < 0 && r != -ENOENT)
+		say_errno(r, "%s", request->verb->name);
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}

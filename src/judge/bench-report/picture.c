@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "judge/bench-report/bench-report.h"
+#include "judge/bench-report/picture.h"
+#include "judge/result/metadata.h"
+
+void pictures_clear(struct pictures *pictures)
+{
+	for (size_t i = 0; i < pictures->n; i++) {
+		struct picture *picture = &pictures->items[i];
+
+		for (size_t k = 0; k < picture->n; k++) {
+			struct curve *curve = &picture->curves[k];
+
+			free(curve->name);
+			free(curve->values);
+			for (size_t row = 0; row < CHART_N_ROWS; row++)
+				free(curve->rows[row]);
+			free(curve->causes);
+			free(curve->runs);
+			analysis_free(curve->analysis);
+			free(curve->levels.items);
+		}
+		free(picture->title);
+		free(picture->subtitle);
+	}
+	free(pictures->items);
+	*pictures = (struct pictures){ 0 };
+}
+
+/* --- Which benchmarks are drawn together. --- */
+
+static bool belong_together(
+	const struct curve *a, const char *file, const struct benchmark *benchmark)
+{
+	const char *interleaved = facts_find_string(&a->benchmark->metadata, "quiesce_interleaved");
+	const char *other_interleaved =
+		facts_find_string(&benchmark->metadata, "quiesce_interleaved");
+
+	if (a->benchmark->unit != benchmark->unit)
+		return false;
+	return metadata_equal_strings(a->benchmark->name, benchmark->name) ||
+		(interleaved && other_interleaved && a->file == file &&
+			strcmp(interleaved, other_interleaved) == 0);
+}
+
+int pictures_add(struct pictures *pictures, const char *file, const struct benchmark *benchmark)
+{
+	struct picture *items, *picture = NULL;
+
+	if (benchmark->n_values == 0)
+		return 0;
+	for (size_t i = 0; !picture && i < pictures->n; i++)
+		for (size_t k = 0; !picture && k < pictures->items[i].n; k++)
+			if (belong_together(&pictures->items[i].curves[k], file, benchmark))
+				picture = &pictures->items[i];
+	if (!picture) {
+		items = reallocarray(pictures->items, pictures->n + 1, sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		pictures->items = items;
+		picture = &items[pictures->n++];
+		*picture = (struct picture){ 0 };
+	}
+	if (picture->n == CHART_MAX_SERIES) {
+		say("more than %d benchmarks belong into one picture: choose with -b, or give fewer files",
+			CHART_MAX_SERIES);
+		return -E2BIG;
+	}
+	picture->curves[picture->n++] = (struct curve){ .file = file, .benchmark = benchmark };
+	return 0;
+}
+
+/* --- The texts. --- */
+
+/* The name of a curve: the file, the benchmark, or both, as needed to tell the curves apart. */
+static char *curve_name(const struct picture *picture, const struct curve *curve)
+{
+	const struct curve *first = &picture->curves[0];
+	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *plain = NULL;
+	bool files = false, names = false;
+
+	for (size_t i = 1; i < picture->n; i++) {
+		files = files || strcmp(picture->curves[i].file, first->file) != 0;
+		names = names ||
+			strcmp(picture->curves[i].benchmark->name, first->benchmark->name) != 0;
+	}
+	if (files)
+		text_append(&t, file_label(curve->file));
+	if (names || !files)
+		text_appendf(&t, "%s%s", files ? ": " : "", curve->benchmark->name);
+	plain = text_steal(&t);
+	return plain ? text_escape_control(plain) : NULL;
+}
+
+static char *picture_title(const struct picture *picture)
+{
+	const struct benchmark *first = picture->curves[0].benchmark;
+	const char *interleaved = facts_find_string(&first->metadata, "quiesce_interleaved");
+	_cleanup_text_ struct text t = { 0 };
+
+	text_append(&t, picture->n > 1 && interleaved ? interleaved : first->name);
+	if (first->metric)
+		text_appendf(&t, " (%s)", first->metric);
+	return text_steal(&t);
+}
+
+/* The machine, as described in the first file. */
+static char *picture_subtitle(const struct picture *picture)
+{
+	static const struct {
+		const char *key, *before;
+	} facts[] = {
+		{ "cpu_model_name", "" },
+		{ "quiesce_cpus", "CPU " },
+		{ "platform", "" },
+	};
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
+		const char *value =
+			facts_find_string(&picture->curves[0].benchmark->metadata, facts[i].key);
+
+		if (!value)
+			continue;
+		text_append(&t, t.length > 0 ? ", " : "");
+		text_append(&t, facts[i].before);
+		text_append(&t, value);
+	}
+	return text_steal(&t);
+}
+
+/* --- The data. --- */
+
+static int curve_allocate(struct curve *curve, size_t n)
+{
+	curve->values = reallocarray(NULL, n, sizeof(*curve->values));
+	curve->causes = reallocarray(NULL, n, sizeof(*curve->causes));
+	curve->runs = reallocarray(NULL, n, sizeof(*curve->runs));
+	if (!curve->values || !curve->causes || !curve->runs)
+		return -ENOMEM;
+	for (size_t i = 0; i < CHART_N_ROWS; i++) {
+		curve->rows[i] = reallocarray(NULL, n, sizeof(*curve->rows[i]));
+		if (!curve->rows[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void curve_append(struct curve *curve, size_t run, double value)
+{
+	const struct series *series = curve->benchmark->series;
+	const struct evidence *evidence = series->evidence ? &series->evidence[run] : NULL;
+	int64_t window_ns = sample_window_ns(&series->samples[run]);
+	size_t at = curve->n++;
+
+	curve->values[at] = value;
+	curve->causes[at] = curve->analysis->stability->disturbances.causes[run];
+	curve->runs[at] = run;
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		curve->rows[i][at] = NAN;
+	if (!evidence)
+		return;
+	curve->rows[CHART_TEMPERATURE][at] = isfinite(evidence->temperature_after)
+		? (double)evidence->temperature_after
+		: (double)evidence->temperature_before;
+	/* The measured clock is preferred to the kernel's frequency, because a virtual machine
+	 * always reports the same frequency. */
+	if (evidence->core_khz > 0 || evidence->frequency_khz > 0)
+		curve->rows[CHART_FREQUENCY][at] =
+			(double)(evidence->core_khz > 0 ? evidence->core_khz
+							: evidence->frequency_khz) *
+			1e3;
+	curve->rows[CHART_CORE_SHARE][at] = evidence_core_share(evidence);
+	/* Older results may count waits from outside of the window. */
+	if (evidence->run_delay_ns >= 0 && window_ns > 0)
+		curve->rows[CHART_WAITING][at] =
+			MIN((double)evidence->run_delay_ns / (double)window_ns, 1.0);
+}
+
+/* Warm-up runs, as runpinned makes them, come before the values. Warm-up values within a run are
+ * left out, because they have no place on this axis. */
+static int curve_fill(struct curve *curve)
+{
+	const struct benchmark *b = curve->benchmark;
+	size_t n_runs = b->series->n_samples, leading = 0, warmup = 0, value = 0;
+	int r;
+
+	while (leading < n_runs && b->series->samples[leading].warmup)
+		leading++;
+	r = curve_allocate(curve, b->n_warmups + b->n_values);
+	if (r < 0)
+		return r;
+	for (size_t run = 0; run < leading; run++) {
+		size_t end = b->runs ? b->runs[run].warmup_end : warmup + 1;
+
+		for (; warmup < MIN(end, b->n_warmups); warmup++)
+			curve_append(curve, run, b->warmups[warmup].value);
+	}
+	curve->n_warmups = curve->n;
+	for (size_t run = leading; run < n_runs; run++) {
+		size_t first = value, n = !b->series->samples[run].warmup;
+
+		if (b->runs)
+			benchmark_run_values(b, run, &first, &n);
+		for (value = first; value < first + n; value++)
+			curve_append(curve, run, b->values[value]);
+	}
+	return 0;
+}
+
+/* Levels are found among runs; on this axis a level begins at the first value of its first run. */
+static int curve_find_levels(struct curve *curve)
+{
+	const struct benchmark *b = curve->benchmark;
+	const struct levels *levels = curve->analysis->levels;
+	bool by_run = b->runs && benchmark_units_are_runs(b);
+	size_t unit = 0, level = 0;
+
+	curve->levels = *levels;
+	curve->levels.items = reallocarray(NULL, levels->n, sizeof(*levels->items));
+	if (!curve->levels.items)
+		return -ENOMEM;
+	memcpy(curve->levels.items, levels->items, levels->n * sizeof(*levels->items));
+	for (size_t run = 0; by_run && run < b->series->n_samples; run++) {
+		size_t first, n;
+
+		benchmark_run_values(b, run, &first, &n);
+		if (n == 0)
+			continue;
+		if (level < levels->n && levels->items[level].first == unit)
+			curve->levels.items[level++].first = first;
+		unit++;
+	}
+	for (size_t i = 0; by_run && i < levels->n; i++) {
+		size_t next = i + 1 < levels->n ? curve->levels.items[i + 1].first : b->n_values;
+
+		curve->levels.items[i].n = next - curve->levels.items[i].first;
+	}
+	return 0;
+}
+
+static int picture_fill(struct picture *picture)
+{
+	bool by_run = true;
+
+	for (size_t i = 0; i < picture->n; i++) {
+		struct curve *curve = &picture->curves[i];
+		int r;
+
+		curve->name = curve_name(picture, curve);
+		r = curve->name ? analysis_new(curve->benchmark, &curve->analysis) : -ENOMEM;
+		if (r >= 0)
+			r = curve_find_levels(curve);
+		if (r >= 0)
+			r = curve_fill(curve);
+		if (r < 0)
+			return r;
+		by_run = by_run &&
+			benchmark_counted_runs(curve->benchmark) == curve->benchmark->n_values;
+	}
+	picture->what = by_run ? "run" : "value";
+	picture->title = picture_title(picture);
+	picture->subtitle = picture_subtitle(picture);
+	return picture->title && picture->subtitle ? 0 : -ENOMEM;
+}
+
+int pictures_fill(struct pictures *pictures)
+{
+	for (size_t i = 0; i < pictures->n; i++) {
+		int r = picture_fill(&pictures->items[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

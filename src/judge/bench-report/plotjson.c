@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* plot --json: what was drawn, for a program that checks it or draws it itself. */
+#include <math.h>
+
+#include "base/units.h"
+#include "judge/bench-report/picture.h"
+#include "judge/result/emit.h"
+#include "judge/result/series.h"
+
+/* Writes null when there is no such axis. */
+static void emit_axis(
+	struct emit *emit, const char *name, const struct chart_axis *axis, const char *unit)
+{
+	if (!(axis->low < axis->high)) {
+		emit_string(emit, name, NULL);
+		return;
+	}
+	emit_object(emit, name);
+	emit_real(emit, "low", axis->low);
+	emit_real(emit, "high", axis->high);
+	emit_string(emit, "unit", unit);
+	emit_close(emit, '}');
+}
+
+static const struct {
+	const char *name;
+	const char *unit;
+} rows[CHART_N_ROWS] = {
+	[CHART_TEMPERATURE] = { "temperature", "degree Celsius" },
+	[CHART_FREQUENCY] = { "frequency", "hertz" },
+	[CHART_CORE_SHARE] = { "core_share", "whole core" },
+	[CHART_WAITING] = { "waiting", "run" },
+};
+
+static void emit_axes(struct emit *emit, const struct picture *picture)
+{
+	const struct chart_axes *axes = &picture->axes;
+
+	emit_object(emit, "axes");
+	emit_axis(emit, "order", &axes->order, picture->what);
+	emit_axis(emit, "value", &axes->value, unit_name(picture->curves[0].benchmark->unit));
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		emit_axis(emit, rows[i].name, &axes->rows[i], rows[i].unit);
+	emit_close(emit, '}');
+	emit_integer(emit, "below", (int64_t)axes->n_below);
+	emit_integer(emit, "above", (int64_t)axes->n_above);
+}
+
+/* The levels as they are drawn: a series without a change has one line, at the median of all
+ * values. */
+static void emit_levels(struct emit *emit, const struct curve *curve)
+{
+	const struct levels *levels = &curve->levels;
+	bool steady = levels->n == 1;
+
+	emit_array(emit, "levels");
+	for (size_t i = 0; i < levels->n; i++) {
+		const struct level *level = &levels->items[i];
+
+		emit_object(emit, NULL);
+		emit_integer(emit, "first", (int64_t)level->first + 1);
+		emit_integer(emit, "last", (int64_t)(level->first + level->n));
+		emit_real(emit, "median", steady ? curve->analysis->stats.median : level->median);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
+{
+	uint16_t flags = curve->benchmark->series->samples[curve->runs[at]].flags;
+
+	emit_object(emit, NULL);
+	emit_integer(emit, "number", (int64_t)at - (int64_t)curve->n_warmups + 1);
+	emit_bool(emit, "warmup", at < curve->n_warmups);
+	emit_real(emit, "value", curve->values[at]);
+	emit_array(emit, "flags");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+		if (flags & 1u << bit)
+			emit_string(emit, NULL, sample_flag_name((enum sample_flag)(1 << bit)));
+	emit_close(emit, ']');
+	emit_bool(emit, "disturbed", curve->causes[at] != 0);
+	/* More decimals than a sensor has would come from the float that keeps its figure. */
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		emit_real(emit, rows[i].name, round(curve->rows[i][at] * 100) / 100);
+	emit_close(emit, '}');
+}
+
+static void emit_curve(struct emit *emit, const struct curve *curve, size_t index)
+{
+	char color[INK_TEXT_SIZE];
+
+	emit_object(emit, NULL);
+	emit_string(emit, "file", curve->file);
+	emit_string(emit, "name", curve->benchmark->name);
+	emit_string(emit, "label", curve->name);
+	emit_string(emit, "color", ink_text(ink_light(ink_of_series(index).ink), color));
+	emit_integer(emit, "values", (int64_t)(curve->n - curve->n_warmups));
+	emit_integer(emit, "warmups", (int64_t)curve->n_warmups);
+	emit_integer(
+		emit, "disturbed", (int64_t)curve->analysis->stability->disturbances.n_disturbed);
+	emit_real(emit, "median", curve->analysis->stats.median);
+	emit_levels(emit, curve);
+	emit_array(emit, "samples");
+	for (size_t i = 0; i < curve->n; i++)
+		emit_sample(emit, curve, i);
+	emit_close(emit, ']');
+	emit_close(emit, '}');
+}
+
+static void begin_sheet(struct emit *emit, const struct picture_sheet *sheet)
+{
+	emit_object(emit, NULL);
+	emit_string(emit, "output", sheet->output);
+	emit_string(emit, "format", sheet->format->suffix + 1);
+	emit_real(emit, "width", sheet->width);
+	emit_real(emit, "height", sheet->height);
+	emit_integer(emit, "pixels_per_point", sheet->format->scale);
+	emit_array(emit, "pictures");
+}
+
+static int emit_growth(struct emit *emit, const struct scan *scan, const struct scan_curve *curve)
+{
+	const struct scan_growth *growth = &curve->growth;
+	_cleanup_free_ char *text = scan_growth_text(scan, curve);
+
+	if (!text)
+		return -ENOMEM;
+	if (!growth->known) {
+		emit_string(emit, "growth", NULL);
+		return 0;
+	}
+	emit_object(emit, "growth");
+	emit_string(emit, "text", text);
+	emit_string(emit, "kind", growth->best.what);
+	emit_real(emit, "once", growth->best.once);
+	emit_real(emit, "each", growth->best.each);
+	emit_real(emit, "each_low", growth->each_low);
+	emit_real(emit, "each_high", growth->each_high);
+	emit_real(emit, "error", growth->best.error);
+	emit_real(emit, "share", growth->share);
+	emit_string(emit, "other", growth->other);
+	emit_real(emit, "other_share", growth->other_share);
+	emit_close(emit, '}');
+	return 0;
+}
+
+static int emit_scan_curve(
+	struct emit *emit, const struct scan *scan, const struct scan_curve *curve, size_t index)
+{
+	char color[INK_TEXT_SIZE];
+	int r;
+
+	emit_object(emit, NULL);
+	emit_string(emit, "name", curve->name);
+	emit_string(emit, "color", ink_text(ink_light(ink_of_series(index).ink), color));
+	emit_array(emit, "points");
+	for (size_t i = 0; i < curve->n; i++) {
+		const struct scan_point *point = &curve->points[i];
+
+		emit_object(emit, NULL);
+		emit_string(emit, "file", point->file);
+		emit_string(emit, "name", point->benchmark->name);
+		emit_real(emit, "parameter", point->x);
+		emit_real(emit, "median", point->median);
+		emit_real(emit, "interval_low", point->low);
+		emit_real(emit, "interval_high", point->high);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	r = emit_growth(emit, scan, curve);
+	emit_close(emit, '}');
+	return r;
+}
+
+int scan_emit(FILE *stream, const struct scan *scan, const struct picture_sheet *sheet)
+{
+	const struct benchmark *first = scan->curves[0].points[0].benchmark;
+	struct emit emit = { .stream = stream };
+	int r = 0;
+
+	begin_sheet(&emit, sheet);
+	emit_object(&emit, NULL);
+	emit_string(&emit, "parameter", scan->parameter);
+	emit_string(&emit, "unit", unit_name(first->unit));
+	emit_string(&emit, "metric", first->metric);
+	emit_array(&emit, "curves");
+	for (size_t i = 0; r >= 0 && i < scan->n; i++)
+		r = emit_scan_curve(&emit, scan, &scan->curves[i], i);
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	return r < 0 ? r : emit_finish(&emit);
+}
+
+int pictures_emit(FILE *stream, const struct pictures *pictures, const struct picture_sheet *sheet)
+{
+	struct emit emit = { .stream = stream };
+
+	begin_sheet(&emit, sheet);
+	for (size_t i = 0; i < pictures->n; i++) {
+		const struct picture *picture = &pictures->items[i];
+
+		emit_object(&emit, NULL);
+		emit_string(&emit, "title", picture->title);
+		emit_string(&emit, "subtitle", picture->subtitle);
+		emit_string(&emit, "unit", unit_name(picture->curves[0].benchmark->unit));
+		emit_string(&emit, "metric", picture->curves[0].benchmark->metric);
+		emit_string(&emit, "entry", picture->what);
+		emit_axes(&emit, picture);
+		emit_array(&emit, "series");
+		for (size_t k = 0; k < picture->n; k++)
+			emit_curve(&emit, &picture->curves[k], k);
+		emit_close(&emit, ']');
+		emit_close(&emit, '}');
+	}
+	emit_close(&emit, ']');
+	emit_close(&emit, '}');
+	return emit_finish(&emit);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "judge/report/carryover.h"
+#include "judge/stats/inference.h"
+#include "judge/stats/shift.h"
+#include "judge/stats/stats.h"
+
+enum {
+	AFTER_MIN = 2, /* runs of a program after each of the two */
+};
+
+struct start {
+	int64_t ns;
+	size_t side;
+	double value; /* NAN: a warm-up, which only comes before others */
+};
+
+static int compare_starts(const void *a, const void *b)
+{
+	int64_t x = ((const struct start *)a)->ns, y = ((const struct start *)b)->ns;
+
+	return (x > y) - (x < y);
+}
+
+/* The runs of a benchmark whose runs have one value each; 0 where one does not tell its start, or
+ * has no logarithm. */
+static size_t list_starts(const struct benchmark *benchmark, size_t side, struct start *ret)
+{
+	const struct series *series = benchmark->series;
+	size_t n_values = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct sample *sample = &series->samples[i];
+		double value = NAN;
+
+		if (!sample->warmup) {
+			if (n_values >= benchmark->n_values)
+				return 0;
+			value = log(benchmark->values[n_values++]);
+		}
+		if (sample->start_ns < 0 || (!sample->warmup && !isfinite(value)))
+			return 0;
+		ret[i] =
+			(struct start){ series->start_realtime_ns + sample->start_ns, side, value };
+	}
+	return n_values == benchmark->n_values ? series->n_samples : 0;
+}
+
+/* The runs of one program by the program that ran before them. */
+struct after {
+	double *values[2];
+	size_t n[2];
+};
+
+/* Signed, positive where runs after NEW take longer. */
+static int find_z(const struct after *after, double *ret)
+{
+	struct mann_whitney found;
+	int r = mann_whitney_test(
+		after->values[0], after->n[0], after->values[1], after->n[1], &found);
+
+	if (r < 0)
+		return r;
+	/* A p of 1, of samples that are alike, has no quantile. */
+	*ret = found.p < 1 ? student_quantile(1 - fmax(found.p, 1e-15), INFINITY) : 0;
+	if (found.u < (double)after->n[0] * (double)after->n[1] / 2)
+		*ret = -*ret;
+	return 0;
+}
+
+static int compare_orders(struct after after[2], struct carryover *ret)
+{
+	double z = 0, change = 0, part[2];
+
+	for (size_t side = 0; side < 2; side++) {
+		double *const *values = after[side].values, this_z;
+		const size_t *n = after[side].n;
+		int r;
+
+		if (n[0] < AFTER_MIN || n[1] < AFTER_MIN)
+			return 0;
+		r = find_z(&after[side], &this_z);
+		if (r < 0)
+			return r;
+		z += this_z;
+		change += shift_estimate(values[0], n[0], values[1], n[1]) / 2;
+		part[side] = (double)n[1] / (double)(n[0] + n[1]);
+	}
+	ret->change = change;
+	ret->bias = change * (part[1] - part[0]);
+	ret->p = 2 * normal_upper_tail(fabs(z) / sqrt(2));
+	return 0;
+}
+
+/* Sorts out the runs by what came before them. *ret_values is their memory. 0 where the runs do not
+ * tell when they began, else 1. */
+static int find_after(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *const *others, size_t n_others, double **ret_values,
+	struct after ret[2])
+{
+	_cleanup_free_ struct start *starts = NULL;
+	_cleanup_free_ double *values = NULL;
+	size_t n = old->series->n_samples + new->series->n_samples, at = 0;
+
+	for (size_t i = 0; i < n_others; i++)
+		n += others[i]->series->n_samples;
+	starts = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts));
+	values = reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values));
+	if (!starts || !values)
+		return -ENOMEM;
+	if (old->metric || new->metric)
+		return 0;
+	for (size_t side = 0; side < 2 + n_others; side++) {
+		const struct benchmark *benchmark = side == 0 ? old
+			: side == 1			      ? new
+							      : others[side - 2];
+		size_t n_listed = list_starts(benchmark, side, starts + at);
+
+		if (n_listed == 0)
+			return 0;
+		at += n_listed;
+	}
+	qsort(starts, n, sizeof(*starts), compare_starts);
+	for (size_t side = 0; side < 2; side++)
+		ret[side] = (struct after){
+			.values = { values + 2 * side * n, values + (2 * side + 1) * n },
+		};
+	for (size_t i = 1; i < n; i++) {
+		size_t side = starts[i].side, before = starts[i - 1].side;
+
+		/* Which one came first is not known, as of dates in whole seconds. */
+		if (starts[i].ns == starts[i - 1].ns)
+			return 0;
+		if (side < 2 && before < 2 && !isnan(starts[i].value))
+			ret[side].values[before][ret[side].n[before]++] = starts[i].value;
+	}
+	*ret_values = TAKE_PTR(values);
+	return 1;
+}
+
+void carryover_clear(struct carryover *carryover)
+{
+	shift_test_free(TAKE_PTR(carryover->alone));
+}
+
+int carryover_find(const struct benchmark *old, const struct benchmark *new,
+	const struct benchmark *const *others, size_t n_others, struct carryover *ret)
+{
+	struct carryover found = { .p = 1, .alone_change = NAN };
+	_cleanup_free_ double *values = NULL;
+	struct after after[2];
+	int r = find_after(old, new, others, n_others, &values, after);
+
+	if (r < 0)
+		return r;
+	found.is_known = r > 0;
+	for (size_t i = 0; found.is_known && i < 4; i++)
+		stats_sort(after[i / 2].values[i % 2], after[i / 2].n[i % 2]);
+	if (found.is_known)
+		r = compare_orders(after, &found);
+	if (r >= 0 && found.is_known && after[0].n[0] > 0 && after[1].n[1] > 0) {
+		found.alone_change = shift_estimate(
+			after[0].values[0], after[0].n[0], after[1].values[1], after[1].n[1]);
+		r = shift_test_of_samples(after[0].values[0], after[0].n[0], after[1].values[1],
+			after[1].n[1], &found.alone);
+	}
+	if (r < 0)
+		return r;
+	*ret = found;
+	return 0;
+}
+
+bool carryover_is_found(const struct carryover *carryover)
+{
+	return carryover->p <= CARRYOVER_SIGNIFICANCE;
+}
+
+double carryover_alone_p(const struct carryover *carryover, double limit, bool is_above)
+{
+	double d = log(limit), p;
+
+	if (!carryover->alone || !isfinite(d))
+		return 1;
+	p = shift_test_p(carryover->alone, d);
+	return (carryover->alone_change > d) == is_above ? p / 2 : 1 - p / 2;
+}
+
+bool carryover_explains(
+	const struct carryover *carryover, double level, double bound, double limit, bool is_above)
+{
+	/* Its size is known to a factor of about 2, and all of it may be one program's. */
+	double most = 4 * fabs(carryover->change), far = fabs(log(bound / limit));
+
+	return carryover->p <= 2 * level &&
+		(is_above ? carryover->bias > 0 : carryover->bias < 0) && far <= most;
+}
+
+bool carryover_may_be_all(
+	const struct carryover *carryover, double bound, double limit, bool is_above)
+{
+	if (carryover_alone_p(carryover, limit, is_above) <= CARRYOVER_ALONE)
+		return false;
+	return carryover_alone_p(carryover, bound, !is_above) <= CARRYOVER_ALONE ||
+		carryover_explains(carryover, CARRYOVER_ALONE, bound, limit, is_above);
+}
+
+void carryover_append(struct text *t, double change, const char *old, const char *new)
+{
+	char text[UNITS_TEXT_SIZE];
+
+	text_appendf(t, "a run takes %s longer after one of %s",
+		units_format_percent(expm1(fabs(change)), text), change > 0 ? new : old);
+}

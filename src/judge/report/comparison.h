@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of two benchmarks that were compared: figures, what was measured differently,
+ * verdict. */
+#ifndef QUIESCE_JUDGE_REPORT_COMPARISON_H
+#define QUIESCE_JUDGE_REPORT_COMPARISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "judge/report/carryover.h"
+#include "judge/report/fleet.h"
+#include "judge/report/resolution.h"
+#include "judge/result/benchmark.h"
+#include "judge/stats/inference.h"
+#include "judge/stats/shift.h"
+#include "judge/stats/stats.h"
+
+struct ratio {
+	double ratio; /* new / old */
+	double low;   /* of the 95 % interval; NAN when there is none */
+	double high;
+};
+
+enum verdict {
+	VERDICT_SAME, /* no difference was found */
+	VERDICT_FASTER,
+	VERDICT_SLOWER,
+	VERDICT_UNCLEAR,
+};
+
+/* What repeats of a program told of the sittings of its machine. */
+struct learnt {
+	size_t n; /* the repeats that count; 0 when nothing was learnt */
+	size_t n_programs;
+	int64_t seconds;   /* from the first of them to the last */
+	double deviation;  /* of a sitting, as a logarithm */
+	struct shift runs; /* what the test of the runs finds alone, at SIGNIFICANCE */
+	char *why;	   /* "this machine, by 7 repeats over 12 days," */
+	/* How their level changed, as a program does that was changed; NULL where it did not. */
+	char *steps;
+	bool is_steady_known; /* there are enough of them to see that */
+};
+
+enum comparison_design {
+	COMPARED_IN_SEQUENCE,	      /* one result after the other */
+	COMPARED_IN_TURN,	      /* run by run, in pairs */
+	COMPARED_BY_CONTROL,	      /* each beside the same control (judge/report/control.h) */
+	COMPARED_RESULTS,	      /* several results of each, by turns */
+	COMPARED_RESULTS_IN_SEQUENCE, /* several results of each, not measured by turns, or
+				       * unknown */
+	COMPARED_WITHIN_MACHINES,  /* on several machines, each by itself (judge/report/fleet.h) */
+	COMPARED_BETWEEN_MACHINES, /* the machines of one program with the machines of the
+				    * other */
+};
+
+struct comparison {
+	const struct benchmark *old; /* both are borrowed */
+	const struct benchmark *new;
+	enum comparison_design design;
+	/* Statistics of the units: of the runs, of the values of a single run, or of several
+	 * results. */
+	struct stats old_stats;
+	struct stats new_stats;
+
+	struct ratio ratio;
+	/* The test of the logarithms that `ratio` is of. NULL without ratios, and where ratios to a
+	 * control or machines are compared. */
+	struct shift_test *test;
+	/* The median numbers of minor page faults of old and new; NAN where they are not known. */
+	double faults[2];
+	struct carryover carryover; /* of pairs */
+	bool had_core;		    /* nearly all runs of both had the same whole core */
+	/* What was added to the interval because they were measured one after the other; the parts
+	 * of it that come from the machine, and from the levels and the drift of either result. */
+	struct resolution resolution;
+	struct resolution of_machine;
+	struct resolution of_levels;
+	bool is_disturbed; /* in most runs of either result */
+	/* Set by repeats_apply() (judge/report/repeats.h). */
+	struct learnt learnt;
+	struct fleet_change fleet; /* set when machines are compared; else its n_machines are 0 */
+	size_t n_old_results;	   /* 0 when there is one result of each */
+	size_t n_new_results;
+	/* The runs and values of old and of new, in all results together. */
+	size_t n_runs[2];
+	size_t n_values[2];
+	/* 0 when they were not compared in pairs; then `signs` is not set. */
+	size_t n_pairs;
+	double p;	/* of the test that decides; NAN when it cannot be computed */
+	double least_p; /* the smallest p that so many runs can reach */
+	/* For information, they decide nothing: */
+	struct mann_whitney ranks;
+	struct signed_rank signs; /* the test of the logarithms of the pairs' ratios */
+	struct welch welch;	  /* all NAN when it cannot be computed */
+
+	/* Set by comparison_settle(): */
+	double adjusted_p; /* corrected p */
+	enum verdict verdict;
+
+	/* Set by control_apply() (judge/report/control.h), where the ratios to a control are
+	 * compared: new / old of the control itself, by how many times as much, as logarithms, the
+	 * program is taken to have changed for the same reason, and the rounds of each side. 0
+	 * otherwise.
+	 */
+	double control_ratio;
+	double control_slope;
+	size_t n_rounds[2];
+
+	char *unclear;		     /* why nothing can be concluded; NULL otherwise */
+	bool is_unclear_by_settling; /* `unclear` was set by comparison_settle() */
+	bool is_unresolved;	     /* it is unclear because of the resolution alone */
+	bool is_carried;	     /* it is unclear because of a carry-over alone */
+	/* What was measured differently: machines, options and tools, one text for each:
+	 * "quiesce_governor: powersave -> performance". */
+	char **differences;
+	size_t n_differences;
+	/* What `bench-report check` objects to in either result, "old: the values jump: ...";
+	 * nothing for pairs, whose runs shared the machine. */
+	char **objections;
+	size_t n_objections;
+};
+
+void comparison_free(struct comparison *comparison);
+DEFINE_CLEANUP(comparison, comparison_free);
+
+/* Of a shift of logarithms. */
+struct ratio ratio_of_shift(const struct shift *shift);
+/* The change with an interval that is as certain as 1 - level, where `ratio` has one at
+ * SIGNIFICANCE (judge/stats/multiple.h). */
+struct ratio comparison_interval_at(const struct comparison *comparison, double level);
+/* The two-sided p of the hypothesis that the change is this one, or beyond it by no more than the
+ * resolution, and not a larger one; 1 where the estimate is not larger. */
+double comparison_p_above(const struct comparison *comparison, double ratio);
+/*
+ * Takes what was learnt of the machine for what is known of it: sittings vary by `deviation`, as a
+ * logarithm, which has df degrees of freedom. Two of them differ by sqrt(2) times that, and their
+ * runs' own error comes on top: half the interval is hypot(z * error of the runs, t * sqrt(2) *
+ * deviation), and never less than that of the runs' test. An interval of that form holds the truth
+ * at least as often as each part does by itself (S. K.
+ * Banerjee, Sankhya 22, 1960).
+ * The comparison must have a test with an interval.
+ */
+void comparison_learn(struct comparison *comparison, double deviation, double df);
+
+/*
+ * Whether the difference of their page faults may be all of the change: two files that are byte for
+ * byte the same lie in the page cache in pieces of other sizes when one was linked and the other
+ * copied, and a program takes a fault for each piece. On a shared virtual machine such a fault took
+ * 7 to 9 us.
+ */
+#define COMPARISON_SLOWEST_FAULT 20e-6 /* seconds */
+bool comparison_may_be_faults(const struct comparison *comparison);
+
+/* Whether repeats told how the sittings of the machine vary. */
+bool comparison_is_learnt(const struct comparison *comparison);
+/* False for bytes, counts and metrics, which are not faster or slower, but less or more. */
+bool comparison_is_of_speed(const struct comparison *comparison);
+/* Whether machines were counted, and not runs or results. */
+bool comparison_is_of_machines(const struct comparison *comparison);
+/* Whether several results of each were counted. */
+bool comparison_is_of_results(const struct comparison *comparison);
+/* The geometric mean of the ratios, without those that are not known; NAN when no ratio is known.
+ * *ret_n: the number of known ratios. */
+double comparison_geometric_mean(struct comparison *const *comparisons, size_t n, size_t *ret_n);
+/* "faster", "slower", "same", "unclear"; "in sequence", "in turn", "results by turns", "results in
+ * sequence", "within machines", "between machines": the words used in JSON. */
+const char *comparison_verdict_name(enum verdict verdict);
+const char *comparison_design_name(enum comparison_design design);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Is a new program slower than an old one by a margin of PCT per cent? The two are run in pairs
+ * until that is settled (runpinned --decide PCT).
+ *
+ * Two claims are tested after every pair, each by the signs of log(new / old) - log(bound), where
+ * each claim has its own bound (judge/stats/evalue.h):
+ *
+ *	slower		the ratio is more often above 1 + PCT/2 % than below: "slower by more than
+ *			PCT/2 %"
+ *	not slower	it is more often below 1 + PCT % than above: "not slower by PCT %"
+ *
+ * Between the two bounds lies a zone of indifference, where either claim is true. Without it, a
+ * program that is slower by exactly PCT per cent would never be settled. The claim whose e-value
+ * reaches the wanted one first is the verdict. With a wanted e-value of 100 a false claim is made
+ * in at most 1 % of all measurements, however often one looks. When several comparisons are made
+ * together, each wants 100 times their number, so that a false claim in any of them is made in at
+ * most 1 % of all measurements.
+ *
+ * For information, the same two claims are tested for a faster new program.
+ *
+ * Pairs cannot tell a program that is slower from one that is slowed down by what the old program
+ * leaves behind (carryover.h), because it mostly runs after that one. So who claims that a program
+ * is slower looks at each of the two alone as well, and makes more pairs where that is not enough
+ * to be sure.
+ */
+#ifndef QUIESCE_JUDGE_REPORT_DECISION_H
+#define QUIESCE_JUDGE_REPORT_DECISION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/facts.h"
+#include "judge/report/carryover.h"
+
+/* What PCT may be. */
+#define DECISION_PERCENT_MIN 0.01
+#define DECISION_PERCENT_MAX 50
+
+enum decision_verdict {
+	DECISION_NOT_SETTLED,
+	DECISION_SLOWER,
+	DECISION_NOT_SLOWER,
+};
+
+/* A claim about the sign of log(new / old) - bound. */
+struct claim {
+	size_t n_for;	 /* pairs whose sign speaks for the claim */
+	size_t n_signed; /* pairs that have a sign: those at the bound itself have none */
+	double e;	 /* the largest e-value so far */
+};
+
+struct decision {
+	double percent; /* the margin */
+	double wanted;	/* the e-value that settles a claim */
+	struct claim slower;
+	struct claim not_slower;
+	struct claim faster;	 /* by more than half the margin */
+	struct claim not_faster; /* by the margin */
+	size_t n_pairs;
+	enum decision_verdict verdict;
+	size_t settled_after; /* pairs; 0 when it is not settled */
+
+	/* Set by decision_estimate(): the median of the pairs' ratios, and an interval that holds
+	 * it with 98 % certainty whenever the runs ended: all ratios that neither side refutes with
+	 * the wanted e-value. So the interval agrees with a verdict that ended the runs. low and
+	 * high are NAN where there are too few pairs. */
+	double ratio;
+	double low;
+	double high;
+
+	/* Whether each of the two shows alone, too, that the new one is slower. */
+	enum {
+		DECISION_ALONE_OPEN,
+		DECISION_ALONE_SLOWER,
+		DECISION_ALONE_OTHERWISE,
+	} of_alone;
+	size_t next_look; /* at each alone: after so many pairs */
+	/* Set by decision_conclude(): NEW / OLD of each alone, where that is why "slower" is not
+	 * settled; 0 where too few runs follow one of the same program; else NAN. */
+	double alone;
+
+	/* Set by decision_conclude(): how long a run takes after one of the new program, in
+	 * proportion to one after the old one, where that may be why it was settled; else NAN. */
+	double carried;
+};
+
+/* `n_together`: how many comparisons are made together. */
+void decision_begin(struct decision *decision, double percent, size_t n_together);
+/* How many pairs a verdict takes if all of them speak for the same claim. */
+size_t decision_least_pairs(size_t n_together);
+/* Takes the next pair of values. A pair whose ratio is not a number above 0 counts for neither
+ * claim. */
+void decision_add(struct decision *decision, double old, double new);
+/* Fills ratio, low and high from all pairs. -ENOMEM. */
+int decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
+
+/* Whether the verdict says "slower", and it is time to look at each of the two alone. */
+bool decision_wants_look(const struct decision *decision);
+/* That look, after decision_estimate(). */
+void decision_look(struct decision *decision, const struct carryover *carryover);
+/* Whether more pairs would add nothing. */
+bool decision_is_settled(const struct decision *decision);
+/* After decision_estimate() of all pairs: a verdict is none where it may come from a carry-over, or
+ * where each of the two alone does not show it. */
+void decision_conclude(struct decision *decision, const struct carryover *carryover);
+
+/* Metadata of the new program's benchmark, quiesce_decide_... */
+void decision_write(const struct decision *decision, struct facts *facts);
+/* Reads back what decision_text() needs. -ENOENT when these are not the metadata of a decision. The
+ * metadata of values that the program measured itself are none, because the decision was about
+ * whole runs. */
+int decision_read(const struct facts *facts, struct decision *ret);
+/* "slower", "not slower", "not settled". */
+const char *decision_verdict_name(enum decision_verdict verdict);
+/* "slower by more than 1 %: +2.9 % (+1.1 % .. +4.6 %), settled after 18 pairs", malloc'd. */
+char *decision_text(const struct decision *decision);
+
+#endif

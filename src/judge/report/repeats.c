@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/text.h"
+#include "judge/report/differences.h"
+#include "judge/report/fleet.h"
+#include "judge/report/repeats.h"
+#include "judge/result/metadata.h"
+#include "judge/stats/level.h"
+#include "judge/stats/stats.h"
+
+enum {
+	MINUTE = 60,
+	HOUR = 60 * MINUTE,
+	DAY = 24 * HOUR,
+};
+
+/* One sitting that may count. */
+struct repeat {
+	int64_t date;
+	double level; /* the median of its runs, as a logarithm */
+	size_t n;     /* its runs */
+	size_t program;
+};
+
+/* The repeats of one benchmark. */
+struct found {
+	struct repeat *items;
+	size_t n;
+	char **programs; /* differences_describe_program() */
+	size_t n_programs;
+};
+
+static void found_clear(struct found *found)
+{
+	for (size_t i = 0; i < found->n_programs; i++)
+		free(found->programs[i]);
+	free(found->programs);
+	free(found->items);
+}
+
+void repeats_clear(struct repeats *repeats)
+{
+	for (size_t i = 0; i < repeats->n_remarks; i++)
+		free(repeats->remarks[i]);
+	free(repeats->remarks);
+}
+
+/* Takes ownership of the text. */
+static int add_remark(struct repeats *repeats, char *text)
+{
+	char **more;
+
+	for (size_t i = 0; i < repeats->n_remarks; i++) {
+		if (strcmp(repeats->remarks[i], text) == 0) {
+			free(text);
+			return 0;
+		}
+	}
+	more = reallocarray(repeats->remarks, repeats->n_remarks + 1, sizeof(*more));
+	if (!more) {
+		free(text);
+		return -ENOMEM;
+	}
+	repeats->remarks = more;
+	more[repeats->n_remarks++] = text;
+	return 0;
+}
+
+/* --- Which sittings count --- */
+
+static int find_program(struct found *found, const struct benchmark *benchmark, size_t *ret)
+{
+	_cleanup_free_ char *program = NULL;
+	char **more;
+	int r = differences_describe_program(benchmark, &program);
+
+	if (r < 0)
+		return r;
+	for (*ret = 0; *ret < found->n_programs; ++*ret)
+		if (strcmp(found->programs[*ret], program) == 0)
+			return 0;
+	more = reallocarray(found->programs, found->n_programs + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	found->programs = more;
+	more[found->n_programs++] = TAKE_PTR(program);
+	return 0;
+}
+
+static int add_repeat(struct found *found, const struct repeat *repeat)
+{
+	struct repeat *more = reallocarray(found->items, found->n + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	found->items = more;
+	more[found->n++] = *repeat;
+	return 0;
+}
+
+/*
+ * Adds all sittings of a result that have dates and values above 0. The runs of a benchmark with a
+ * single run are its values, which are of one sitting.
+ */
+static int add_sittings(struct found *found, const struct benchmark *b, size_t program)
+{
+	_cleanup_free_ double *units = NULL;
+	size_t n, run = 0, at = 0;
+	int r;
+
+	if (!b->has_dates)
+		return 0;
+	r = benchmark_units(b, &units, &n);
+	for (size_t i = 0; r >= 0 && i < fleet_count_sittings(b); i++) {
+		struct repeat repeat = { .date = INT64_MAX, .program = program };
+		struct fleet_sitting sitting;
+		size_t end = fleet_describe_sitting(b, i, &sitting), first = at;
+
+		for (; run < end; run++) {
+			const struct sample *sample = &b->series->samples[run];
+
+			if (sample->warmup)
+				continue;
+			at++;
+			if (sample->start_ns >= 0)
+				repeat.date = MIN(repeat.date,
+					b->first_date + sample->start_ns / NSEC_PER_SEC);
+		}
+		if (at > first && !benchmark_units_are_runs(b))
+			at = n;
+		repeat.n = at - first;
+		if (repeat.n == 0 || repeat.date == INT64_MAX)
+			continue;
+		stats_sort(units + first, repeat.n);
+		if (!(units[first] > 0))
+			continue;
+		repeat.level = log(stats_median(units + first, repeat.n));
+		r = add_repeat(found, &repeat);
+	}
+	return r == -ENODATA ? 0 : r;
+}
+
+static bool is_among(const struct repeat *repeat, const struct repeat *items, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (items[i].date == repeat->date && items[i].n == repeat->n &&
+			items[i].level == repeat->level)
+			return true;
+	}
+	return false;
+}
+
+/* Why no sitting of a result counts; NULL in *ret where it may. */
+static int explain_other(const struct comparison *c, const struct benchmark *result, char **ret)
+{
+	_cleanup_(comparison) struct comparison *both = calloc(1, sizeof(*both));
+	const char *difference, *lost;
+	int r;
+
+	*ret = NULL;
+	if (!both)
+		return -ENOMEM;
+	if (result->unit != c->old->unit)
+		return text_format(ret, "is in %ss", unit_name(result->unit));
+	r = differences_find(both, c->old, result);
+	if (r < 0)
+		return r;
+	difference = differences_find_other(both);
+	if (difference)
+		return text_format(ret, "was measured differently, %s", difference);
+	/* What differs between the runs of a merged result holds for none of them. */
+	lost = fleet_count_sittings(result) > 1 ? differences_find_lost(c->old, result) : NULL;
+	if (lost)
+		return text_format(ret, "does not tell %s for all of its sittings", lost);
+	if (!result->has_dates)
+		return text_format(ret, "does not tell when it was measured");
+	return 0;
+}
+
+static int add_result(struct repeats *repeats, const struct comparison *c, const char *name,
+	const struct benchmark *result, const struct found *judged, struct found *found)
+{
+	size_t first = found->n, n = first, program, n_added, n_other = 0;
+	char *text, *why;
+	int r = explain_other(c, result, &why);
+
+	if (r >= 0 && why) {
+		r = text_format(&text, "%s does not count: it %s", name, why);
+		free(why);
+		return r < 0 ? r : add_remark(repeats, text);
+	}
+	if (r >= 0)
+		r = find_program(found, result, &program);
+	if (r >= 0)
+		r = add_sittings(found, result, program);
+	if (r < 0)
+		return r;
+	n_added = found->n - first;
+	for (size_t i = first; i < found->n; i++) {
+		const struct repeat repeat = found->items[i];
+
+		if (is_among(&repeat, judged->items, judged->n))
+			continue;
+		n_other++;
+		if (!is_among(&repeat, found->items, n))
+			found->items[n++] = repeat;
+	}
+	found->n = n;
+	if (n_added == 0 || n_other > 0)
+		return 0;
+	r = text_format(&text, "%s does not count: it is what is judged", name);
+	return r < 0 ? r : add_remark(repeats, text);
+}
+
+static int compare_dates(const void *a, const void *b)
+{
+	const struct repeat *x = a, *y = b;
+
+	if (x->date != y->date)
+		return x->date < y->date ? -1 : 1;
+	return (x->level > y->level) - (x->level < y->level);
+}
+
+static char *describe_time(int64_t seconds)
+{
+	char *text;
+	int r;
+
+	if (seconds >= 2 * DAY)
+		r = text_format(&text, "%.0f days", (double)seconds / DAY);
+	else if (seconds >= 2 * HOUR)
+		r = text_format(&text, "%.0f hours", (double)seconds / HOUR);
+	else if (seconds >= 2 * MINUTE)
+		r = text_format(&text, "%.0f minutes", (double)seconds / MINUTE);
+	else
+		r = text_format(&text, "%lld s", (long long)seconds);
+	return r < 0 ? NULL : text;
+}
+
+/* How far apart sittings have to begin to tell something of OLD and NEW: half as far as these, for
+ * not even each night's begins in the same second. */
+static int64_t find_least_distance(const struct comparison *c)
+{
+	int64_t distance;
+
+	if (comparison_is_of_results(c) || !c->old->has_dates || !c->new->has_dates)
+		return DAY / 2;
+	distance = c->new->first_date - c->old->first_date;
+	return MIN(distance < 0 ? -distance : distance, (int64_t)DAY) / 2;
+}
+
+/* Leaves out sittings that follow another one too soon. */
+static int thin_out(struct repeats *repeats, const struct comparison *c, struct found *found)
+{
+	int64_t least = find_least_distance(c);
+	size_t n = 0, n_near = 0;
+	_cleanup_free_ char *time = describe_time(least);
+	char *text;
+	int r;
+
+	if (!time)
+		return -ENOMEM;
+	if (found->n > 0)
+		qsort(found->items, found->n, sizeof(*found->items), compare_dates);
+	for (size_t i = 0; i < found->n; i++) {
+		if (n > 0 && found->items[i].date - found->items[n - 1].date < least)
+			n_near++;
+		else
+			found->items[n++] = found->items[i];
+	}
+	found->n = n;
+	if (n_near == 0)
+		return 0;
+	r = text_format(&text,
+		"%zu sitting%s not count: %s began less than %s after another one, "
+		"and what is compared is farther apart",
+		n_near, n_near == 1 ? " does" : "s do", n_near == 1 ? "it" : "they", time);
+	return r < 0 ? r : add_remark(repeats, text);
+}
+
+/* --- What they tell --- */
+
+/* The programs that have a sitting. */
+static size_t count_programs(const struct found *found)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < found->n_programs; k++) {
+		size_t i = 0;
+
+		while (i < found->n && found->items[i].program != k)
+			i++;
+		n += i < found->n;
+	}
+	return n;
+}
+
+/* The sum of squares within programs. The levels become deviations from the mean of their program.
+ */
+static double find_squares(struct found *found)
+{
+	double squares = 0;
+
+	for (size_t k = 0; k < found->n_programs; k++) {
+		double mean = 0;
+		size_t n = 0;
+
+		for (size_t i = 0; i < found->n; i++)
+			if (found->items[i].program == k)
+				mean += (found->items[i].level - mean) / (double)++n;
+		for (size_t i = 0; i < found->n; i++) {
+			if (found->items[i].program != k)
+				continue;
+			found->items[i].level -= mean;
+			squares += found->items[i].level * found->items[i].level;
+		}
+	}
+	return squares;
+}
+
+/* Says where the level of the repeats changes, as that of a program does that was changed. */
+static int find_steps(struct learnt *learnt, const struct found *found, size_t n_together)
+{
+	_cleanup_free_ double *values = calloc(found->n, sizeof(*values));
+	_cleanup_(levels) struct levels *levels = NULL;
+	char change[UNITS_TEXT_SIZE], date[BENCHMARK_DATE_SIZE];
+	const struct level *last;
+	int r;
+
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < found->n; i++)
+		values[i] = found->items[i].level;
+	learnt->is_steady_known = found->n >= levels_changes_needed(n_together);
+	r = levels_find_changes(values, found->n, n_together, &levels);
+	if (r < 0 || levels->n < 2)
+		return r;
+	last = &levels->items[levels->n - 1];
+	units_format_change(expm1(last->median - last[-1].median), change);
+	(void)benchmark_format_date(found->items[last->first].date, date);
+	return text_format(&learnt->steps, "%s from %.10s on", change, date);
+}
+
+static int describe(struct learnt *learnt)
+{
+	_cleanup_free_ char *time = describe_time(learnt->seconds);
+	_cleanup_text_ struct text t = { 0 };
+
+	if (!time)
+		return -ENOMEM;
+	text_appendf(&t, "this machine, by %zu repeats", learnt->n);
+	if (learnt->n_programs > 1)
+		text_appendf(&t, " of %zu programs", learnt->n_programs);
+	text_appendf(&t, " over %s,", time);
+	learnt->why = text_steal(&t);
+	return learnt->why ? 0 : -ENOMEM;
+}
+
+static int learn(struct repeats *repeats, struct comparison *c, struct found *found)
+{
+	struct learnt *learnt = &c->learnt;
+	size_t n_programs = count_programs(found), n_means = n_programs;
+	double df;
+	char *text;
+	int r;
+
+	if (found->n < 2) {
+		r = text_format(&text, "nothing is learnt for %s: %s sitting of it counts%s",
+			c->old->name, found->n == 0 ? "no" : "one",
+			found->n == 0 ? "" : ", and it takes two");
+		return r < 0 ? r : add_remark(repeats, text);
+	}
+	if (n_programs == found->n) {
+		for (size_t i = 0; i < found->n; i++)
+			found->items[i].program = 0;
+		n_means = 1;
+	}
+	df = (double)(found->n - n_means);
+	learnt->n = found->n;
+	learnt->n_programs = n_programs;
+	learnt->deviation = sqrt(find_squares(found) / df);
+	learnt->seconds = found->items[found->n - 1].date - found->items[0].date;
+	r = describe(learnt);
+	if (r >= 0)
+		r = find_steps(learnt, found, repeats->n_together);
+	if (r < 0)
+		return r;
+	comparison_learn(c, learnt->deviation, df);
+	/* Levels within OLD or NEW may say more. */
+	if (!c->resolution.why || c->resolution.share < expm1(c->resolution.deviation))
+		c->resolution.why = learnt->why;
+	return 0;
+}
+
+/* Why what the machine does is not learnt from repeats; NULL where it may be. */
+static const char *explain_unlearnt(const struct comparison *c)
+{
+	if (differences_find_other(c))
+		return "the two were measured differently";
+	if (c->is_disturbed)
+		return "runs of it were mostly disturbed";
+	return NULL;
+}
+
+int repeats_apply(struct repeats *repeats, struct comparison *comparison,
+	const struct benchmark *const *judged, size_t n_judged)
+{
+	struct comparison *c = comparison;
+	struct found found = { 0 }, own = { 0 };
+	const char *why;
+	char *text;
+	int r = 0;
+
+	if (repeats->n == 0 ||
+		(c->design != COMPARED_IN_SEQUENCE && c->design != COMPARED_RESULTS_IN_SEQUENCE))
+		return 0;
+	repeats->n_asked++;
+	/* Without a resolution of the machine, there is nothing to learn. */
+	if (!c->test || isnan(c->ratio.low) || !(c->of_machine.share > 0))
+		return 0;
+	why = explain_unlearnt(c);
+	if (why) {
+		r = text_format(&text, "nothing is learnt for %s: %s", c->old->name, why);
+		return r < 0 ? r : add_remark(repeats, text);
+	}
+	for (size_t i = 0; r >= 0 && i < n_judged; i++)
+		r = add_sittings(&own, judged[i], 0);
+	for (size_t i = 0; r >= 0 && i < repeats->n; i++) {
+		const struct benchmark *b = suite_find(repeats->suites[i], c->old->name);
+
+		if (b && b->n_values > 0)
+			r = add_result(repeats, c, repeats->names[i], b, &own, &found);
+	}
+	if (r >= 0)
+		r = thin_out(repeats, c, &found);
+	if (r >= 0)
+		r = learn(repeats, c, &found);
+	found_clear(&found);
+	found_clear(&own);
+	return r;
+}

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/text.h"
+#include "judge/report/summary.h"
+#include "judge/result/metadata.h"
+#include "judge/result/metric.h"
+#include "judge/stats/histogram.h"
+
+enum {
+	WIDTH_MAX = 100, /* longer bars do not show more */
+	HISTOGRAM_MIN = 5,
+};
+
+/* Appends a line with a figure and a text that explains it, or a second figure. */
+static void append_row(struct text *t, const char *label, const char *figure, const char *format,
+	...) _printf_(4, 5);
+
+static void append_row(
+	struct text *t, const char *label, const char *figure, const char *format, ...)
+{
+	char beside[3 * UNITS_TEXT_SIZE];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(beside, sizeof(beside), format, ap);
+	va_end(ap);
+	text_appendf(t, "  %-10s %12s    %s\n", label, figure, beside);
+}
+
+int summary_find_whole_core(
+	const struct benchmark *benchmark, double *ret_median, size_t *ret_whole, size_t *ret_known)
+{
+	const struct series *series = benchmark->series;
+	_cleanup_free_ double *units = NULL;
+	size_t n, unit = 0, n_whole = 0, n_known = 0;
+	int r;
+
+	if (!series->with_evidence || !benchmark_units_are_runs(benchmark) ||
+		!benchmark_is_of_time(benchmark))
+		return -ENODATA;
+	r = benchmark_units(benchmark, &units, &n);
+	if (r < 0)
+		return r;
+	for (size_t run = 0; run < series->n_samples; run++) {
+		size_t first, n_values = 1;
+
+		if (benchmark->runs)
+			benchmark_run_values(benchmark, run, &first, &n_values);
+		if (series->samples[run].warmup || n_values == 0 || unit == n)
+			continue;
+		if (isfinite(evidence_core_share(&series->evidence[run]))) {
+			n_known++;
+			if (!evidence_is_shared(&series->evidence[run]))
+				units[n_whole++] = units[unit];
+		}
+		unit++;
+	}
+	if (n_known == 0)
+		return -ENODATA;
+	stats_sort(units, n_whole);
+	*ret_median = n_whole > 0 ? stats_median(units, n_whole) : NAN;
+	*ret_whole = n_whole;
+	*ret_known = n_known;
+	return 0;
+}
+
+/* Whether earlier measurements tell what a whole core does. These runs alone cannot tell, because
+ * they may all have had the same neighbour. */
+static bool is_whole_core_known(const struct benchmark *benchmark)
+{
+	const char *from = facts_find_string(&benchmark->metadata, METADATA_WHOLE_CORE_FROM);
+
+	return from && strcmp(from, METADATA_WHOLE_CORE_KNOWN) == 0;
+}
+
+static void append_whole_core(
+	struct text *t, const struct benchmark *benchmark, const struct scale *scale)
+{
+	char figure[UNITS_TEXT_SIZE];
+	size_t n_whole, n_known;
+	double median;
+	int r = summary_find_whole_core(benchmark, &median, &n_whole, &n_known);
+
+	if (r < 0) {
+		t->failed |= r != -ENODATA;
+		return;
+	}
+	append_row(t, "whole core", n_whole > 0 ? scale_format(*scale, median, figure) : "unknown",
+		"%zu of %zu runs had the core to themselves%s", n_whole, n_known,
+		is_whole_core_known(benchmark) ? "" : ", it seems");
+}
+
+/* How many of the runs that count left their CPUs. */
+static size_t count_elsewhere(const struct series *series)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++)
+		n += !series->samples[i].warmup && series->evidence[i].elsewhere > 0;
+	return n;
+}
+
+static void append_elsewhere(struct text *t, const struct benchmark *benchmark)
+{
+	size_t n = count_elsewhere(benchmark->series);
+	char figure[32];
+
+	if (n == 0)
+		return;
+	snprintf(figure, sizeof(figure), "%zu run%s", n, n == 1 ? "" : "s");
+	append_row(t, "elsewhere", figure, "left the CPUs, whose evidence is not known of them");
+}
+
+static void append_fleet(struct text *t, const struct nested *nested, const struct scale *scale)
+{
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+
+	scale_format_bare(*scale, exp(nested->low), low);
+	scale_format(*scale, exp(nested->high), high);
+	text_appendf(t, "  %-10s %s .. %s    holds such machines' mean with 95 %% certainty\n",
+		"interval", low, high);
+	fleet_append_rows(t, nested, NULL);
+}
+
+/* The interval holds the median of the runs, which is named where it is not shown already. */
+static void append_interval(struct text *t, const struct analysis *analysis, struct scale scale)
+{
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+	char all[UNITS_TEXT_SIZE], runs[UNITS_TEXT_SIZE];
+
+	scale_format_bare(scale, analysis->stats.interval_low, low);
+	scale_format(scale, analysis->stats.interval_high, high);
+	scale_format(scale, analysis->stats.median, all);
+	scale_format(scale, analysis->unit_median, runs);
+	text_appendf(t, "  %-10s %s .. %s    holds the ", "interval", low, high);
+	if (strcmp(all, runs) == 0)
+		text_append(t, "median");
+	else
+		text_appendf(t, "runs' median, %s,", runs);
+	text_append(t, " with 95 % certainty\n");
+}
+
+/* The least that a run takes. Compared with long runs it is so short that it has its own
+ * scale. */
+static void append_overhead(struct text *t, const struct summary_input *input,
+	const struct scale *scale, const char *name, double value, const char *what)
+{
+	char figure[UNITS_TEXT_SIZE];
+
+	if (!isfinite(value))
+		return;
+	scale_format(scale_shows(*scale, value) ? *scale
+						: scale_choose_unit(input->benchmark->unit, value),
+		value, figure);
+	append_row(t, name, figure, "%s, measured the same way", what);
+}
+
+/* The median of those that are known; NAN without one. Keeps the order. */
+static double find_known_median(const double *values, size_t n, double *scratch)
+{
+	size_t n_known = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(values[i]))
+			scratch[n_known++] = values[i];
+	stats_sort(scratch, n_known);
+	return n_known > 0 ? stats_median(scratch, n_known) : NAN;
+}
+
+int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *ret)
+{
+	const struct facts *metadata = &benchmark->metadata;
+	const struct series *series = benchmark->series;
+	_cleanup_free_ double *values =
+		calloc(MAX(series->n_samples, (size_t)1) * 3, sizeof(*values));
+	double *sum = values, *part = values + series->n_samples;
+	double *scratch = part + series->n_samples;
+	size_t n;
+
+	if (!values)
+		return -ENOMEM;
+	if (benchmark->metric || benchmark_is_by_program(benchmark) ||
+		!benchmark_units_are_runs(benchmark) || !benchmark_is_of_time(benchmark))
+		return -ENODATA;
+	*ret = (struct summary_usage){
+		.floor_user_cpu = facts_find_real(metadata, "quiesce_floor_user_cpu"),
+		.floor_system_cpu = facts_find_real(metadata, "quiesce_floor_system_cpu"),
+		.floor_max_rss = facts_find_real(metadata, "quiesce_floor_max_rss"),
+	};
+	n = series_metric(series, "user_cpu", sum);
+	ret->user_cpu = find_known_median(sum, n, scratch);
+	(void)series_metric(series, "system_cpu", part);
+	ret->system_cpu = find_known_median(part, n, scratch);
+	for (size_t i = 0; i < n; i++)
+		sum[i] += part[i];
+	ret->cpu = find_known_median(sum, n, scratch);
+	(void)series_metric(series, "reader_cpu", part);
+	ret->reader_cpu = find_known_median(part, n, scratch);
+	(void)series_metric(series, "max_rss", part);
+	ret->max_rss = find_known_median(part, n, scratch);
+	return 0;
+}
+
+/* "; an empty program 350 us" behind a figure, and "" where that is not known. */
+static const char *format_floor(enum unit unit, double floor, char *buf, size_t size)
+{
+	char figure[UNITS_TEXT_SIZE];
+
+	buf[0] = '\0';
+	if (isfinite(floor))
+		snprintf(buf, size, "; an empty program %s",
+			scale_format(scale_choose_unit(unit, floor), floor, figure));
+	return buf;
+}
+
+static void append_usage(struct text *t, const struct benchmark *benchmark)
+{
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
+	char floor[UNITS_TEXT_SIZE + 32];
+	enum unit unit = benchmark->unit;
+	struct summary_usage usage;
+	struct scale scale;
+	int r = summary_find_usage(benchmark, &usage);
+
+	if (r < 0) {
+		t->failed |= r != -ENODATA;
+		return;
+	}
+	scale = scale_choose_unit(unit, usage.cpu);
+	if (isfinite(usage.cpu))
+		append_row(t, "CPU time", scale_format(scale, usage.cpu, a), "user %s, system %s%s",
+			scale_format(scale, usage.user_cpu, b),
+			scale_format(scale, usage.system_cpu, c),
+			format_floor(unit, usage.floor_user_cpu + usage.floor_system_cpu, floor,
+				sizeof(floor)));
+	if (isfinite(usage.reader_cpu))
+		append_row(t, "reader",
+			scale_format(
+				scale_choose_unit(unit, usage.reader_cpu), usage.reader_cpu, a),
+			"of CPU time more, to read the output on the same CPU");
+	if (isfinite(usage.max_rss))
+		append_row(t, "memory",
+			scale_format(scale_choose_unit(UNIT_BYTE, usage.max_rss), usage.max_rss, a),
+			"of its largest process%s",
+			format_floor(UNIT_BYTE, usage.floor_max_rss, floor, sizeof(floor)));
+}
+
+static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
+{
+	struct scale scale = scale_refine(
+		scale_choose_unit(input->benchmark->unit, s->median > 0 ? s->median : s->max), 1);
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+
+	scale = scale_resolve(scale, s->mad > 0 ? s->mad : s->stdev);
+	if (s->n == 1) {
+		append_row(t, "value", scale_format(scale, s->median, a),
+			"one run tells nothing of the next");
+	} else {
+		append_row(t, "median", scale_format(scale, s->median, a), "MAD    %12s",
+			scale_format(scale, s->mad, b));
+		append_row(t, "mean", scale_format(scale, s->mean, a), "stdev  %12s",
+			scale_format(scale, s->stdev, b));
+		append_row(t, "min", scale_format(scale, s->min, a), "%s of the median",
+			units_format_difference(s->min, s->median, b));
+		append_row(t, "max", scale_format(scale, s->max, a), "%s of the median",
+			units_format_difference(s->max, s->median, b));
+		append_row(t, "max - min", scale_format(scale, s->max - s->min, a),
+			"%s of the mean", units_format_percent(s->spread, b));
+	}
+	if (s->has_interval)
+		append_interval(t, input->analysis, scale);
+	else if (input->analysis->fleet.n_groups > 0)
+		append_fleet(t, &input->analysis->fleet, &scale);
+	else if (s->n > 1 && !benchmark_units_are_runs(input->benchmark))
+		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
+			"interval");
+	append_whole_core(t, input->benchmark, &scale);
+	append_elsewhere(t, input->benchmark);
+	append_overhead(t, input, &scale, "floor", input->floor, "an empty program");
+	append_overhead(
+		t, input, &scale, "shell", input->shell_seconds, "the shell with nothing to do");
+	append_usage(t, input->benchmark);
+}
+
+/* Formats a count with its digits in groups of three: "12 345 678". */
+static void format_count(double count, char *buf, size_t size)
+{
+	char digits[32];
+	size_t n, at = 0;
+
+	n = (size_t)snprintf(digits, sizeof(digits), "%.0f", count);
+	for (size_t i = 0; i < n && at + 2 < size; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			buf[at++] = ' ';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+}
+
+int summary_count_event(const struct series *series, size_t event, struct stats *ret)
+{
+	_cleanup_free_ double *counts = calloc(MAX(series->n_samples, (size_t)1), sizeof(*counts));
+	size_t n = 0;
+
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		double count = series->counters[i * series->n_events + event];
+
+		if (!series->samples[i].warmup && isfinite(count))
+			counts[n++] = count;
+	}
+	return n > 0 ? stats_compute(counts, n, ret) : -ENODATA;
+}
+
+/* Appends the counts of each event of -e in the counted runs. */
+static int append_events(struct text *t, const struct series *series)
+{
+	if (series->n_events > 0)
+		text_appendf(t, "\n");
+	for (size_t event = 0; event < series->n_events; event++) {
+		char median[48], spread[UNITS_TEXT_SIZE];
+		struct stats stats;
+		int r = summary_count_event(series, event, &stats);
+
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0) {
+			text_appendf(
+				t, "  %-24s %16s\n", series->event_names[event], "not counted");
+			continue;
+		}
+		format_count(stats.median, median, sizeof(median));
+		units_format_percent(stats.median > 0 ? stats.mad / stats.median : 0, spread);
+		text_appendf(t, "  %-24s %16s    MAD %s of it\n", series->event_names[event],
+			median, spread);
+	}
+	return 0;
+}
+
+/* A file of another tool does not say how its values were measured. */
+const char *summary_clock_text(const struct benchmark *benchmark)
+{
+	const char *aggregate = facts_find_string(&benchmark->metadata, METADATA_AGGREGATE);
+	const char *stamps;
+
+	if (benchmark->metric)
+		return NULL;
+	if (aggregate)
+		return aggregate;
+	if (benchmark_is_by_program(benchmark))
+		return "measured inside, by libquiesce";
+	if (benchmark->runs && !facts_find(&benchmark->metadata, "quiesce_clock"))
+		return NULL;
+	if (benchmark->series->clock != WINDOW_KERNEL)
+		return "from before exec to after wait, stamped by runpinned";
+	stamps = facts_find_string(&benchmark->metadata, METADATA_STAMPS);
+	return stamps && strcmp(stamps, "corrected") == 0
+		? "from exec to exit, stamped by runpinned and corrected"
+		: "from exec to exit, stamped by the kernel";
+}
+
+int summary_find_waiting(const struct series *series, struct stats *ret)
+{
+	_cleanup_free_ double *shares = NULL;
+	size_t n = 0;
+
+	if (!series->with_evidence)
+		return -ENODATA;
+	shares = calloc(MAX(series->n_samples, (size_t)1), sizeof(*shares));
+	if (!shares)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		int64_t delay = weight_find_waited_ns(&series->evidence[i]);
+		int64_t ns = sample_window_ns(&series->samples[i]);
+
+		if (!series->samples[i].warmup && delay >= 0 && ns > 0)
+			shares[n++] = (double)delay / (double)ns;
+	}
+	return n > 0 ? stats_compute(shares, n, ret) : -ENODATA;
+}
+
+/* How long the runs waited for their CPU, if the line about disturbed runs does not say it. */
+static int append_waiting(struct text *t, const struct series *series)
+{
+	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
+	struct stats stats;
+	int r = summary_find_waiting(series, &stats);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || stats.max < WEIGHT_WORTH_SAYING)
+		return 0;
+	text_appendf(t, "waiting for the CPU took %s of a run, %s of the worst\n",
+		units_format_percent(stats.median, median), units_format_percent(stats.max, most));
+	return 0;
+}
+
+static bool had_records_in_all(const struct benchmark *benchmark)
+{
+	const char *evidence = facts_find_string(&benchmark->metadata, "quiesce_evidence");
+
+	return evidence && strcmp(evidence, "records") == 0;
+}
+
+/* What runs that do not count have told of a program with several tasks (runpinned(1), WAITING). */
+static void append_inspections(struct text *t, const struct benchmark *benchmark)
+{
+	const struct fact *tasks = facts_find(&benchmark->metadata, "quiesce_inspected_tasks");
+	const struct fact *switches =
+		facts_find(&benchmark->metadata, "quiesce_inspected_switches");
+	double waited = facts_find_real(&benchmark->metadata, "quiesce_inspected_waited");
+	double price = facts_find_real(&benchmark->metadata, "quiesce_inspected_price");
+	char percent[UNITS_TEXT_SIZE], longer[UNITS_TEXT_SIZE];
+
+	if (!tasks || tasks->type != FACT_INTEGER || tasks->integer < 2 || !switches ||
+		switches->type != FACT_INTEGER || !isfinite(waited))
+		return;
+	if (had_records_in_all(benchmark))
+		text_appendf(t, "all runs have records of %" PRId64 " tasks, %" PRId64 " switches",
+			tasks->integer, switches->integer);
+	else
+		text_appendf(t,
+			"inspections, which do not count: %" PRId64 " tasks, %" PRId64
+			" switches, waited %s",
+			tasks->integer, switches->integer, units_format_percent(waited, percent));
+	if (isfinite(price))
+		text_appendf(t, "; the records took %s more time",
+			units_format_percent(fmax(price, 0), longer));
+	text_append(t, "\n");
+}
+
+static void append_head(struct text *t, const struct summary_input *input)
+{
+	const struct benchmark *benchmark = input->benchmark;
+	_cleanup_free_ char *name = text_escape_control(benchmark->name);
+	size_t n_runs = benchmark_counted_runs(benchmark);
+	const char *clock = summary_clock_text(benchmark);
+
+	if (!name) {
+		t->failed = true;
+		return;
+	}
+	text_appendf(t, "%s: ", name);
+	if (benchmark->n_values != n_runs)
+		text_appendf(t, "%zu value%s in ", benchmark->n_values,
+			benchmark->n_values == 1 ? "" : "s");
+	text_appendf(t, "%zu run%s", n_runs, n_runs == 1 ? "" : "s");
+	if (input->cpus)
+		text_appendf(t, " %s CPU %s",
+			count_elsewhere(benchmark->series) > 0 ? "begun on" : "on", input->cpus);
+	if (clock)
+		text_appendf(t, ", %s", clock);
+	if (benchmark->metric)
+		text_appendf(t, ", %s of each", benchmark->metric);
+	text_append(t, "\n");
+}
+
+char *summary_render_head(const struct summary_input *input)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	append_head(&t, input);
+	return text_steal(&t);
+}
+
+static int append_histogram(struct text *t, const struct summary_input *input)
+{
+	_cleanup_(histogram) struct histogram *histogram = NULL;
+	_cleanup_free_ char *bars = NULL;
+	int r;
+
+	if (input->analysis->n < HISTOGRAM_MIN)
+		return 0;
+	r = histogram_new(input->analysis->sorted, input->analysis->n, 0, &histogram);
+	if (r < 0)
+		return r;
+	bars = histogram_render(
+		histogram, input->benchmark->unit, MIN(input->width, (int)WIDTH_MAX));
+	if (!bars)
+		return -ENOMEM;
+	text_appendf(t, "\n%s\n", bars);
+	return 0;
+}
+
+char *summary_render(const struct summary_input *input)
+{
+	const struct stability *stability = input->analysis->stability;
+	const struct series *series = input->benchmark->series;
+	_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
+	_cleanup_text_ struct text t = { 0 };
+
+	append_head(&t, input);
+	if (input->cpus_reason)
+		text_appendf(&t, "  chosen: %s\n", input->cpus_reason);
+	if (input->meanwhile)
+		text_appendf(&t, "  meanwhile there: %s\n", input->meanwhile);
+	append_figures(&t, input, &input->analysis->stats);
+	if (!disturbed || append_events(&t, series) < 0 || append_histogram(&t, input) < 0)
+		return NULL;
+	if (*disturbed)
+		text_appendf(&t, "%s\n", disturbed);
+	if (stability->disturbances.n_by[weight_bit(SAMPLE_PREEMPTED)] == 0 &&
+		append_waiting(&t, series) < 0)
+		return NULL;
+	if (benchmark_is_of_time(input->benchmark))
+		append_inspections(&t, input->benchmark);
+	for (size_t i = 0; i < stability->n_findings; i++) {
+		const struct finding *finding = &stability->findings[i];
+
+		if (finding->warning ? input->warnings : input->notes)
+			text_appendf(&t, "%s: %s\n", finding->warning ? "warning" : "note",
+				finding->text);
+	}
+	return text_steal(&t);
+}
+
+/* By the clock of the values; NAN when unknown. `what` is "floor" or "floor_shell". */
+static double read_floor(const struct benchmark *benchmark, const char *what)
+{
+	const char *clock = benchmark->series->clock == WINDOW_KERNEL ? "kernel" : "user";
+	char name[64];
+
+	snprintf(name, sizeof(name), "quiesce_%s_%s_before", what, clock);
+	return facts_find_real(&benchmark->metadata, name);
+}
+
+/* The empty program's figure of the metric. */
+static double read_metric_floor(const struct benchmark *benchmark)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "quiesce_floor_%s", benchmark->metric);
+	return facts_find_real(&benchmark->metadata, name);
+}
+
+void summary_fill(const struct benchmark *benchmark, struct summary_input *ret)
+{
+	ret->benchmark = benchmark;
+	ret->cpus = facts_find_string(&benchmark->metadata, "quiesce_cpus");
+	ret->cpus_reason = facts_find_string(&benchmark->metadata, "quiesce_cpus_reason");
+	ret->meanwhile = facts_find_string(&benchmark->metadata, "quiesce_meanwhile");
+	ret->floor =
+		benchmark->metric ? read_metric_floor(benchmark) : read_floor(benchmark, "floor");
+	ret->shell_seconds = benchmark->metric ? NAN : read_floor(benchmark, "floor_shell");
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The words for people that describe a comparison. */
+#ifndef QUIESCE_JUDGE_REPORT_WORDING_H
+#define QUIESCE_JUDGE_REPORT_WORDING_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+#include "judge/report/comparison.h"
+
+/* "faster", "no difference found", "unclear: the data are not stable (...)", malloc'd. */
+char *comparison_verdict_text(const struct comparison *comparison);
+/* ", where they differ" for a verdict of faster or slower although the change is 0 %, as most
+ * values are equal; "" elsewhere. */
+const char *comparison_where_text(const struct comparison *comparison);
+/* Appends " (of all compared: p = 0.07)" where no difference is found although the interval, which
+ * is of this comparison alone, does not hold 1; nothing elsewhere. */
+void comparison_append_correction(struct text *t, const struct comparison *comparison);
+/* "of each alone; the change is that of the pairs", where the ratio of the medians is on the other
+ * side of 1 than the change, which is the median of the ratios; "" elsewhere. */
+const char *comparison_median_remark(const struct comparison *comparison);
+/* What to do when a verdict is unclear because of how it was measured; NULL when the measurement is
+ * fine. */
+const char *comparison_remedy(const struct comparison *comparison);
+/* The figures and the verdict as some lines of text, malloc'd. The caller adds the title. */
+char *comparison_render(const struct comparison *comparison);
+/* "-3.7 %"; "-4.4 % .. -2.9 %", or "" when there is no interval; "-3.7 % (-4.4 % .. -2.9 %)", or
+ * the change alone. */
+#define COMPARISON_INTERVAL_SIZE (2 * UNITS_TEXT_SIZE + 8)
+#define COMPARISON_BOTH_SIZE (COMPARISON_INTERVAL_SIZE + UNITS_TEXT_SIZE + 8)
+const char *comparison_format_change(
+	const struct comparison *comparison, char buf[static UNITS_TEXT_SIZE]);
+const char *comparison_format_interval(
+	const struct comparison *comparison, char buf[static COMPARISON_INTERVAL_SIZE]);
+const char *comparison_format_both(
+	const struct comparison *comparison, char buf[static COMPARISON_BOTH_SIZE]);
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "judge/result/document.h"
+#include "judge/result/joining.h"
+#include "judge/result/metadata.h"
+
+/* How a part is going to be written. */
+struct plan {
+	const struct document_part *part;
+	struct facts metadata; /* of the new runs */
+	size_t target;	       /* benchmark that takes the runs, or SIZE_MAX for a new one */
+};
+
+struct plans {
+	struct plan *items;
+	size_t n;
+};
+
+static void plans_clear(struct plans *plans)
+{
+	for (size_t i = 0; plans->items && i < plans->n; i++)
+		facts_clear(&plans->items[i].metadata);
+	free(plans->items);
+}
+
+static inline void cleanup_plans(struct plans *plans)
+{
+	plans_clear(plans);
+}
+#define _cleanup_plans_ __attribute__((cleanup(cleanup_plans)))
+
+/* Refuses, before the first byte is written, a series that would make a file that pyperf does not
+ * load. */
+static int check_series(const struct series *series, const struct benchmark *inside)
+{
+	if (series->n_samples == 0 || (inside && inside->n_values == 0))
+		return -ENODATA;
+	for (size_t i = 0; inside && i < inside->n_values; i++)
+		if (!(inside->values[i] > 0))
+			return -EDOM;
+	for (size_t i = 0; !inside && i < series->n_samples; i++)
+		if (!(series_value(series, i) > 0))
+			return -EDOM;
+	return 0;
+}
+
+static int make_plans(const struct document_part *parts, size_t n, struct plans *ret)
+{
+	int r = 0;
+
+	ret->items = calloc(n, sizeof(struct plan));
+	ret->n = n;
+	if (!ret->items)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		struct plan *plan = &ret->items[i];
+		const struct series *series = parts[i].series;
+
+		*plan = (struct plan){ .part = &parts[i], .target = SIZE_MAX };
+		r = check_series(series, parts[i].inside);
+		if (r >= 0)
+			r = metadata_make(parts[i].metadata, &plan->metadata);
+		if (r < 0)
+			return r;
+		/* Values that the program measured itself have another clock (quiesce_stamps). */
+		if (!parts[i].inside)
+			facts_set_string(
+				&plan->metadata, METADATA_CLOCK, window_clock_name(series->clock));
+		if (plan->metadata.failed)
+			r = -ENOMEM;
+	}
+	return r;
+}
+
+static struct plan *find_plan(const struct plans *plans, size_t target)
+{
+	for (size_t i = 0; i < plans->n; i++)
+		if (plans->items[i].target == target)
+			return &plans->items[i];
+	return NULL;
+}
+
+static struct strand make_strand(const struct plan *plan)
+{
+	return (struct strand){
+		.series = plan->part->series,
+		.metadata = &plan->metadata,
+		.inside = plan->part->inside,
+	};
+}
+
+/* Writes a benchmark of the existing file, with the new runs behind its own if there are any. */
+static int write_existing(
+	struct emit *emit, const struct benchmark *existing, const struct plan *plan)
+{
+	struct strand strands[2] = { { .kept = existing->kept } };
+	struct joined joined = {
+		.strands = strands,
+		.n = 1,
+		.members = &existing->kept->members,
+	};
+	struct facts common = { 0 };
+	int r;
+
+	if (plan) {
+		strands[joined.n++] = make_strand(plan);
+		facts_copy(&common, &existing->metadata);
+		joined_reduce(&common, &plan->metadata);
+		joined.common = &common;
+		joined.stays = &plan->metadata;
+	}
+	r = common.failed ? -ENOMEM : joined_write(emit, &joined);
+	facts_clear(&common);
+	return r;
+}
+
+static int write_new(struct emit *emit, const struct plan *plan)
+{
+	const struct strand strand = make_strand(plan);
+
+	return joined_write(emit, &(struct joined){ .strands = &strand, .n = 1 });
+}
+
+static int write_all(FILE *stream, const struct suite *existing, const struct plans *plans)
+{
+	struct emit emit = { .stream = stream, .one_line = true };
+	size_t n_existing = existing ? existing->n : 0, n = 0;
+	int r = 0;
+
+	joined_begin_file(&emit);
+	for (size_t i = 0; r >= 0 && i < n_existing; i++) {
+		joined_separate(&emit, n++);
+		r = write_existing(&emit, existing->benchmarks[i], find_plan(plans, i));
+	}
+	for (size_t i = 0; r >= 0 && i < plans->n; i++) {
+		if (plans->items[i].target != SIZE_MAX)
+			continue;
+		joined_separate(&emit, n++);
+		r = write_new(&emit, &plans->items[i]);
+	}
+	return r < 0 ? r : joined_end_file(&emit, existing ? &existing->members : NULL);
+}
+
+/* Finds the benchmarks that get the runs. -EINVAL where the runs do not agree with the runs of
+ * these benchmarks. */
+static int find_targets(const struct suite *existing, struct plans *plans)
+{
+	for (size_t i = 0; i < plans->n; i++) {
+		struct plan *plan = &plans->items[i];
+		const char *name = facts_find(&plan->metadata, "name")->string;
+		_cleanup_free_ char *why = NULL;
+		int r;
+
+		r = document_judge_append(existing, &plan->metadata, &why);
+		if (r < 0)
+			return r;
+		plan->target = suite_find_index(existing, name);
+	}
+	return 0;
+}
+
+/* pyperf refuses a file with two benchmarks of one name. */
+static bool names_differ(const struct document_part *parts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			const char *a = facts_find_string(parts[i].metadata, "name");
+			const char *b = facts_find_string(parts[j].metadata, "name");
+
+			if (a && b && metadata_equal_strings(a, b))
+				return false;
+		}
+	}
+	return true;
+}
+
+int document_write(
+	FILE *stream, const struct suite *existing, const struct document_part *parts, size_t n)
+{
+	_cleanup_plans_ struct plans plans = { 0 };
+	int r;
+
+	if (n == 0 || !names_differ(parts, n))
+		return -EINVAL;
+	r = make_plans(parts, n, &plans);
+	if (r >= 0 && existing)
+		r = find_targets(existing, &plans);
+	if (r < 0)
+		return r;
+	return write_all(stream, existing, &plans);
+}

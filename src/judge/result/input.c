@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/macro.h"
+#include "judge/result/input.h"
+
+enum {
+	PIECE = 256 * 1024,
+};
+
+/* A bound for compressed files: a few kilobytes can decompress without end. */
+#define INPUT_SIZE_MAX (16LL * 1024 * 1024 * 1024)
+
+struct input {
+	gzFile file; /* reads plain files too */
+	int64_t n_read;
+	char *buffer;
+	const void *memory; /* instead of a file; NULL when it has been handed out */
+	size_t memory_size;
+};
+
+static int check_kind(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ? 0 : -EINVAL;
+}
+
+int input_open(const char *path, struct input **ret)
+{
+	bool standard = strcmp(path, "-") == 0;
+	_cleanup_close_ int fd = -EBADF;
+	int r;
+
+	/* A copy, because gzclose() closes the descriptor. Standard input may be anything that the
+	 * user chose, so that its kind is not checked. */
+	fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+		      : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	r = standard ? 0 : check_kind(fd);
+	return r < 0 ? r : input_adopt(TAKE_FD(fd), ret);
+}
+
+int input_adopt(int file, struct input **ret)
+{
+	_cleanup_(input) struct input *input = calloc(1, sizeof(*input));
+	_cleanup_close_ int fd = file;
+
+	if (!input)
+		return -ENOMEM;
+	input->buffer = malloc(PIECE);
+	input->file = gzdopen(fd, "rb");
+	if (!input->buffer || !input->file)
+		return -ENOMEM;
+	TAKE_FD(fd);
+	if (gzbuffer(input->file, PIECE) < 0)
+		return -ENOMEM;
+	*ret = TAKE_PTR(input);
+	return 0;
+}
+
+int input_open_memory(const void *data, size_t size, struct input **ret)
+{
+	struct input *input = calloc(1, sizeof(*input));
+
+	if (!input)
+		return -ENOMEM;
+	input->memory = data;
+	input->memory_size = size;
+	*ret = input;
+	return 0;
+}
+
+static int read_error(struct input *input)
+{
+	int error = Z_OK;
+
+	(void)gzerror(input->file, &error);
+	if (error == Z_MEM_ERROR)
+		return -ENOMEM;
+	if (error == Z_ERRNO)
+		return errno > 0 ? -errno : -EIO;
+	return -EBADMSG;
+}
+
+int input_read(struct input *input, const char **ret, size_t *ret_size)
+{
+	int n, error = Z_OK;
+
+	if (!input->file) {
+		*ret = input->memory;
+		*ret_size = input->memory ? input->memory_size : 0;
+		input->memory = NULL;
+		return 0;
+	}
+	errno = 0;
+	n = gzread(input->file, input->buffer, PIECE);
+	if (n < 0)
+		return read_error(input);
+	/* gzread() reports a truncated file only at the end, after all data that it could read. */
+	if (n == 0) {
+		(void)gzerror(input->file, &error);
+		if (error != Z_OK)
+			return read_error(input);
+	}
+	input->n_read += n;
+	if (input->n_read > INPUT_SIZE_MAX)
+		return -EFBIG;
+	*ret = input->buffer;
+	*ret_size = (size_t)n;
+	return 0;
+}
+
+void input_free(struct input *input)
+{
+	if (!input)
+		return;
+	if (input->file)
+		(void)gzclose_r(input->file);
+	free(input->buffer);
+	free(input);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/text.h"
+#include "judge/result/metric.h"
+#include "judge/result/runfact.h"
+
+struct metric {
+	const char *name; /* of the fact, or of the event; borrowed */
+	enum unit unit;
+	const struct run_fact *fact; /* NULL: it is an event */
+	size_t event;
+};
+
+/* The metrics that the runs of a series may have. *index is 0 at first; false behind the last. */
+static bool metric_next(const struct series *series, size_t *index, struct metric *ret)
+{
+	while (*index < run_n_facts && !run_facts[*index].is_cost)
+		++*index;
+	if (*index < run_n_facts) {
+		const struct run_fact *fact = &run_facts[*index];
+
+		*ret = (struct metric){ .name = fact->name, .unit = UNIT_INTEGER, .fact = fact };
+		if (fact->unit == RUN_NS)
+			ret->unit = UNIT_SECOND;
+		else if (fact->unit == RUN_KIB)
+			ret->unit = UNIT_BYTE;
+	} else if (*index - run_n_facts < series->n_events) {
+		size_t event = *index - run_n_facts;
+
+		*ret = (struct metric){
+			.name = series->event_names[event], .unit = UNIT_INTEGER, .event = event
+		};
+	} else {
+		return false;
+	}
+	++*index;
+	return true;
+}
+
+static bool metric_find(const struct series *series, const char *name, struct metric *ret)
+{
+	for (size_t i = 0; metric_next(series, &i, ret);)
+		if (strcmp(ret->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* NAN when it is not known. */
+static double find_value(const struct series *series, const struct metric *metric, size_t run)
+{
+	struct run_place place = run_place_of(series, run, NULL);
+
+	return metric->fact ? run_fact_real(metric->fact, &place)
+			    : series->counters[run * series->n_events + metric->event];
+}
+
+size_t series_metric(const struct series *series, const char *name, double *ret)
+{
+	struct metric metric;
+	bool found = metric_find(series, name, &metric);
+	size_t n = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup)
+			ret[n++] = found ? find_value(series, &metric, i) : NAN;
+	return n;
+}
+
+static size_t count_known(const struct series *series, const struct metric *metric)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < series->n_samples; i++)
+		n += !series->samples[i].warmup && isfinite(find_value(series, metric, i));
+	return n;
+}
+
+static bool figure_is_known(
+	const struct benchmark *benchmark, const struct benchmark_figure *figure)
+{
+	for (size_t i = 0; i < benchmark->n_values; i++)
+		if (isfinite(figure->values[i]))
+			return true;
+	return false;
+}
+
+void benchmark_list_metrics(const struct benchmark *benchmark,
+	void (*name)(void *context, const char *metric), void *context)
+{
+	struct metric metric;
+
+	for (size_t i = 0; i < benchmark->n_figures; i++)
+		if (figure_is_known(benchmark, &benchmark->figures[i]))
+			name(context, benchmark->figures[i].name);
+	for (size_t i = 0; metric_next(benchmark->series, &i, &metric);)
+		if (count_known(benchmark->series, &metric) > 0)
+			name(context, metric.name);
+}
+
+/* The known figures replace the values. */
+static int choose_figure(struct benchmark *benchmark, const struct benchmark_figure *figure)
+{
+	struct series *series = benchmark->series;
+	size_t n = 0, value = 0;
+
+	if (!figure_is_known(benchmark, figure))
+		return -ENODATA;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		struct benchmark_run *run = &benchmark->runs[i];
+		size_t before = n;
+
+		for (; value < run->end; value++)
+			if (isfinite(figure->values[value]))
+				benchmark->values[n++] = figure->values[value];
+		run->end = n;
+		if (n == before && !series->samples[i].warmup) {
+			series->samples[i].warmup = true;
+			series->n_warmups++;
+			run->unknown = true;
+		}
+	}
+	benchmark->n_values = n;
+	benchmark->unit = figure->unit;
+	benchmark->metric = figure->name;
+	return 0;
+}
+
+int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
+{
+	struct series *series = benchmark->series;
+	struct metric metric;
+	size_t n = 0, n_known;
+	double *values;
+
+	for (size_t i = 0; i < benchmark->n_figures; i++)
+		if (strcmp(benchmark->figures[i].name, name) == 0)
+			return choose_figure(benchmark, &benchmark->figures[i]);
+	if (!metric_find(series, name, &metric))
+		return -ENODATA;
+	n_known = count_known(series, &metric);
+	if (n_known == 0)
+		return -ENODATA;
+	values = reallocarray(NULL, n_known, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		double value = find_value(series, &metric, i);
+		bool unknown = !series->samples[i].warmup && !isfinite(value);
+
+		if (unknown) {
+			series->samples[i].warmup = true;
+			series->n_warmups++;
+		} else if (!series->samples[i].warmup) {
+			values[n++] = value;
+		}
+		benchmark->runs[i] = (struct benchmark_run){
+			.end = n,
+			.loops = 1,
+			.inner_loops = 1,
+			.unknown = unknown,
+			.has_turn = benchmark->runs[i].has_turn,
+			.turn = benchmark->runs[i].turn,
+		};
+	}
+	free(benchmark->values);
+	benchmark->values = values;
+	benchmark->n_values = n;
+	free(TAKE_PTR(benchmark->warmups));
+	benchmark->n_warmups = 0;
+	benchmark->unit = metric.unit;
+	benchmark->metric = metric.name;
+	return 0;
+}
+
+bool metric_is_of_program(const char *name)
+{
+	static const char instructions[] = "instructions";
+	size_t n = strlen(instructions);
+
+	for (size_t i = 0; i < run_n_facts; i++)
+		if (run_facts[i].is_of_program && strcmp(run_facts[i].name, name) == 0)
+			return true;
+	/* An event may have modifiers, "instructions:u". */
+	return strncmp(name, instructions, n) == 0 && (name[n] == '\0' || name[n] == ':');
+}
+
+bool metric_is_rate(const char *name)
+{
+	return name && text_ends_with(name, "_per_second");
+}

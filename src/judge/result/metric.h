@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Metrics by which a run can be judged besides its values: the processor time of the program and
+ * its children, its peak memory, its page faults, switches and interrupts, and the counted events.
+ * Less is better for each of them. Such a metric belongs to the run as a whole, so it is one number
+ * for each run, however many values the run has.
+ *
+ * A result of google-benchmark has figures of each value instead: "cpu_time", and the counters of
+ * the program. A higher rate is better. For other counters nobody knows; they are judged as if less
+ * were better.
+ */
+#ifndef QUIESCE_JUDGE_RESULT_METRIC_H
+#define QUIESCE_JUDGE_RESULT_METRIC_H
+
+#include <stdbool.h>
+
+#include "judge/result/benchmark.h"
+
+/* Calls name(context, metric) for each metric that is known for a run that counts. The series needs
+ * evidence. */
+void benchmark_list_metrics(const struct benchmark *benchmark,
+	void (*name)(void *context, const char *metric), void *context);
+
+/* The metric of that name of each run that counts, in seconds, bytes or a number; NAN where it is
+ * not known. `ret` has room for all runs; returns for how many it was filled. */
+size_t series_metric(const struct series *series, const char *name, double *ret);
+
+/*
+ * Makes the metric of that name the values, or the only value of each run, and stores the name in
+ * the benchmark's `metric`. Runs for which the metric is unknown do not count any more. -ENODATA,
+ * with the benchmark unchanged, when it is unknown for all runs that count.
+ */
+int benchmark_choose_metric(struct benchmark *benchmark, const char *name);
+
+/* Whether the program alone decides how much of it there is ("max_rss", "minor_faults",
+ * "instructions", also "instructions:u"), and not what the machine does meanwhile, as it does with
+ * times, cycles, cache misses, switches and interrupts. */
+bool metric_is_of_program(const char *name);
+
+/* Whether the metric is a rate such as "bytes_per_second", where more is better. NULL stands for
+ * the values. */
+bool metric_is_rate(const char *name);
+
+#endif

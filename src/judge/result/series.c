@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "base/text.h"
+#include "judge/result/series.h"
+
+enum {
+	SERIES_FIRST_CAPACITY = 64,
+	IRQ_NAMES_MAX = UINT16_MAX,
+};
+
+static const char *const flag_names[SAMPLE_N_FLAGS] = {
+	"preempted",
+	"migrated",
+	"irq",
+	"steal",
+	"throttled",
+	"freq",
+	"hot",
+	"window",
+	"failed",
+	"leftover",
+	"shared",
+	"clock",
+	"quota",
+};
+
+static const char *const clock_names[] = {
+	[WINDOW_KERNEL] = "kernel",
+	[WINDOW_USER] = "user",
+};
+
+const char *window_clock_name(enum window_clock clock)
+{
+	return clock_names[clock];
+}
+
+int window_clock_parse(const char *name, enum window_clock *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(clock_names); i++) {
+		if (strcmp(name, clock_names[i]) == 0) {
+			*ret = (enum window_clock)i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+/* Length of a mapping for n elements, a multiple of the page; 0 when it does not fit. */
+static size_t array_length(size_t n, size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t length;
+
+	if (__builtin_mul_overflow(n, size, &length) ||
+		__builtin_add_overflow(length, page - 1, &length))
+		return 0;
+	return length / page * page;
+}
+
+/* Mappings instead of malloc: mremap(2) moves pages, not bytes, so growing never holds two copies,
+ * and pages that were not written yet cost nothing. realloc(3) does the same for a block that
+ * malloc(3) keeps in a mapping. But once a large block was freed, malloc(3) puts further blocks of
+ * up to 32 MiB on the heap (M_MMAP_THRESHOLD in mallopt(3)), where growing copies: 70 bytes a run
+ * instead of 40. */
+static int array_grow(void **array, size_t size, size_t old_n, size_t new_n)
+{
+	size_t old_length = array_length(old_n, size);
+	size_t new_length = array_length(new_n, size);
+	void *p;
+
+	if (new_length == 0)
+		return -ENOMEM;
+	if (!*array)
+		p = mmap(NULL, new_length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
+	else if (new_length == old_length)
+		return 0;
+	else
+		p = mremap(*array, old_length, new_length, MREMAP_MAYMOVE);
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	*array = p;
+	return 0;
+}
+
+static void array_free(void *array, size_t size, size_t n)
+{
+	if (array)
+		munmap(array, array_length(n, size));
+}
+
+/* All arrays have the length of one capacity. When one array cannot grow, those that grew before it
+ * are shrunk again: otherwise the next attempt and series_free() would unmap too little. */
+static int series_grow(struct series *series)
+{
+	struct {
+		void **array;
+		size_t size;
+	} arrays[] = {
+		{ (void **)&series->samples, sizeof(*series->samples) },
+		{ (void **)&series->evidence,
+			series->with_evidence ? sizeof(*series->evidence) : 0 },
+		{ (void **)&series->counters, series->n_events * sizeof(*series->counters) },
+	};
+	size_t old = series->capacity;
+	size_t new = old == 0 ? SERIES_FIRST_CAPACITY : old + MAX(old / 8, 1);
+
+	if (new <= old)
+		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		int r;
+
+		if (arrays[i].size == 0)
+			continue;
+		r = array_grow(arrays[i].array, arrays[i].size, old, new);
+		if (r >= 0)
+			continue;
+		while (i-- > 0) {
+			if (arrays[i].size == 0)
+				continue;
+			if (old == 0) {
+				array_free(*arrays[i].array, arrays[i].size, new);
+				*arrays[i].array = NULL;
+			} else {
+				/* Shrinking in place does not fail. */
+				(void)array_grow(arrays[i].array, arrays[i].size, new, old);
+			}
+		}
+		return r;
+	}
+	series->capacity = new;
+	return 0;
+}
+
+static void names_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+int series_new(bool with_evidence, const char *const *event_names, struct series **ret)
+{
+	_cleanup_(series) struct series *series = NULL;
+	size_t n = 0;
+
+	series = calloc(1, sizeof(*series));
+	if (!series)
+		return -ENOMEM;
+	series->with_evidence = with_evidence;
+	while (event_names && event_names[n])
+		n++;
+	if (n > 0) {
+		series->event_names = calloc(n, sizeof(*series->event_names));
+		if (!series->event_names)
+			return -ENOMEM;
+		for (; series->n_events < n; series->n_events++) {
+			series->event_names[series->n_events] =
+				strdup(event_names[series->n_events]);
+			if (!series->event_names[series->n_events])
+				return -ENOMEM;
+		}
+	}
+	*ret = TAKE_PTR(series);
+	return 0;
+}
+
+void series_free(struct series *series)
+{
+	if (!series)
+		return;
+	array_free(series->samples, sizeof(*series->samples), series->capacity);
+	array_free(series->evidence, sizeof(*series->evidence), series->capacity);
+	array_free(
+		series->counters, series->n_events * sizeof(*series->counters), series->capacity);
+	names_free(series->event_names, series->n_events);
+	names_free(series->irq_names, series->n_irq_names);
+	names_free(series->texts, series->n_texts);
+	free(series->sittings);
+	free(series);
+}
+
+void evidence_clear(struct evidence *evidence)
+{
+	/* All bits set are -1 in an integer, and no number in a float. */
+	memset(evidence, 0xff, sizeof(*evidence));
+	evidence->n_irq_lines = 0;
+}
+
+double evidence_core_share(const struct evidence *evidence)
+{
+	double sum = 0;
+	int n = 0;
+
+	for (size_t i = 0; i < EVIDENCE_N_MOMENTS; i++) {
+		if (evidence->core_shares[i] < 0)
+			continue;
+		sum += evidence->core_shares[i];
+		n++;
+	}
+	return n > 0 ? sum / n / EVIDENCE_SHARE_PER : NAN;
+}
+
+bool evidence_is_shared(const struct evidence *evidence)
+{
+	return evidence_core_share(evidence) < EVIDENCE_SHARED_BELOW;
+}
+
+char *series_irq_text(const struct series *series, size_t index)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	if (series->with_evidence) {
+		const struct evidence *evidence = &series->evidence[index];
+
+		for (size_t i = 0; i < evidence->n_irq_lines; i++)
+			text_appendf(&t, "%s%s x%" PRId32, i > 0 ? ", " : "",
+				series->irq_names[evidence->irq_line[i]], evidence->irq_count[i]);
+	}
+	return text_steal(&t);
+}
+
+const char *series_softirq_name(size_t kind)
+{
+	static const char *const names[EVIDENCE_N_SOFTIRQS] = { "HI", "TIMER", "NET_TX", "NET_RX",
+		"BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU" };
+
+	return names[kind];
+}
+
+char *series_softirq_text(const struct series *series, size_t index)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; series->with_evidence && i < EVIDENCE_N_SOFTIRQS; i++) {
+		int32_t n = series->evidence[index].softirqs[i];
+
+		if (n > 0)
+			text_appendf(&t, "%s%s x%" PRId32, t.length > 0 ? ", " : "",
+				series_softirq_name(i), n);
+	}
+	return text_steal(&t);
+}
+
+int series_append(struct series *series, const struct sample *sample,
+	const struct evidence *evidence, const double *counters)
+{
+	size_t at = series->n_samples;
+	int r;
+
+	if (series->with_evidence && evidence) {
+		if (evidence->n_irq_lines > EVIDENCE_N_IRQ_LINES)
+			return -EINVAL;
+		for (size_t i = 0; i < evidence->n_irq_lines; i++)
+			if (evidence->irq_line[i] >= series->n_irq_names)
+				return -EINVAL;
+	}
+	if (at == series->capacity) {
+		r = series_grow(series);
+		if (r < 0)
+			return r;
+	}
+	series->samples[at] = *sample;
+	if (series->with_evidence) {
+		if (evidence)
+			series->evidence[at] = *evidence;
+		else
+			evidence_clear(&series->evidence[at]);
+	}
+	for (size_t i = 0; i < series->n_events; i++)
+		series->counters[at * series->n_events + i] = counters ? counters[i] : NAN;
+	if (sample->warmup)
+		series->n_warmups++;
+	series->n_samples++;
+	return 0;
+}
+
+int series_add_event(struct series *series, const char *name)
+{
+	size_t old = series->n_events, new = old + 1;
+	double *counters = NULL;
+	char **names, *copy;
+	int r;
+
+	names = reallocarray(series->event_names, new, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	series->event_names = names;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	if (series->capacity > 0) {
+		r = array_grow((void **)&counters, new * sizeof(*counters), 0, series->capacity);
+		if (r < 0) {
+			free(copy);
+			return r;
+		}
+		for (size_t i = 0; i < series->n_samples; i++) {
+			for (size_t k = 0; k < old; k++)
+				counters[i * new + k] = series->counters[i * old + k];
+			counters[i * new + old] = NAN;
+		}
+		array_free(series->counters, old * sizeof(*counters), series->capacity);
+		series->counters = counters;
+	}
+	names[old] = copy;
+	series->n_events = new;
+	return 0;
+}
+
+int series_intern_irq(struct series *series, const char *name, uint16_t *ret)
+{
+	char **names, *copy;
+
+	for (size_t i = 0; i < series->n_irq_names; i++) {
+		if (strcmp(series->irq_names[i], name) == 0) {
+			*ret = (uint16_t)i;
+			return 0;
+		}
+	}
+	if (series->n_irq_names >= IRQ_NAMES_MAX)
+		return -ENOSPC;
+	names = reallocarray(series->irq_names, series->n_irq_names + 1, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	series->irq_names = names;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	names[series->n_irq_names] = copy;
+	*ret = (uint16_t)series->n_irq_names++;
+	return 0;
+}
+
+int series_keep_text(
+	struct series *series, enum sitting_text kind, const char *text, const char **ret)
+{
+	const char *last = series->n_sittings > 0
+		? series->sittings[series->n_sittings - 1].provenance.texts[kind]
+		: NULL;
+	char **texts;
+
+	if (last && strcmp(last, text) == 0) {
+		*ret = last;
+		return 0;
+	}
+	texts = reallocarray(series->texts, series->n_texts + 1, sizeof(char *));
+	if (!texts)
+		return -ENOMEM;
+	series->texts = texts;
+	texts[series->n_texts] = strdup(text);
+	if (!texts[series->n_texts])
+		return -ENOMEM;
+	*ret = texts[series->n_texts++];
+	return 0;
+}
+
+static bool is_same_provenance(const struct provenance *a, const struct provenance *b)
+{
+	for (size_t i = 0; i < SITTING_N_TEXTS; i++)
+		if (a->texts[i] != b->texts[i])
+			return false;
+	return a->has_order_seed == b->has_order_seed && a->order_seed == b->order_seed;
+}
+
+int series_set_provenance(struct series *series, const struct provenance *provenance)
+{
+	size_t n = series->n_sittings;
+	struct sitting *sittings;
+
+	if (n == 0 || !is_same_provenance(&series->sittings[n - 1].provenance, provenance)) {
+		sittings = reallocarray(series->sittings, n + 1, sizeof(*sittings));
+		if (!sittings)
+			return -ENOMEM;
+		series->sittings = sittings;
+		sittings[n] = (struct sitting){ .provenance = *provenance };
+		series->n_sittings = ++n;
+	}
+	series->sittings[n - 1].end = series->n_samples;
+	return 0;
+}
+
+double series_value(const struct series *series, size_t index)
+{
+	const struct sample *sample = &series->samples[index];
+
+	return (double)(series->clock == WINDOW_KERNEL ? sample->kernel_ns : sample->user_ns) /
+		(double)NSEC_PER_SEC;
+}
+
+int series_values(const struct series *series, double **ret, size_t *ret_n)
+{
+	size_t n = series->n_samples - series->n_warmups;
+	double *values;
+	size_t k = 0;
+
+	if (n == 0)
+		return -ENODATA;
+	values = reallocarray(NULL, n, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!series->samples[i].warmup)
+			values[k++] = series_value(series, i);
+	*ret = values;
+	*ret_n = n;
+	return 0;
+}
+
+void series_settle_clock(struct series *series)
+{
+	size_t n_doubtful = 0;
+
+	series->clock = WINDOW_USER;
+	for (size_t i = 0; i < series->n_samples; i++) {
+		const struct sample *sample = &series->samples[i];
+
+		if (sample->kernel_ns <= 0)
+			return;
+		if (sample->flags & SAMPLE_WINDOW)
+			n_doubtful++;
+	}
+	if (series->n_samples == 0 || 2 * n_doubtful < series->n_samples)
+		series->clock = WINDOW_KERNEL;
+}
+
+const char *sample_flag_name(enum sample_flag flag)
+{
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
+		if (flag == 1u << i)
+			return flag_names[i];
+	return NULL;
+}
+
+char *sample_flags_text(uint32_t flags)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
+		if (!(flags & 1u << i))
+			continue;
+		if (t.length > 0)
+			text_append(&t, ",");
+		text_append(&t, flag_names[i]);
+	}
+	return text_steal(&t);
+}
+
+uint32_t sample_flags_parse(const char *text)
+{
+	uint32_t flags = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, ",");
+
+		for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
+			if (strlen(flag_names[i]) == n && memcmp(text, flag_names[i], n) == 0)
+				flags |= 1u << i;
+		text += n + (text[n] == ',');
+	}
+	return flags;
+}

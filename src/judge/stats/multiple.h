@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How often may a verdict be wrong when several are given together? There is one rule for each
+ * question, and all programs take theirs from here.
+ *
+ * - Which of these benchmarks differ? Of those that are told, on average at most 5 % do not differ;
+ *   where none differs, any is told in at most 5 %: adjust_false_discoveries().
+ * - Which programs differ from the best one? The same, but each pair of programs counts as a test,
+ *   because the best one was chosen by what is compared: count_pairs_of().
+ * - Is any of them beyond a limit (a gate)? The same, one-sided, for tests at the limit: where none
+ *   is beyond it, the gate fails in at most 2.5 %: level_of_discoveries(). That all are within it
+ *   is said where each one is by itself, which needs no correction.
+ * - Is it decided (runpinned --decide)? A false claim in any comparison, at any look, is made in at
+ *   most 1 %: decision_evalue().
+ * - Did a history change (bench-report trend)? A change in any of the histories that are looked at
+ *   together, at any look of their lives, is told in at most 5 % where there is none:
+ *   levels_find_changes() of judge/stats/level.h, with stricter_chi_square() for their number.
+ */
+#ifndef QUIESCE_JUDGE_STATS_MULTIPLE_H
+#define QUIESCE_JUDGE_STATS_MULTIPLE_H
+
+#include <stddef.h>
+
+/* How often a difference is told where there is none; intervals hold the truth in all other cases.
+ */
+#define SIGNIFICANCE 0.05
+
+/*
+ * Benjamini and Hochberg (1995), in place: among the tests whose adjusted p is at most 0.05, on
+ * average at most 5 % report a difference that does not exist, however many tests there are. An
+ * entry of NAN is not a test and stays NAN. n_silent further tests count with p = 1.
+ */
+void adjust_false_discoveries(double *p, size_t n, size_t n_silent);
+
+/* The adjusted p of one of n tests if its p were `to` instead of `from`. `sorted` holds the p of
+ * all n tests, `from` among them, and no NAN. */
+double adjust_changed_discovery(
+	const double *sorted, size_t n, size_t n_silent, double from, double to);
+
+/*
+ * The level at which each of n tests alone tells what adjust_false_discoveries() finds among all: a
+ * test is found there exactly where its p is at most this level. The intervals of the tests that
+ * are found, at this level, hold the truth as often (Benjamini and Yekutieli, False discovery
+ * rate-adjusted multiple confidence intervals for selected parameters, 2005). Where none is found,
+ * the level of the first that could be. SIGNIFICANCE for one test.
+ */
+double level_of_discoveries(const double *p, size_t n);
+
+/* The tests among which the differences of the best of n programs from the others are chosen. */
+size_t count_pairs_of(size_t n);
+
+/* The e-value (judge/stats/evalue.h) that settles each of n comparisons. */
+double decision_evalue(size_t n);
+
+/* By how much a statistic with a chi-square distribution of one degree of freedom has to be larger
+ * to be reached n times more seldom. */
+double stricter_chi_square(size_t n);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Functions that one file of the library calls in another get a prefix here, because in a static
+ * link a function of the program with the same name would be called instead. All private headers
+ * include this one; tests/sampler/test_names.py finds functions that are missing here.
+ */
+#ifndef QUIESCE_LIBRARY_PRIVATE_H
+#define QUIESCE_LIBRARY_PRIVATE_H
+
+#pragma redefine_extname clock_choose qs_private_clock_choose
+#pragma redefine_extname clock_is_sound qs_private_clock_is_sound
+#pragma redefine_extname clock_name qs_private_clock_name
+#pragma redefine_extname clock_read_ns qs_private_clock_read_ns
+#pragma redefine_extname clock_read_pair qs_private_clock_read_pair
+#pragma redefine_extname columns_sum qs_private_columns_sum
+#pragma redefine_extname core_open qs_private_core_open
+#pragma redefine_extname core_read qs_private_core_read
+#pragma redefine_extname counter_parse qs_private_counter_parse
+#pragma redefine_extname counters_close qs_private_counters_close
+#pragma redefine_extname counters_open qs_private_counters_open
+#pragma redefine_extname counters_read qs_private_counters_read
+#pragma redefine_extname counters_settle qs_private_counters_settle
+#pragma redefine_extname crew_call qs_private_crew_call
+#pragma redefine_extname crew_close qs_private_crew_close
+#pragma redefine_extname crew_count qs_private_crew_count
+#pragma redefine_extname crew_get_facts qs_private_crew_get_facts
+#pragma redefine_extname crew_open qs_private_crew_open
+#pragma redefine_extname crew_seat qs_private_crew_seat
+#pragma redefine_extname digits_read qs_private_digits_read
+#pragma redefine_extname growth_fit qs_private_growth_fit
+#pragma redefine_extname growth_predict qs_private_growth_predict
+#pragma redefine_extname measure_benchmark qs_private_measure_benchmark
+#pragma redefine_extname outcome_figures qs_private_outcome_figures
+#pragma redefine_extname outcome_first_counted qs_private_outcome_first_counted
+#pragma redefine_extname outcome_report qs_private_outcome_report
+#pragma redefine_extname outcome_save qs_private_outcome_save
+#pragma redefine_extname outcome_try_save qs_private_outcome_try_save
+#pragma redefine_extname ring_begin_sum qs_private_ring_begin_sum
+#pragma redefine_extname ring_end_sum qs_private_ring_end_sum
+#pragma redefine_extname ring_sample_empty_by_clock qs_private_ring_sample_empty_by_clock
+#pragma redefine_extname runner_close qs_private_runner_close
+#pragma redefine_extname runner_open qs_private_runner_open
+#pragma redefine_extname runner_run qs_private_runner_run
+#pragma redefine_extname values_add_counts qs_private_values_add_counts
+#pragma redefine_extname values_add_flaws qs_private_values_add_flaws
+#pragma redefine_extname values_fd_clear qs_private_values_fd_clear
+#pragma redefine_extname values_fd_create qs_private_values_fd_create
+#pragma redefine_extname values_fd_find qs_private_values_fd_find
+#pragma redefine_extname values_fd_is_sealed qs_private_values_fd_is_sealed
+#pragma redefine_extname values_fd_read qs_private_values_fd_read
+#pragma redefine_extname values_hand_over qs_private_values_hand_over
+#pragma redefine_extname values_is_figure qs_private_values_is_figure
+#pragma redefine_extname values_is_name qs_private_values_is_name
+#pragma redefine_extname values_parse qs_private_values_parse
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/machine/bootline.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "look/isol-check/cmdline.h"
+
+#define NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
+#define NOHZ_FULL_REASON "no tick while one program runs there"
+#define ISOLCPUS "isolcpus=managed_irq,domain,"
+#define ISOLCPUS_REASON                                                                        \
+	"the scheduler puts nothing there, and interrupts that only the kernel can move stay " \
+	"away"
+
+struct builder {
+	struct text line;
+	struct text reason;
+	const struct cpumask *quiet; /* the CPUs, and their siblings, without `spared` */
+	/* The core of CPU 0 where no other CPU would be left for everything else, else none: the
+	 * kernel would leave CPU 0 alone out (kernel/sched/isolation.c: housekeeping_setup()). */
+	const struct cpumask *spared;
+	struct cpumask *scratch;
+	bool wants_equal; /* this kernel wants isolcpus and nohz_full to be equal */
+};
+
+static void add(
+	struct builder *m, const char *parameter, const struct cpumask *cpus, const char *reason)
+{
+	_cleanup_free_ char *list = xptr(cpumask_format_list(cpus));
+
+	text_appendf(&m->line, "%s%s%s", m->line.length > 0 ? " " : "", parameter, list);
+	text_appendf(&m->reason, "%s%s%s: %s", m->reason.length > 0 ? "\n" : "", parameter, list,
+		reason);
+}
+
+/* Adds a parameter unless its list has all of `wanted`; CPUs already in the list stay in it. */
+static void add_missing(struct builder *m, const char *parameter, const struct bootline_list *list,
+	const struct cpumask *wanted, const char *reason)
+{
+	if (cpumask_subset(wanted, list->cpus))
+		return;
+	cpumask_or(m->scratch, wanted, list->cpus);
+	add(m, parameter, m->scratch, reason);
+}
+
+/* Makes both lists have the same CPUs, as kernels before 5.18 want it: they refuse the second of
+ * two that differ (kernel/sched/isolation.c: housekeeping_setup()). False where there can be no
+ * nohz_full, so that isolcpus is made by itself. */
+static bool make_equal(struct builder *m, const struct bootline *b)
+{
+	cpumask_or(m->scratch, m->quiet, b->isolcpus.cpus);
+	cpumask_or(m->scratch, m->scratch, b->nohz_full.cpus);
+	/* CPU 0 cannot be without its tick. */
+	if (cpumask_isset(m->scratch, 0) || access(NOHZ_FULL, F_OK) < 0)
+		return false;
+	if (!b->domain || !b->managed_irq || !cpumask_equal(m->scratch, b->isolcpus.cpus))
+		add(m, ISOLCPUS, m->scratch, ISOLCPUS_REASON);
+	if (!cpumask_equal(m->scratch, b->nohz_full.cpus))
+		add(m, "nohz_full=", m->scratch, NOHZ_FULL_REASON);
+	return true;
+}
+
+static void make_isolcpus(struct builder *m, const struct bootline *b)
+{
+	if (b->domain && b->managed_irq && cpumask_subset(m->quiet, b->isolcpus.cpus))
+		return;
+	cpumask_or(m->scratch, m->quiet, b->isolcpus.cpus);
+	cpumask_andnot(m->scratch, m->scratch, m->spared);
+	add(m, b->nohz ? "isolcpus=nohz,managed_irq,domain," : ISOLCPUS, m->scratch,
+		ISOLCPUS_REASON);
+}
+
+/* nohz_full and rcu_nocbs: no tick, and no RCU callbacks. */
+static void make_tickless(struct builder *m, const struct bootline *b, struct cpumask *tickless)
+{
+	/* The kernel takes CPU 0 out of the list, as it does the timekeeping for the others. */
+	cpumask_assign(tickless, m->quiet);
+	cpumask_clear(tickless, 0);
+	if (cpumask_is_empty(tickless))
+		return;
+	/* The file does not exist if the kernel was built without nohz_full. */
+	if (!m->wants_equal && access(NOHZ_FULL, F_OK) == 0 &&
+		!(b->nohz && cpumask_subset(tickless, b->isolcpus.cpus)))
+		add_missing(m, "nohz_full=", &b->nohz_full, tickless, NOHZ_FULL_REASON);
+	add_missing(m, "rcu_nocbs=", &b->rcu_nocbs, tickless,
+		"what the kernel frees later, it frees on other CPUs");
+}
+
+/* irqaffinity, for interrupts that are set up before irq-steer can run. */
+static void make_irqaffinity(
+	struct builder *m, const struct bootline *b, const struct topology *topology)
+{
+	if (!cpumask_is_empty(b->irqaffinity.cpus)) {
+		if (!cpumask_intersects(b->irqaffinity.cpus, m->quiet))
+			return;
+		cpumask_andnot(m->scratch, b->irqaffinity.cpus, m->quiet);
+	}
+	/* Interrupts also avoid CPUs that are isolated for another purpose, if others are left. */
+	if (cpumask_is_empty(m->scratch)) {
+		cpumask_andnot(m->scratch, topology->possible, m->quiet);
+		cpumask_andnot(m->scratch, m->scratch, b->isolcpus.cpus);
+	}
+	if (cpumask_is_empty(m->scratch))
+		cpumask_andnot(m->scratch, topology->possible, m->quiet);
+	if (!cpumask_is_empty(m->scratch))
+		add(m, "irqaffinity=", m->scratch, "interrupts are set up on the other CPUs");
+}
+
+static void make_all(
+	struct builder *m, struct host *host, const struct bootline *b, struct cpumask *spared)
+{
+	_cleanup_(cpumask) struct cpumask *quiet = host_new_mask(), *scratch = host_new_mask(),
+					  *tickless = host_new_mask();
+	const struct topology *topology = host_topology(host);
+
+	cpumask_assign(quiet, host_cpus(host));
+	cpumask_for_each (cpu, host_cpus(host)) {
+		topology_get_siblings(topology, cpu, scratch);
+		cpumask_or(quiet, quiet, scratch);
+	}
+	cpumask_or(scratch, quiet, b->isolcpus.cpus);
+	if (cpumask_subset(topology->present, scratch))
+		topology_get_siblings(topology, 0, spared);
+	cpumask_andnot(quiet, quiet, spared);
+	if (cpumask_is_empty(quiet))
+		return;
+	m->quiet = quiet;
+	m->spared = spared;
+	m->scratch = scratch;
+	m->wants_equal = host_is_since(host, 5, 18) == 0 && !b->nohz;
+	if (!m->wants_equal || !make_equal(m, b))
+		make_isolcpus(m, b);
+	make_tickless(m, b, tickless);
+	cpumask_clear_all(scratch);
+	make_irqaffinity(m, b, topology);
+}
+
+/*
+ * *ret: the parameters that have to be added to the boot line, or changed there, separated by
+ * blanks, malloc'd; "" for none. *ret_reason: the reason for each, one in each line, malloc'd.
+ * *ret_spared: CPUs that are left out so that some are left, a list, malloc'd; "" for none.
+ * False where the boot line cannot be read.
+ */
+static bool make_parameters(struct host *host, char **ret, char **ret_reason, char **ret_spared)
+{
+	_cleanup_(cpumask) struct cpumask *spared = host_new_mask();
+	const struct bootline *b = host_bootline(host);
+	struct builder m = { 0 };
+
+	if (!b)
+		return false;
+	make_all(&m, host, b, spared);
+	*ret = xptr(text_steal(&m.line));
+	*ret_reason = xptr(text_steal(&m.reason));
+	*ret_spared = xptr(cpumask_format_list(spared));
+	return true;
+}
+
+void cmdline_advise(struct host *host, struct finding *finding)
+{
+	_cleanup_free_ char *line = NULL, *reason = NULL, *spared = NULL;
+
+	if (make_parameters(host, &line, &reason, &spared) && *line)
+		finding_add_fix(finding, "boot with %s", line);
+}
+
+int cmdline_run(struct host *host, bool verbose)
+{
+	_cleanup_free_ char *line = NULL, *reason = NULL, *spared = NULL;
+	char *save = NULL;
+
+	if (!make_parameters(host, &line, &reason, &spared)) {
+		say("/proc/cmdline cannot be read: what the machine was started with is unknown");
+		return -ENODATA;
+	}
+	if (*spared)
+		say("without CPU %s, the core of CPU 0: some CPU has to do everything else",
+			spared);
+	for (const char *why = strtok_r(reason, "\n", &save); verbose && why;
+		why = strtok_r(NULL, "\n", &save))
+		say("%s", why);
+	xprint(stdout, "%s\n", line);
+	return print_finish(stdout);
+}

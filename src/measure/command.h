@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The programs that are measured. Most often there is only one. Several programs run in turn: each
+ * is started by a launcher of its own, and each becomes one benchmark of the result.
+ */
+#ifndef QUIESCE_MEASURE_COMMAND_H
+#define QUIESCE_MEASURE_COMMAND_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/facts.h"
+#include "base/stop.h"
+#include "measure/measurement.h"
+#include "measure/options.h"
+#include "measure/place.h"
+#include "measure/streams.h"
+#include "measure/tracepoints.h"
+
+struct session;
+
+struct command {
+	const char *name;	   /* the name of the benchmark */
+	const char *const *values; /* the values of the parameters; NULL for a parameter that it
+				    * does not have */
+	const char *const *hooks;  /* HOOK_KINDS of them, NULL where there is none */
+	bool set_up;		   /* its --setup was begun, so that its --cleanup is due */
+	char *const *argv;	   /* as the user gave it */
+	char *program;		   /* the file that is executed; NULL until it is resolved */
+	const char *input;	   /* the files that `streams` has open, or NULL */
+	const char *output_file;
+	const char *const *variables; /* "NAME=VALUE" of --env; NULL-terminated */
+	struct streams streams;
+	size_t old; /* the command that it is compared with; its own number if there is none */
+	struct session *session;
+	struct measurement *measurement; /* NULL until measure() has created it */
+	struct facts facts;
+	const char *hidden; /* why the kernel does not stamp the program, or NULL (program.h) */
+	bool is_control;
+	bool is_shipped; /* argv[1] has room for its length, OPTIONS_LENGTH_SIZE */
+};
+
+struct commands {
+	struct command items[OPTIONS_MAX_COMMANDS];
+	size_t n;
+	struct command empty_shell; /* with --shell: a shell that has nothing to do */
+	/* Attached, or about to be; NULL where they are not allowed or not wanted. */
+	struct tracepoints *tracepoints;
+	/* Waits for what the first event of the machine that is opened on a task waits for. */
+	pthread_t waking;
+	bool is_waking;
+	int event; /* the one that the thread has opened, or the negative errno */
+};
+
+/* Takes the commands of the options. */
+void commands_take(const struct options *options, struct commands *ret);
+/* Finds the program file of each command. Says what is wrong and returns a negative errno. */
+int commands_resolve(struct commands *commands);
+/* Begins what takes a moment: to attach the tracepoints if --stamps allows it (tracepoints.h), and
+ * to wait for the kernel's preparations for events on tasks, unless no run needs one. */
+void commands_attach(struct commands *commands, const struct options *options);
+/* With STAMPER_CORRECTED, corrects all runs by the inspections so far. Then gives all series the
+ * same clock, because the difference between two clocks would look like a
+ * difference between two programs: the kernel's stamps, or our own if a series cannot have the
+ * kernel's or if `user` says so. */
+void commands_settle_clocks(struct commands *commands, bool user);
+/* After sessions_free(). */
+void commands_clear(struct commands *commands);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/say.h"
+#include "judge/result/metadata.h"
+#include "measure/conclude.h"
+#include "measure/decide.h"
+#include "measure/describe.h"
+#include "measure/judge.h"
+#include "measure/measure.h"
+#include "measure/ranking.h"
+#include "measure/report.h"
+#include "measure/wholecore.h"
+
+/* The time of the empty program, by the clock of the values. */
+static double floor_seconds(const struct measurement *m, const struct floor_time *floor)
+{
+	return m->series->clock == WINDOW_KERNEL ? floor->kernel_seconds : floor->user_seconds;
+}
+
+static int describe_one(struct command *command, const struct place *place,
+	const struct evidence_reader *evidence, struct facts *now, bool is_first)
+{
+	_cleanup_free_ char *changes = NULL;
+	int r;
+
+	r = judge_frequencies(command->measurement->series);
+	if (r < 0)
+		return r;
+	r = describe_outcome(command->measurement, evidence, now, &command->facts);
+	if (r < 0)
+		return r;
+	r = describe_changes(place, now, command, &changes);
+	if (r < 0)
+		return r;
+	/* This is about the machine, so it is the same for all commands. */
+	if (is_first && *changes)
+		say("warning: the machine was changed meanwhile: %s", changes);
+	return 0;
+}
+
+static void report_runs(const struct options *options, const struct place *place,
+	const struct command *command, const struct benchmark *by_program, FILE *stream)
+{
+	const struct measurement *m = command->measurement;
+	int r;
+
+	r = report_print(stream,
+		&(struct report_input){
+			.name = by_program ? by_program->name : command->name,
+			.cpus = place->cpus_text,
+			.cpus_reason = place->reason,
+			.series = m->series,
+			.facts = &command->facts,
+			.by_program = by_program,
+			.unit = options->unit,
+			.floor_seconds = by_program ? NAN : floor_seconds(m, &m->floor),
+			.shell_seconds = by_program ? NAN : floor_seconds(m, &m->shell),
+			.decided = options->decide > 0,
+			.one_of_several = by_program || options->n_commands > 1,
+			.verbose = options->verbose > 0,
+		});
+	if (r < 0)
+		say_errno(r, "cannot report");
+}
+
+static void report_one(const struct options *options, const struct place *place,
+	const struct command *command, FILE *stream)
+{
+	const struct measurement *m = command->measurement;
+
+	if (m->n_runs > 0)
+		report_runs(options, place, command, NULL, stream);
+	if (options->rel_error > 0 && !command->is_control && m->end == MEASURE_COMPLETE &&
+		!m->reached_rel_error)
+		say("warning: the median%s%s is not known to %g %% after %zu runs (%s)",
+			options->n_commands > 1 ? " of " : "",
+			options->n_commands > 1 ? command->name : "", options->rel_error, m->n_runs,
+			m->out_of_time ? "--max-time" : "--max-runs");
+}
+
+/* A result with runs is saved. One with warm-ups only is saved when the user asked for no more than
+ * that. */
+static bool is_worth_saving(const struct measurement *m)
+{
+	return m->n_runs > 0 || (m->n_warmups > 0 && m->end == MEASURE_COMPLETE);
+}
+
+/* The benchmarks of the result; the array grows. */
+struct parts {
+	struct document_part *items;
+	size_t n;
+};
+
+static int parts_add(struct parts *parts, const struct series *series, const struct facts *facts,
+	const struct benchmark *by_program)
+{
+	struct document_part *more =
+		reallocarray(parts->items, parts->n + 1, sizeof(parts->items[0]));
+
+	if (!more)
+		return -ENOMEM;
+	parts->items = more;
+	more[parts->n++] = (struct document_part){ series, facts, by_program };
+	return 0;
+}
+
+/* Whether program values cannot have that name: names in a result file are unique, and not blank.
+ * The names of programs come first, also of those that are added later. */
+static bool is_taken(const struct parts *parts, const struct commands *commands, const char *name)
+{
+	if (metadata_equal_strings(name, ""))
+		return true;
+	for (size_t i = 0; i < commands->n; i++) {
+		if (metadata_equal_strings(commands->items[i].name, name))
+			return true;
+	}
+	for (size_t i = 0; i < parts->n; i++) {
+		const char *other = facts_find_string(parts->items[i].metadata, "name");
+
+		if (other && metadata_equal_strings(other, name))
+			return true;
+	}
+	return false;
+}
+
+/* Each name of the program values becomes a benchmark of its own. The program's name is put in
+ * front where the name alone would not be unique. */
+static int conclude_progvalues(const struct options *options, const struct place *place,
+	const struct commands *commands, struct command *command, FILE *stream, struct parts *parts)
+{
+	struct measurement *m = command->measurement;
+	bool several = options_count_programs(options) > 1 || command->is_control;
+
+	for (size_t i = 0; i < progvalues_count(m->progvalues); i++) {
+		struct benchmark *benchmark;
+		int r = progvalues_get_benchmark(m->progvalues, i, m->series, &command->facts,
+			several ? command->name : NULL, &benchmark);
+
+		if (r >= 0 && benchmark && is_taken(parts, commands, benchmark->name))
+			r = progvalues_get_benchmark(m->progvalues, i, m->series, &command->facts,
+				command->name, &benchmark);
+		if (r < 0)
+			return r;
+		if (!benchmark)
+			continue;
+		if (is_taken(parts, commands, benchmark->name)) {
+			say("warning: %s: values that it calls '%s' are left out, because another "
+			    "benchmark has that name",
+				command->name, benchmark->name);
+			continue;
+		}
+		if (stream)
+			print(stream, "\n");
+		report_runs(options, place, command, benchmark, stream);
+		r = parts_add(parts, m->series, &benchmark->metadata, benchmark);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int conclude(const struct options *options, const struct place *place, struct commands *commands,
+	struct evidence_reader *evidence, struct save *save)
+{
+	struct parts parts = { 0 };
+	_cleanup_free_ struct document_part *items = NULL;
+	_cleanup_free_ char *saved = NULL;
+	_cleanup_facts_ struct facts now = { 0 };
+	/* With --json, standard output is for the JSON text alone. */
+	FILE *stream = options->json ? stderr : stdout;
+	int r = 0;
+
+	commands_settle_clocks(commands, save_wants_user_clock(save));
+	for (size_t i = 0; evidence && i < commands->n; i++) {
+		const struct measurement *m = commands->items[i].measurement;
+
+		if (inspections_have_left(&m->inspections))
+			evidence_forget_cpus(evidence, m->series);
+	}
+	/* What is learnt is kept with the user. */
+	user_enter(options->user);
+	r = wholecore_settle(place, commands);
+	user_leave(options->user);
+	if (r < 0) {
+		say_errno(r, "cannot judge the runs");
+		return r;
+	}
+	if (options->decide > 0) {
+		r = decide_conclude(options, commands);
+		if (r < 0) {
+			say_errno(r, "cannot decide");
+			return r;
+		}
+	}
+	r = describe_machine_again(place, &now);
+	for (size_t i = 0; i < commands->n; i++) {
+		struct command *command = &commands->items[i];
+
+		if (r == 0)
+			r = describe_one(command, place, evidence, &now, i == 0);
+		if (r < 0) {
+			say_errno(r, "cannot describe the result");
+			return r;
+		}
+		if (i > 0 && !options->quiet)
+			print(stream, "\n");
+		report_one(options, place, command, options->quiet ? NULL : stream);
+		if (is_worth_saving(command->measurement))
+			r = parts_add(&parts, command->measurement->series, &command->facts, NULL);
+		if (r == 0 && command->measurement->n_runs > 0)
+			r = conclude_progvalues(options, place, commands, command,
+				options->quiet ? NULL : stream, &parts);
+		items = parts.items;
+		if (r < 0) {
+			say_errno(r, "cannot put the result together");
+			return r;
+		}
+	}
+	if (commands->n > 1 && !options->quiet) {
+		r = options->decide > 0 ? decide_print(stream, commands)
+					: ranking_print(stream, options, commands);
+		if (r < 0)
+			say_errno(r, "cannot compare");
+	}
+	if (parts.n == 0)
+		return 0;
+	r = save_commit(save, parts.items, parts.n, &saved);
+	if (saved && !options->quiet)
+		print(stream, "saved in %s\n", saved);
+	if (r == 0) {
+		r = print_finish(stream);
+		if (r < 0)
+			say_errno(r, "cannot write to standard %s",
+				options->json ? "error" : "output");
+	}
+	return r;
+}

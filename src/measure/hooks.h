@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The shell commands of --setup, --prepare, --conclude and --cleanup. They are run by /bin/sh, on
+ * the housekeeping CPUs, while no program runs, and within --hook-timeout.
+ *
+ * A process between runpinned and the shell watches it. When the time is over, or runpinned is
+ * stopped or killed, the watcher ends the shell and everything that it has started. A hook that
+ * ends by itself may leave processes behind, such as a server that the programs need.
+ */
+#ifndef QUIESCE_MEASURE_HOOKS_H
+#define QUIESCE_MEASURE_HOOKS_H
+
+#include <stdint.h>
+
+#include "base/stop.h"
+#include "measure/command.h"
+#include "measure/options.h"
+#include "measure/place.h"
+
+/*
+ * Runs the hook of the command, if it has one of this kind. It finds the number of the run in its
+ * environment, 0 where there is none (launch.h). Returns 0, -ECANCELED when a signal
+ * asked to stop meanwhile, or another negative errno when the hook failed, after saying what, and
+ * what the hook has written to standard error. *ret_why is then a phrase for the metadata, malloc'd
+ * ("--prepare failed: exit status 3"), or NULL.
+ */
+int hook_run(const struct options *options, const struct place *place,
+	const struct command *command, enum hook_kind kind, uint32_t number, struct stop *stop,
+	char **ret_why);
+/* The hooks before all runs. Commands that have the same one share it: it is run once. Returns what
+ * hook_run() returns. */
+int hooks_set_up(const struct options *options, const struct place *place,
+	struct commands *commands, struct stop *stop);
+/* The hooks after all runs, in the same way, of all commands whose --setup was begun. A hook that
+ * fails does not keep the others from being run. */
+int hooks_clean_up(const struct options *options, const struct place *place,
+	const struct commands *commands, struct stop *stop);
+
+#endif

@@ -1,0 +1,784 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* runpinned: runs a program again and again on a CPU of its own and times it from outside. */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <math.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/machine/counter.h"
+#include "base/machine/quota.h"
+#include "base/macro.h"
+#include "base/say.h"
+#include "base/stop.h"
+#include "base/survive.h"
+#include "base/systemd/unit.h"
+#include "base/text.h"
+#include "measure/calibrate.h"
+#include "measure/command.h"
+#include "measure/conclude.h"
+#include "measure/counting.h"
+#include "measure/cpulock.h"
+#include "measure/decide.h"
+#include "measure/describe.h"
+#include "measure/evidence.h"
+#include "measure/expand.h"
+#include "measure/hooks.h"
+#include "measure/meanwhile.h"
+#include "measure/measure.h"
+#include "measure/options.h"
+#include "measure/place.h"
+#include "measure/quiesce.h"
+#include "measure/save.h"
+#include "measure/session.h"
+
+enum {
+	LOCK_RETRY_NS = 200 * 1000 * 1000,
+	/* Not an exit status: the CPUs are locked now, but everything was chosen and described
+	 * before another process had released them. */
+	HAS_WAITED = -1,
+};
+
+/* Describes the process that has locked a CPU. */
+static void describe_holder(const struct cpuholder *holder, char *buf, size_t size)
+{
+	const struct passwd *user = holder->pid > 0 ? getpwuid(holder->uid) : NULL;
+
+	if (holder->pid <= 0)
+		snprintf(buf, size, "a process that cannot be seen from here");
+	else if (user)
+		snprintf(buf, size, "%s (process %d of %s)", holder->comm, holder->pid,
+			user->pw_name);
+	else
+		snprintf(buf, size, "%s (process %d of user %u)", holder->comm, holder->pid,
+			(unsigned)holder->uid);
+}
+
+/* Whether the holder of the lock keeps it until this process has ended. Another ancestor may give
+ * it up before. */
+static bool waits_for_us(const struct cpuholder *holder)
+{
+	return (strcmp(holder->comm, "runpinned") == 0 || strcmp(holder->comm, "flock") == 0) &&
+		cpuholder_is_ancestor(holder);
+}
+
+/* In a sandbox the files by which CPUs are locked may be missing. */
+static void warn_if_not_locked(const struct cpulock *lock)
+{
+	int cpu, error = cpulock_get_missing(lock, &cpu);
+
+	if (error < 0)
+		say_errno(error,
+			"warning: another benchmark may run on the same CPU: "
+			"cannot lock /sys/devices/system/cpu/cpu%d",
+			cpu);
+}
+
+static int try_lock(const struct cpumask *cpus, struct cpulock **ret, struct cpuholder *ret_holder)
+{
+	int r = cpulock_try(cpus, ret, ret_holder);
+
+	if (r == 0)
+		warn_if_not_locked(*ret);
+	return r;
+}
+
+/* Waits until the CPUs are free, and locks them. Returns 1 after waiting, else 0; -ECANCELED when a
+ * signal ended the waiting; -EAGAIN where it would wait for ever, or --no-wait was given. */
+static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
+	struct cpulock **ret)
+{
+	_cleanup_free_ char *list = NULL;
+	struct cpuholder holder;
+	pid_t said = -1;
+	char who[256];
+	int r;
+
+	for (;;) {
+		r = try_lock(cpus, ret, &holder);
+		if (r == 0)
+			return said >= 0;
+		if (r != -EAGAIN) {
+			list = cpumask_format_list(cpus);
+			say_errno(r, "cannot lock CPU %s", list ? list : "?");
+			return r;
+		}
+		describe_holder(&holder, who, sizeof(who));
+		if (waits_for_us(&holder)) {
+			say("CPU %d is taken by %s, which waits for this runpinned to end: give this "
+			    "one another CPU (-c)",
+				holder.cpu, who);
+			return r;
+		}
+		if (options->no_wait) {
+			say("CPU %d is taken by %s", holder.cpu, who);
+			return r;
+		}
+		if (said != holder.pid)
+			say("CPU %d is taken by %s: waiting", holder.cpu, who);
+		said = holder.pid;
+		if (stop_sleep(stop, LOCK_RETRY_NS) != 0)
+			return -ECANCELED;
+	}
+}
+
+/* Prints "KEY: VALUE", on one line whatever the value holds. */
+static int print_field(const char *key, const char *value)
+{
+	_cleanup_free_ char *escaped = text_escape_control(value);
+
+	if (!escaped)
+		return -ENOMEM;
+	print(stdout, "%s: %s\n", key, escaped);
+	return 0;
+}
+
+static int print_command(const struct command *command, unsigned control_length)
+{
+	_cleanup_free_ char *quoted = text_quote_argv(command->argv);
+	_cleanup_free_ char *words = quoted ? text_escape_control(quoted) : NULL;
+	int r = 0;
+
+	if (!words)
+		return -ENOMEM;
+	if (command->is_shipped && control_length > 0)
+		print(stdout, "command: %s %u\n", command->argv[0], control_length);
+	else if (command->is_shipped)
+		print(stdout, "command: %s, as long as the first program\n", command->argv[0]);
+	else
+		print(stdout, "command: %s\n", words);
+	for (size_t i = 0; r == 0 && command->variables[i]; i++)
+		r = print_field("env", command->variables[i]);
+	for (enum hook_kind kind = 0; r == 0 && kind < HOOK_KINDS; kind++) {
+		if (command->hooks[kind])
+			r = print_field(options_hook_name(kind), command->hooks[kind]);
+	}
+	/* --setup may make it. */
+	if (r < 0 || !command->program)
+		return r;
+	return print_field("program", command->program);
+}
+
+/* How many runs there will be, as far as that is known before. */
+static void print_runs(const struct options *o)
+{
+	print(stdout, "runs: %u", o->runs);
+	if (o->max_runs == OPTIONS_MAX_RUNS)
+		print(stdout, " or more");
+	else if (o->max_runs > 0)
+		print(stdout, " to %u", o->max_runs);
+	print(stdout, " after %u warm-up", o->warmups);
+	if (o->decide > 0)
+		print(stdout, ", until %g %% is settled", o->decide);
+	if (o->rel_error > 0)
+		print(stdout, ", until the median is known to %g %%", o->rel_error);
+	if (o->min_time_ns > 0)
+		print(stdout, ", %s %g s are over", o->rel_error > 0 ? "and" : "until",
+			(double)o->min_time_ns / NSEC_PER_SEC);
+	if (o->max_time_ns > 0)
+		print(stdout, ", none begins after %g s", (double)o->max_time_ns / NSEC_PER_SEC);
+	print(stdout, "%s\n", o->n_commands > 1 ? ", of each in turn" : "");
+}
+
+static int print_place(const struct place *place)
+{
+	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
+
+	if (!housekeeping)
+		return -ENOMEM;
+	print(stdout, "cpus: %s (%s)\n", place->cpus_text,
+		place->reason ? place->reason : "as asked for");
+	if (place->join)
+		print(stdout, "joins: benchmark.slice\n");
+	print(stdout, "housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
+	return 0;
+}
+
+/* With --quiesce the target may choose the CPUs, which is known only when it has started. */
+static int print_quiet_place(const struct options *options, const struct place *place)
+{
+	_cleanup_(cpumask) struct cpumask *wanted = NULL;
+	int r = place_foresee(options->cpus, &wanted);
+
+	if (r < 0)
+		return r;
+	if (wanted)
+		r = print_place(place);
+	else
+		print(stdout, "cpus: those that benchmark.target chooses (benchmark.conf)\n");
+	print(stdout,
+		unit_is_booted()
+			? "quiesce: benchmark.target is started before, and stopped after\n"
+			: "quiesce: the setters are run before, and restored after (no systemd)\n");
+	return r;
+}
+
+/* Prints what --dry-run shows. */
+static int print_plan(const struct options *options, const struct place *place,
+	const struct commands *commands, const struct counting *counting)
+{
+	int paranoid, r;
+
+	for (size_t i = 0; i < commands->n; i++) {
+		if (commands->n > 1)
+			print(stdout, "name: %s\n", commands->items[i].name);
+		r = print_command(&commands->items[i], options->control_length);
+		if (r < 0)
+			return r;
+	}
+	r = options->quiesce ? print_quiet_place(options, place) : print_place(place);
+	if (r < 0)
+		return r;
+	print_runs(options);
+	if (options->user)
+		print(stdout, "user: %s\n", options->user->name);
+	if (options->shell)
+		print(stdout, "shell: %s\n", options->shell);
+	if (options->input)
+		print(stdout, "input: %s\n", options->input);
+	if (options->stdout_to != OUTPUT_NULL)
+		print(stdout, "stdout: %s\n",
+			options->output_file ? options->output_file : options_stdout_name(options));
+	if (perf_paranoid_read(&paranoid) == 0)
+		print(stdout, "perf_event_paranoid: %d\n", paranoid);
+	for (size_t i = 0; i < counting->n_events; i++)
+		print(stdout, "event: %s\n", counting->event_names[i]);
+	print(stdout, "evidence: %s\n", options_evidence_name(options));
+	if (options->output)
+		print(stdout, "output: %s%s\n", options->output,
+			options->append ? " (appended)" : "");
+	return 0;
+}
+
+static int exit_status(const struct options *options, const struct commands *commands,
+	const struct stop *stop, int error)
+{
+	switch (commands->items[0].measurement->end) {
+	case MEASURE_STOPPED:
+		return 128 + stop->signal;
+	case MEASURE_COMPLETE:
+		if (error < 0)
+			return EXIT_FAILED;
+		return options->decide > 0 ? decide_status(commands) : EXIT_DONE;
+	default:
+		return EXIT_FAILED;
+	}
+}
+
+/* Says that memory is short, which the steps of the preparation do not say themselves. */
+static void say_if_no_memory(int error)
+{
+	if (error == -ENOMEM)
+		say_errno(error, "cannot prepare the runs");
+}
+
+/* Whether a hook may make a program that is not there yet. */
+static bool has_setup(const struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		if (commands->items[i].hooks[HOOK_SETUP])
+			return true;
+	}
+	return false;
+}
+
+/* Finds the programs with the rights of who runs them. */
+static int resolve(const struct options *options, struct commands *commands)
+{
+	int r;
+
+	user_enter(options->user);
+	r = commands_resolve(commands);
+	user_leave(options->user);
+	return r;
+}
+
+/* Says where the runs have more CPUs than the quota of their cgroup. Tasks of SCHED_FIFO have
+ * none. */
+static int say_quota(
+	const struct options *options, const struct place *place, const struct commands *commands)
+{
+	unsigned n_cpus = cpumask_weight(place->cpus);
+	char text[QUOTA_TEXT_SIZE];
+	struct quota quota;
+	int r;
+
+	if (options->fifo_priority > 0 || !facts_find(&commands->items[0].facts, "cpu_quota"))
+		return 0;
+	r = quota_read(session_find_limited(&commands->items[0], place), &quota);
+	if (r < 0)
+		return r;
+	if (quota.cpus < n_cpus)
+		say("warning: the runs have %u CPU%s, and a quota of %s together with all else in "
+		    "their cgroup (%s): when that is used up, they are stopped until the next period",
+			n_cpus, n_cpus == 1 ? "" : "s", quota_format(quota.cpus, text),
+			quota.limit);
+	quota_clear(&quota);
+	return 0;
+}
+
+/* Makes the runs of programs that are set up. The outcome is in their measurements. */
+static int make_runs(const struct launch_inputs *in, const struct quiesce *quiesce,
+	struct commands *commands, const struct save *save, struct stop *stop)
+{
+	const struct options *options = in->options;
+	const struct place *place = in->place;
+	_cleanup_(meanwhile) struct meanwhile *meanwhile = NULL;
+	int r;
+
+	if (has_setup(commands)) {
+		r = resolve(options, commands);
+		if (r < 0)
+			return r;
+	}
+	r = calibrate_control(commands, in, save_get_control(save), stop);
+	if (r == 0)
+		r = describe_control(commands);
+	say_if_no_memory(r);
+	if (r == 0)
+		r = save_check_control(save, &commands->items[0].facts);
+	if (r == 0)
+		r = sessions_start(commands, in, stop);
+	if (r < 0)
+		return r;
+	if (place->join)
+		r = describe_quota(place, commands);
+	if (r == 0)
+		r = say_quota(options, place, commands);
+	say_if_no_memory(r);
+	if (r < 0)
+		return r;
+	/* runpinned itself leaves the benchmark's CPUs, if there are others. */
+	if (!cpumask_is_empty(place->housekeeping))
+		(void)cpumask_bind_self(place->housekeeping);
+	r = quiesce && in->evidence ? meanwhile_begin(place->cpus, &meanwhile) : 0;
+	if (r == 0)
+		r = measure(in, commands, stop, save_wants_user_clock(save));
+	/* While the launchers are there: what they took is not that of others. */
+	if (r == 0)
+		r = describe_quiesce(commands, quiesce, meanwhile);
+	/* The quota of a launcher that has joined the target is asked for once more. */
+	if (!place->join)
+		sessions_end(commands);
+	if (r < 0)
+		say_errno(r, "cannot measure");
+	return r;
+}
+
+/* Describes the commands and opens the files of the result. Says what is wrong, and returns the
+ * exit status. */
+static enum exit_status prepare_result(const struct options *options, const struct place *place,
+	struct commands *commands, struct save **ret)
+{
+	_cleanup_facts_ struct facts machine = { 0 };
+	int r;
+
+	r = describe_machine(place, &machine);
+	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+		struct command *command = &commands->items[i];
+
+		facts_clear(&command->facts);
+		r = describe_setup(options, command, place, &machine, &command->facts);
+	}
+	if (r == -EINVAL)
+		return EXIT_USAGE;
+	if (r < 0) {
+		say_errno(r, "cannot describe this machine");
+		return EXIT_FAILED;
+	}
+	r = save_open(options, commands, ret);
+	say_if_no_memory(r);
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* The exit status after an error that has been said, or a signal. */
+static int failure_status(int error, const struct stop *stop)
+{
+	return error == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
+}
+
+/* Makes the runs on the chosen CPUs, and writes the result. Locks the CPUs, unless *lock is a lock
+ * on them already. HAS_WAITED if another process had the CPUs; errors that must be known before
+ * such a wait were found before it. */
+static int measure_commands(const struct options *given, const struct place *place,
+	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
+	struct stop *stop, struct cpulock **lock)
+{
+	struct options own = *given;
+	const struct options *options = &own;
+	_cleanup_(save) struct save *save = NULL;
+	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
+	const struct measurement *first;
+	enum exit_status prepared;
+	struct cpuholder holder;
+	bool attach_early;
+	int r, cleaned;
+
+	/* Attaching takes as long as the preparations, and goes on beside them if the CPUs are
+	 * free. Else those who are waited for would pay for it; and whether tracepoints may stamp
+	 * can depend on the file that is appended to. */
+	if (!*lock)
+		(void)try_lock(place->cpus, lock, &holder);
+	attach_early = *lock && !options->append;
+	if (attach_early)
+		commands_attach(commands, options);
+	prepared = prepare_result(options, place, commands, &save);
+	if (prepared != EXIT_DONE)
+		return prepared;
+	options_follow_stamper(&own, save_get_stamper(save));
+	r = *lock ? 0 : lock_cpus(options, place->cpus, stop, lock);
+	if (r < 0)
+		return failure_status(r, stop);
+	if (r > 0)
+		return HAS_WAITED;
+	if (!attach_early)
+		commands_attach(commands, options);
+	counting_say_notes(counting);
+	if (!options->no_evidence) {
+		r = evidence_open(place->cpus, place->renumbered, place->one_package, &evidence);
+		if (r < 0) {
+			say_errno(r, "cannot read the machine's counters");
+			return EXIT_FAILED;
+		}
+		if (options->cooldown >= 0 && !isfinite(evidence_first_temperature(evidence)))
+			say("note: no CPU temperature can be read here: --cooldown has no effect");
+	}
+	r = hooks_set_up(options, place, commands, stop);
+	if (r == 0)
+		r = make_runs(
+			&(struct launch_inputs){
+				.options = options,
+				.place = place,
+				.counting = counting,
+				.evidence = evidence,
+			},
+			quiesce, commands, save, stop);
+	cleaned = hooks_clean_up(options, place, commands, stop);
+	if (r < 0)
+		return failure_status(r, stop);
+	first = commands->items[0].measurement;
+	if (first->end == MEASURE_STOPPED)
+		say("%s", first->incomplete ? first->incomplete : "stopped");
+	else if (cleaned == -ECANCELED)
+		say("stopped in --cleanup, after all runs");
+	r = conclude(options, place, commands, evidence, save);
+	if (cleaned == -ECANCELED && r == 0)
+		return 128 + stop->signal;
+	if (r == 0)
+		r = cleaned;
+	return exit_status(options, commands, stop, r);
+}
+
+/* Refuses what the runs would refuse, and else prints the plan. */
+static enum exit_status dry_run(const struct options *options, const struct place *place,
+	struct commands *commands, const struct counting *counting)
+{
+	_cleanup_(save) struct save *save = NULL;
+	enum exit_status status;
+	int r;
+
+	status = prepare_result(options, place, commands, &save);
+	if (status != EXIT_DONE)
+		return status;
+	counting_say_notes(counting);
+	r = print_plan(options, place, commands, counting);
+	say_if_no_memory(r);
+	return r < 0 ? EXIT_FAILED : print_conclude();
+}
+
+/* Chooses CPUs. Says what is wrong, and returns the exit status. */
+static enum exit_status choose_place(const char *list, struct place **ret)
+{
+	int r = place_choose(list, ret);
+
+	say_if_no_memory(r);
+	return r == 0 ? EXIT_DONE : r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. `lock`
+ * and HAS_WAITED: as in measure_commands(). */
+static int run_here(const struct options *options, const struct place *place,
+	const struct quiesce *quiesce, struct commands *commands, struct stop *stop,
+	struct cpulock **lock)
+{
+	_cleanup_(counting) struct counting *counting = NULL;
+	int r, status;
+
+	r = counting_open(
+		options->events, cpumask_first(place->cpus), !options->no_evidence, &counting);
+	say_if_no_memory(r);
+	if (r < 0)
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	if (options->drop_caches && access("/proc/sys/vm/drop_caches", W_OK) < 0) {
+		say_errno(errno, "cannot drop the page cache (--drop-caches)");
+		return EXIT_FAILED;
+	}
+	if (options->dry_run)
+		return dry_run(options, place, commands, counting);
+	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
+	if (status == HAS_WAITED)
+		return status;
+	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
+	sessions_free(commands);
+	commands_clear(commands);
+	return status;
+}
+
+/* Measures on the machine as it is. While it waits for the CPUs, a benchmark.target may come and
+ * go: then everything is chosen and described anew. */
+static int run_as_it_is(const struct options *options, struct commands *commands, struct stop *stop)
+{
+	_cleanup_(cpumask) struct cpumask *locked = NULL;
+	_cleanup_(cpulock) struct cpulock *lock = NULL;
+	int status;
+
+	do {
+		_cleanup_(place) struct place *place = NULL;
+
+		status = choose_place(options->cpus, &place);
+		if (status != EXIT_DONE)
+			return status;
+		if (locked && !cpumask_equal(locked, place->cpus))
+			cpulock_free(TAKE_PTR(lock));
+		status = run_here(options, place, NULL, commands, stop, &lock);
+		cpumask_free(locked);
+		locked = TAKE_PTR(place->cpus);
+	} while (status == HAS_WAITED);
+	return status;
+}
+
+/* Says what has been done, a line for each part. -EPERM where --strict wants more. */
+static int tell_quiesce(const struct options *options, const struct quiesce *quiesce)
+{
+	const struct quiesce_part *parts;
+	bool complete;
+	size_t n = quiesce_get_parts(quiesce, &parts, &complete);
+
+	for (size_t i = 0; !options->quiet && i < n; i++)
+		say("%s: %s", parts[i].name, parts[i].done);
+	if (complete || !options->strict)
+		return 0;
+	say("--strict: the setters have not done all that benchmark.conf asks for, so nothing is run");
+	return -EPERM;
+}
+
+/* The resources of a measurement on a quiet machine. */
+struct quiet {
+	struct place *place;
+	struct cpulock *lock;
+	struct quiesce *quiesce;
+};
+
+/* Releases them in this order, because another measurement has to wait for the CPUs until the
+ * machine is put back. */
+static int quiet_end(struct quiet *quiet)
+{
+	int r = quiesce_end(quiet->quiesce);
+
+	cpulock_free(quiet->lock);
+	place_free(quiet->place);
+	*quiet = (struct quiet){ 0 };
+	return r;
+}
+
+/* Makes the machine quiet, and chooses the CPUs. `list`: the CPUs that are asked for, or NULL. */
+static int make_quiet(
+	const struct options *options, const char *list, struct stop *stop, struct quiet *quiet)
+{
+	enum exit_status status;
+	int r;
+
+	r = quiesce_begin(list, stop, &quiet->quiesce);
+	say_if_no_memory(r);
+	if (r < 0)
+		return failure_status(r, stop);
+	status = choose_place(options->cpus, &quiet->place);
+	if (status != EXIT_DONE)
+		return status;
+	return quiesce_check(quiet->place->cpus) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/*
+ * Locks the CPUs and makes the machine quiet, in this order, so that the machine is not quiet while
+ * this waits for another measurement. The target may choose the CPUs only when it starts. If
+ * somebody measures on these CPUs, the machine is put back, and made quiet for the same CPUs once
+ * they are locked.
+ */
+static int begin_quietly(const struct options *options, struct stop *stop, struct quiet *quiet)
+{
+	_cleanup_(cpumask) struct cpumask *wanted = NULL;
+	_cleanup_free_ char *list = NULL;
+	struct cpuholder holder;
+	int r, status;
+
+	/* Without root nothing can be changed: quiesce_begin() says what is missing. */
+	r = geteuid() == 0 ? place_foresee(options->cpus, &wanted) : 0;
+	say_if_no_memory(r);
+	if (r < 0)
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	r = wanted ? lock_cpus(options, wanted, stop, &quiet->lock) : 0;
+	if (r < 0)
+		return failure_status(r, stop);
+	status = make_quiet(options, options->cpus, stop, quiet);
+	while (status == EXIT_DONE && !(wanted && cpumask_equal(wanted, quiet->place->cpus))) {
+		cpulock_free(TAKE_PTR(quiet->lock));
+		cpumask_free(TAKE_PTR(wanted));
+		r = cpulock_try(quiet->place->cpus, &quiet->lock, &holder);
+		if (r != -EAGAIN)
+			break;
+		free(TAKE_PTR(list));
+		list = TAKE_PTR(quiet->place->cpus_text);
+		wanted = TAKE_PTR(quiet->place->cpus);
+		r = quiet_end(quiet);
+		if (r == 0)
+			r = lock_cpus(options, wanted, stop, &quiet->lock);
+		if (r < 0)
+			return failure_status(r, stop);
+		status = make_quiet(options, list, stop, quiet);
+	}
+	return status;
+}
+
+static int run_quietly(const struct options *options, struct commands *commands, struct stop *stop)
+{
+	struct quiet quiet = { 0 };
+	int r, status;
+
+	status = begin_quietly(options, stop, &quiet);
+	if (status == EXIT_DONE && tell_quiesce(options, quiet.quiesce) < 0)
+		status = EXIT_FAILED;
+	if (status == EXIT_DONE)
+		status = run_here(options, quiet.place, quiet.quiesce, commands, stop, &quiet.lock);
+	r = quiet_end(&quiet);
+	/* A verdict of --decide does not hide that the machine could not be put back. */
+	if (r < 0 && (status == EXIT_DONE || status == EXIT_FINDING || status == EXIT_UNSETTLED))
+		return EXIT_FAILED;
+	return status;
+}
+
+static int open_streams(const struct options *options, struct commands *commands)
+{
+	int r = 0;
+
+	if (!options->input)
+		streams_warn_of_unread_input();
+	user_enter(options->user);
+	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+		struct command *command = &commands->items[i];
+
+		r = streams_open(
+			command->input, command->output_file, !options->dry_run, &command->streams);
+	}
+	user_leave(options->user);
+	return r;
+}
+
+static int run_commands(const struct options *options, struct commands *commands)
+{
+	struct stop stop;
+	int r, status;
+
+	commands_take(options, commands);
+	if (!has_setup(commands) && resolve(options, commands) < 0)
+		return EXIT_FAILED;
+	if (open_streams(options, commands) < 0)
+		return EXIT_FAILED;
+	r = stop_open(&stop);
+	if (r < 0) {
+		say_errno(r, "cannot take signals");
+		return EXIT_FAILED;
+	}
+	if (options->quiesce && !options->dry_run)
+		status = run_quietly(options, commands, &stop);
+	else if (options->quiesce && quiesce_check_permission() < 0)
+		status = EXIT_FAILED;
+	else
+		status = run_as_it_is(options, commands, &stop);
+	stop_close(&stop);
+	return status;
+}
+
+/* Opens /dev/null for each standard stream that the caller has closed. Otherwise a file that we
+ * open would get its descriptor, and would become our standard output, for example. */
+static bool have_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) != fd) {
+			say_errno(errno, "cannot open /dev/null for a stream that is closed");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* When the reader of our output has closed the pipe, as head(1) does, or a file may not become as
+ * large as it has to (`ulimit -f`), that must not kill us before the clean-up is done and the
+ * result is saved: the write fails instead, and is reported as an error. */
+static void survive_failed_writes(void)
+{
+	survive_signal(SIGPIPE);
+	survive_signal(SIGXFSZ);
+}
+
+/* The exit status after options that could not be taken. What was wrong with them has been said. */
+static int status_of_options(int error)
+{
+	say_if_no_memory(error);
+	return error == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+}
+
+/* Finds the user of --user. Says what is wrong. */
+static int find_user(struct options *options)
+{
+	int r = user_find(options->user_name, &options->user);
+
+	if (r < 0)
+		return r;
+	r = user_take_place(options->user);
+	if (r < 0)
+		say_errno(r, "cannot take the place of %s (--user)", options->user->name);
+	return r;
+}
+
+int main(int argc, char *argv[])
+{
+	bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+	struct options options;
+	struct commands commands = { 0 };
+	int r;
+
+	if (!have_standard_streams())
+		return EXIT_FAILED;
+	survive_failed_writes();
+	/* For the width of characters in texts that the user typed. Numbers always use '.'. */
+	setlocale(LC_CTYPE, "");
+	r = options_parse(argc, argv, &options);
+	if (r < 0)
+		return status_of_options(r);
+	if (r > 0 && !has_output) {
+		say_errno(EBADF, "cannot write to standard output");
+		return EXIT_FAILED;
+	}
+	if (r > 0)
+		return print_conclude();
+	if (options.json && !has_output) {
+		say("--json: standard output is closed, so the result would be lost");
+		options_clear(&options);
+		return EXIT_FAILED;
+	}
+	r = options.as_user ? find_user(&options) : 0;
+	if (r < 0) {
+		options_clear(&options);
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	}
+	r = expand_programs(&options);
+	r = r < 0 ? status_of_options(r) : run_commands(&options, &commands);
+	commands_clear(&commands);
+	options_clear(&options);
+	return r;
+}

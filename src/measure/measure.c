@@ -1,0 +1,1313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/machine/counter.h"
+#include "base/macro.h"
+#include "base/random.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "judge/result/weight.h"
+#include "judge/stats/stats.h"
+#include "measure/decide.h"
+#include "measure/hooks.h"
+#include "measure/judge.h"
+#include "measure/measure.h"
+#include "measure/program.h"
+#include "measure/progress.h"
+#include "measure/session.h"
+
+enum {
+	FLOOR_RUNS = 3,
+	/* After so many runs comes the first inspection between them, and the next ones whenever
+	 * the runs have doubled, because programs seldom change what they do. */
+	INSPECT_FIRST = 25,
+	COMPARE_FIRST = 2, /* the same, of runs without records among those with */
+	/* The gap of our own stamps depends on what the machine does meanwhile. */
+	GAP_EVERY = 10,
+	INSPECTIONS_MAX = 3, /* at a time, until the rings are large enough */
+	/* One page: everything that lies below the environment on the stack moves by up to this. */
+	ENV_PAD_RANDOM_MAX = 4096,
+	/* --cooldown: a machine that does not cool down in this time will not cool down at all. */
+	COOLDOWN_WAIT_MAX_S = 300,
+	/* Whether the runs are enough is asked again after 1 / N of them more: for an interval all
+	 * values have to be sorted, and a decision takes the new pairs only. */
+	LOOK_AT_INTERVAL = 20,
+	LOOK_AT_DECISION = 1000,
+	LOOK_AT_CLOCK = 1000,
+};
+
+/* The state of the whole measurement. */
+struct work {
+	const struct options *options;
+	const struct place *place;
+	struct commands *commands;
+	struct command *command; /* the command that runs next or has just run */
+	struct measurement *m;	 /* the measurement of that command */
+	struct stop *stop;
+	const struct counting *counting;
+	struct evidence_reader *evidence;
+	struct progress progress;
+	/* How many runs each command is likely to make, beyond -n; 0 when nothing is known. */
+	size_t expected_runs;
+	bool out_of_time; /* --max-time has ended the runs before they were enough */
+	bool said_lost;
+	bool said_window;
+	bool user_clock; /* the values are to be those of our own stamps */
+	/* Who stamps the runs that count. Until the warm-ups have shown that something else is
+	 * needed, those who cost nothing, or the launcher. */
+	enum stamper stamper;
+	bool is_stamper_chosen;
+	size_t next_inspection; /* before the run of this number */
+	uint64_t env_pad_seed;
+	uint64_t sitting;
+	uint64_t random_order; /* state of the random generator for the order of the commands */
+	int64_t began_ns;
+	double *events; /* counts of the newest run */
+};
+
+/* The times of some runs of the empty program. */
+struct floor {
+	double kernel[FLOOR_RUNS], user[FLOOR_RUNS], reap[FLOOR_RUNS];
+	double user_cpu[FLOOR_RUNS], system_cpu[FLOOR_RUNS], max_rss[FLOOR_RUNS];
+	size_t n;
+	size_t n_kernel; /* how many entries `kernel` and `reap` have */
+};
+
+/* What a run is made for. */
+enum purpose {
+	FOR_WARMUP,
+	FOR_VALUE,
+	FOR_INSPECTION,
+};
+
+/* How many runs were made, warm-ups included. */
+static size_t runs_made(const struct measurement *m)
+{
+	return m->n_warmups + m->n_runs;
+}
+
+static void take_turn(struct work *work, size_t index)
+{
+	work->command = &work->commands->items[index];
+	work->m = work->command->measurement;
+}
+
+/* The padding of the environment for a command's run number `index`, warm-ups included. It is the
+ * same for all commands, because nothing but the program may differ between runs that are
+ * compared. */
+static uint32_t choose_env_pad(const struct work *work, size_t index)
+{
+	switch (work->options->env_pad) {
+	case ENV_PAD_FIXED:
+		return work->options->env_pad_bytes;
+	case ENV_PAD_RANDOM:
+		return (uint32_t)(random_at(work->env_pad_seed, index) % ENV_PAD_RANDOM_MAX);
+	default:
+		return 0;
+	}
+}
+
+static const char *step_text(enum launch_step step)
+{
+	switch (step) {
+	case LAUNCH_STEP_PERSONALITY:
+		return "cannot switch address-space randomisation off (--no-aslr)";
+	case LAUNCH_STEP_NICE:
+		return "cannot set the niceness (--nice)";
+	case LAUNCH_STEP_FIFO:
+		return "cannot set SCHED_FIFO (--fifo)";
+	case LAUNCH_STEP_USER:
+		return "cannot become the user (--user)";
+	case LAUNCH_STEP_CLONE:
+		return "cannot start a process";
+	case LAUNCH_STEP_WAIT:
+		return "cannot wait for the program";
+	case LAUNCH_STEP_KEEPER:
+		return "cannot find what the program left running";
+	default:
+		return "the launcher failed";
+	}
+}
+
+/* Why a run of the program, which is in the file, did not take place, malloc'd. NULL without
+ * memory. */
+static char *explain_not_run(
+	const char *program, const char *file, int error, const struct launch_report *report)
+{
+	const char *why = strerror(-error);
+	char *text = NULL;
+
+	if (report->step == LAUNCH_STEP_EXEC && error == -ENOEXEC)
+		why = program_explain_noexec(file);
+	else if (report->step == LAUNCH_STEP_EXEC && error == -ENOENT)
+		why = "it, its interpreter or its loader is not there";
+	if (report->step == LAUNCH_STEP_EXEC)
+		(void)text_format(&text, "cannot execute %s: %s", program, why);
+	else if (report->step == LAUNCH_STEP_BEGIN && error == -ETIME)
+		(void)text_format(&text,
+			"%s did not get its CPU: each time that of --timeout was over before",
+			program);
+	else if (report->step == LAUNCH_STEP_BEGIN)
+		(void)text_format(&text, "the process was killed before it executed %s", program);
+	else if (error == -EPIPE)
+		text = strdup("the launcher process died");
+	else
+		(void)text_format(&text, "%s: %s", step_text(report->step), why);
+	return text;
+}
+
+/* Says why a run of this program did not take place, and which one if there were runs before it.
+ * Returns the error. */
+static int say_not_run(const char *program, const char *file, int error, const char *run,
+	size_t index, const struct launch_report *report)
+{
+	_cleanup_free_ char *why = explain_not_run(program, file, error, report);
+
+	if (!why)
+		say_errno(ENOMEM, "a run could not be made");
+	else if (index > 0)
+		say("%s %zu: %s", run, index, why);
+	else
+		say("%s", why);
+	return error;
+}
+
+/* Adds the times of one run of the empty program. */
+static void add_floor_run(
+	struct work *work, const struct launch_report *report, struct floor *floor)
+{
+	int64_t end_ns;
+
+	if (report->window_error)
+		work->m->window_error = report->window_error;
+	floor->user_cpu[floor->n] = (double)report->user_cpu_ns / NSEC_PER_SEC;
+	floor->system_cpu[floor->n] = (double)report->system_cpu_ns / NSEC_PER_SEC;
+	floor->max_rss[floor->n] = (double)report->max_rss_kib * 1024;
+	floor->user[floor->n++] = (double)(report->end_ns - report->start_ns) / NSEC_PER_SEC;
+	if (judge_window(report, &(struct window_floor){ .reap_ns = INT32_MAX }) != WINDOW_SOUND)
+		return;
+	end_ns = judge_window_end(report);
+	floor->kernel[floor->n_kernel] = (double)(end_ns - report->window.exec_ns) / NSEC_PER_SEC;
+	floor->reap[floor->n_kernel++] = (double)(report->end_ns - end_ns);
+}
+
+static int run_floor(struct work *work, struct session *session, enum launch_command command,
+	uint32_t attachments, struct floor *floor)
+{
+	while (floor->n < FLOOR_RUNS && stop_check(work->stop) == 0) {
+		struct launch_request request = {
+			.command = command,
+			.n_runs = (uint32_t)(FLOOR_RUNS - floor->n),
+			.discarded = true,
+		};
+		struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
+		int r;
+
+		for (uint32_t i = 0; i < request.n_runs; i++)
+			request.runs[i].attachments = attachments;
+		r = session_run(session, work->stop, &request);
+		while (r == 0 && (r = session_next(session, &run)) > 0) {
+			if (run.report.interrupted)
+				return 0;
+			add_floor_run(work, &run.report, floor);
+			r = 0;
+		}
+		if (r < 0)
+			return command == LAUNCH_FLOOR
+				? say_not_run("runpinned-floor", "runpinned-floor", r, "", 0,
+					  &run.report)
+				: say_not_run(work->commands->empty_shell.argv[0],
+					  work->commands->empty_shell.program, r, "", 0,
+					  &run.report);
+	}
+	return 0;
+}
+
+static const struct floor_time no_floor = {
+	.kernel_seconds = NAN,
+	.user_seconds = NAN,
+	.event_user_seconds = NAN,
+	.least_event_seconds = NAN,
+	.least_seconds = NAN,
+	.user_cpu_seconds = NAN,
+	.system_cpu_seconds = NAN,
+	.max_rss_bytes = NAN,
+};
+
+/* Whether only an event on the program's main thread gives the kernel's stamps. */
+static bool needs_event(const struct work *work)
+{
+	return sessions_get_stamper(work->commands) == STAMPER_LAUNCHER &&
+		!(work->options->stamper_given && work->options->stamper == STAMPER_LAUNCHER);
+}
+
+static double sort_to_median(double *values, size_t n)
+{
+	stats_sort(values, n);
+	return values[n / 2];
+}
+
+/* The medians of some runs of the empty program, or the empty shell, as the launcher executes it
+ * for `command`. */
+static int measure_floor(struct work *work, struct session *session, enum launch_command command,
+	struct floor_time *ret)
+{
+	bool with_event = needs_event(work);
+	struct floor floor = { 0 }, bare = { 0 }, *last;
+	int r;
+
+	*ret = no_floor;
+	r = run_floor(work, session, command, with_event ? LAUNCH_ATTACH_WINDOW : 0, &floor);
+	if (r == 0 && with_event)
+		r = run_floor(work, session, command, 0, &bare);
+	if (r < 0)
+		return r;
+	if (floor.n > 0)
+		ret->user_seconds = sort_to_median(floor.user, floor.n);
+	if (bare.n > 0) {
+		ret->event_user_seconds = ret->user_seconds;
+		ret->least_event_seconds = floor.user[0];
+		ret->user_seconds = sort_to_median(bare.user, bare.n);
+		ret->least_seconds = bare.user[0];
+	}
+	if (floor.n_kernel > 0) {
+		ret->kernel_seconds = sort_to_median(floor.kernel, floor.n_kernel);
+		ret->reap_ns = (int64_t)sort_to_median(floor.reap, floor.n_kernel);
+	}
+	last = bare.n > 0 ? &bare : &floor;
+	if (last->n > 0) {
+		ret->user_cpu_seconds = sort_to_median(last->user_cpu, last->n);
+		ret->system_cpu_seconds = sort_to_median(last->system_cpu, last->n);
+		ret->max_rss_bytes = sort_to_median(last->max_rss, last->n);
+	}
+	return 0;
+}
+
+/* Says it once and before the runs, because users should know how the runs are timed before a long
+ * measurement. */
+static void say_window_error(int error)
+{
+	int paranoid;
+
+	if (error == 0)
+		return;
+	if ((error == EACCES || error == EPERM) && perf_paranoid_read(&paranoid) == 0)
+		say("note: the kernel does not let us have its stamps (kernel.perf_event_paranoid is "
+		    "%d): runs are timed from before exec to after wait",
+			paranoid);
+	else
+		say("note: the kernel does not let us have its stamps (%s): runs are timed from before "
+		    "exec to after wait",
+			strerror(error));
+}
+
+/* The same, where it is because of a program. */
+static void say_hidden(const struct work *work)
+{
+	for (size_t i = 0; needs_event(work) && i < work->commands->n; i++) {
+		const struct command *command = &work->commands->items[i];
+
+		if (command->hidden)
+			say("note: %s: %s, so the kernel does not stamp it: runs are timed from before "
+			    "exec to after wait",
+				command->program, command->hidden);
+	}
+}
+
+/* Only root may do this (Documentation/admin-guide/sysctl/vm.rst). Only clean pages are dropped, so
+ * the dirty ones are written to disk first. 3: with the dentries and inodes, which a program that
+ * opens files finds in memory as well. */
+static int drop_caches(void)
+{
+	sync();
+	return file_write_attr("/proc/sys/vm/drop_caches", "3");
+}
+
+/* How long the runs have taken since the first one. */
+static int64_t elapsed_ns(const struct work *work)
+{
+	return clock_now_ns(CLOCK_MONOTONIC) - work->progress.began_ns;
+}
+
+/* Draws how many runs of all commands have been made. */
+static void draw_progress(struct work *work, const char *note)
+{
+	const struct options *o = work->options;
+	struct progress_box box = {
+		.least = (double)o->min_time_ns / NSEC_PER_SEC,
+		.most = o->max_time_ns > 0 ? (double)o->max_time_ns / NSEC_PER_SEC : INFINITY,
+	};
+	size_t done = 0, total = 0;
+
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct measurement *m = work->commands->items[i].measurement;
+
+		done += runs_made(m);
+		total += o->warmups + MAX(MAX(m->n_runs, (size_t)o->runs), work->expected_runs);
+	}
+	progress_draw(&work->progress, done, total, &box, note);
+}
+
+/* Waits until the package is as cool as it was at the start, within the given number of degrees. */
+static void cool_down(struct work *work)
+{
+	double limit = evidence_first_temperature(work->evidence) + work->options->cooldown;
+
+	for (int i = 0; i < COOLDOWN_WAIT_MAX_S; i++) {
+		double now = evidence_ask_temperature(work->evidence);
+		char note[64];
+
+		if (!(now > limit))
+			return;
+		snprintf(
+			note, sizeof(note), "cooling down: %.0f C, waiting for %.0f C", now, limit);
+		draw_progress(work, note);
+		if (stop_sleep(work->stop, NSEC_PER_SEC) != 0)
+			return;
+	}
+	progress_clear(&work->progress);
+	say("warning: the package did not cool down to %.0f C within %d s; going on", limit,
+		COOLDOWN_WAIT_MAX_S);
+}
+
+/* "exit status 3", "signal 11 (Segmentation fault)" */
+static void describe_status(
+	const struct launch_report *report, int64_t timeout_ns, char *buf, size_t size)
+{
+	if (report->stopped)
+		snprintf(buf, size, "stopped by signal %d (%s), killed", report->stopped,
+			strsignal(report->stopped));
+	else if (report->timed_out && report->refused)
+		snprintf(buf, size,
+			"took %g s, and may not be killed after %g s (--timeout): it is another user's",
+			(double)(report->end_ns - report->start_ns) / NSEC_PER_SEC,
+			(double)timeout_ns / NSEC_PER_SEC);
+	else if (report->timed_out)
+		snprintf(buf, size, "killed after %g s (--timeout)", (double)timeout_ns / 1e9);
+	else if (WIFSIGNALED(report->status))
+		snprintf(buf, size, "signal %d (%s)%s", WTERMSIG(report->status),
+			strsignal(WTERMSIG(report->status)),
+			WCOREDUMP(report->status) ? ", core dumped" : "");
+	else
+		snprintf(buf, size, "exit status %d", WEXITSTATUS(report->status));
+}
+
+/* Whether --ignore-failure has this exit status in its list. */
+static bool is_no_failure(const struct options *options, int status)
+{
+	return WIFEXITED(status) && options->ignored_statuses[WEXITSTATUS(status)];
+}
+
+const char *measure_find_failure(
+	const struct options *options, const struct launch_report *report, char *buf, size_t size)
+{
+	bool outlasted = report->timed_out && report->refused;
+
+	if ((report->status == 0 && !outlasted) || options->ignore_failure ||
+		is_no_failure(options, report->status))
+		return NULL;
+	describe_status(report, options->timeout_ns, buf, size);
+	return buf;
+}
+
+static const char *purpose_name(enum purpose purpose)
+{
+	static const char *const names[] = {
+		[FOR_WARMUP] = "warm-up run",
+		[FOR_VALUE] = "run",
+		[FOR_INSPECTION] = "inspected run",
+	};
+
+	return names[purpose];
+}
+
+/* Says that the program failed in a run, with the last lines that it wrote to standard error. */
+static void say_failed(struct work *work, const char *run, const char *status)
+{
+	progress_clear(&work->progress);
+	say("%s: %s failed: %s", work->command->argv[0], run, status);
+	session_print_stderr(work->command->session);
+}
+
+/* Fills the sample from the report. */
+static void fill_sample(struct work *work, const struct launch_report *report,
+	enum window_verdict window, uint32_t env_pad, bool warmup, struct sample *ret)
+{
+	*ret = (struct sample){
+		.user_ns = report->end_ns - report->start_ns,
+		.start_ns = report->start_ns - work->began_ns,
+		.status = report->status,
+		.max_rss_kib = (uint32_t)MIN(report->max_rss_kib, (int64_t)UINT32_MAX),
+		.env_pad = env_pad,
+		.warmup = warmup,
+	};
+	if (window != WINDOW_MISSING)
+		ret->kernel_ns = judge_window_end(report) - report->window.exec_ns;
+	else if (work->stamper == STAMPER_CORRECTED)
+		ret->kernel_ns = ret->user_ns - MAX(report->launcher_delay_ns, (int64_t)0) -
+			work->m->gap.median_ns;
+}
+
+/* Takes the values that the program handed over in the run that was recorded last. */
+static int take_progvalues(struct work *work, bool warmup)
+{
+	_cleanup_free_ char *text = NULL, *why = NULL;
+	struct measurement *m = work->m;
+	size_t size;
+	int r;
+
+	r = session_read_values(work->command->session, &text, &size);
+	if (r == 0)
+		r = progvalues_take(
+			m->progvalues, m->series->n_samples - 1, warmup, text, size, &why);
+	if (r == 0)
+		evidence_take_inside(m->series, progvalues_core_adds(m->progvalues));
+	if (r != -EBADMSG)
+		return r;
+	/* The times of the run are valid in spite of that, so it is only a warning. */
+	if (m->n_refused++ == 0) {
+		progress_clear(&work->progress);
+		say("warning: %s: values that it handed over are refused: %s",
+			work->command->argv[0], why);
+	}
+	return 0;
+}
+
+/* Shows the newest run: as a line with -vv, otherwise on the progress bar. */
+static void show_newest(struct work *work, bool warmup)
+{
+	const struct series *series = work->m->series;
+	const struct sample *sample = &series->samples[series->n_samples - 1];
+	int64_t ns = sample->kernel_ns > 0 ? sample->kernel_ns : sample->user_ns;
+	bool several = work->commands->n > 1;
+	char value[UNITS_TEXT_SIZE];
+
+	units_format_seconds((double)ns / NSEC_PER_SEC, value);
+	if (work->options->verbose >= 2) {
+		_cleanup_free_ char *flags = NULL;
+		struct weights weights;
+
+		weights_find(NULL, sample,
+			series->with_evidence ? &series->evidence[series->n_samples - 1] : NULL,
+			&weights);
+		flags = weights_text(sample, &weights);
+		say("%s %zu%s%s: %s%s%s", warmup ? "warm-up" : "run",
+			warmup ? work->m->n_warmups : work->m->n_runs, several ? " of " : "",
+			several ? work->command->name : "", value, flags && *flags ? "  " : "",
+			flags ? flags : "");
+		return;
+	}
+	draw_progress(work, value);
+}
+
+static void end_stopped(struct work *work)
+{
+	struct measurement *m = work->m;
+	const char *signal = work->stop->signal == SIGINT ? "SIGINT"
+		: work->stop->signal == SIGHUP		  ? "SIGHUP"
+							  : "SIGTERM";
+
+	m->end = MEASURE_STOPPED;
+	if (work->options->max_runs > 0)
+		(void)text_format(
+			&m->incomplete, "stopped by %s after %zu runs", signal, m->n_runs);
+	else
+		(void)text_format(&m->incomplete, "stopped by %s after %zu of %u runs", signal,
+			m->n_runs, work->options->runs);
+}
+
+static void end_failed(struct work *work, const char *status, enum purpose purpose)
+{
+	struct measurement *m = work->m;
+	char run[48];
+
+	snprintf(run, sizeof(run), "%s %zu", purpose_name(purpose),
+		(purpose == FOR_WARMUP ? m->n_warmups : m->n_runs) + 1);
+	say_failed(work, run, status);
+	m->end = MEASURE_FAILED;
+	(void)text_format(&m->incomplete, "%s failed: %s", run, status);
+}
+
+/* Says once that the kernel's records of a run did not fit. */
+static void say_lost(
+	struct work *work, const struct launch_report *report, enum window_verdict window)
+{
+	bool lost = report->window.n_lost > 0 || (report->tree_tried && report->tree.n_lost > 0);
+
+	if (!lost || window == WINDOW_SOUND || work->said_lost)
+		return;
+	work->said_lost = true;
+	progress_clear(&work->progress);
+	say("note: %s: so many threads, processes, names or context switches that there was no room "
+	    "for the kernel's stamp of the end; there is more from the next run on",
+		work->command->argv[0]);
+}
+
+/* The kernel may have given its stamps to the first runs and refuse them now, for want of memory
+ * that may be locked, or of descriptors. Said once, as at the beginning. */
+static void note_window_error(struct work *work, const struct launch_report *report)
+{
+	struct measurement *m = work->m;
+
+	if (!report->window_error)
+		return;
+	m->window_error = report->window_error;
+	if (work->said_window)
+		return;
+	work->said_window = true;
+	progress_clear(&work->progress);
+	say_window_error(m->window_error);
+}
+
+static struct window_floor get_window_floor(const struct work *work)
+{
+	const struct floor_time *floor = &work->m->floor;
+	double user_seconds = isfinite(floor->event_user_seconds) ? floor->event_user_seconds
+								  : floor->user_seconds;
+	double gap = user_seconds - floor->kernel_seconds;
+
+	return (struct window_floor){
+		.reap_ns = floor->reap_ns,
+		.gap_ns = isfinite(gap) ? llround(gap * NSEC_PER_SEC) : 0,
+		.one_cpu = cpumask_weight(work->place->cpus) == 1,
+	};
+}
+
+/* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
+ * to go on. */
+static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pad,
+	enum purpose purpose, bool inspected)
+{
+	const struct window_floor floor = get_window_floor(work);
+	struct launch_report *report = &run->report;
+	struct measurement *m = work->m;
+	struct evidence evidence;
+	struct run_facts facts;
+	struct sample sample;
+	const char *failure;
+	char status[96];
+	int r;
+
+	if (report->interrupted) {
+		end_stopped(work);
+		return 1;
+	}
+	m->core_error = report->core_error;
+	note_window_error(work, report);
+	if (judge_left(report, &floor, work->place->cpus) ||
+		counting_find_left(work->counting, report, floor.one_cpu) ||
+		inspections_have_left(&m->inspections))
+		report->left = 1;
+	facts = (struct run_facts){
+		.report = report,
+		.window = judge_window(report, &floor),
+	};
+	fill_sample(work, report, facts.window, env_pad, purpose == FOR_WARMUP, &sample);
+	say_lost(work, report, facts.window);
+	if (work->evidence) {
+		facts.thermal = evidence_take(work->evidence, run, &floor, m->series, &evidence);
+		counting_fill_evidence(work->counting, report, &evidence);
+		facts.evidence = &evidence;
+		if (purpose == FOR_VALUE && evidence.run_delay_ns < 0)
+			m->unknown_waiting = true;
+		facts.hot = evidence_hot(work->evidence);
+	}
+	if (inspected) {
+		r = inspections_add(&m->inspections, report, facts.window, &floor, facts.evidence);
+		if (r < 0) {
+			say_errno(r, "cannot keep the inspection");
+			return r;
+		}
+	}
+	sample.flags = judge_run(&facts);
+	counting_read_events(work->counting, report, work->events);
+
+	if (is_no_failure(work->options, report->status))
+		sample.flags &= (uint16_t)~SAMPLE_FAILED;
+	failure = measure_find_failure(work->options, report, status, sizeof(status));
+	if (failure) {
+		end_failed(work, failure, purpose);
+		return 1;
+	}
+	if (purpose == FOR_INSPECTION)
+		return 0;
+	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);
+	if (r < 0) {
+		say_errno(r, "cannot keep the sample");
+		return r;
+	}
+	if (purpose == FOR_WARMUP)
+		m->n_warmups++;
+	else
+		m->n_runs++;
+	show_newest(work, purpose == FOR_WARMUP);
+	return 0;
+}
+
+/* Runs a hook of the current command around the run of this number. Returns 1 when no more runs are
+ * to be made, 0 to go on. */
+static int run_hook(struct work *work, enum hook_kind kind, uint32_t number)
+{
+	struct measurement *m = work->m;
+	_cleanup_free_ char *why = NULL;
+	int r;
+
+	if (!work->command->hooks[kind])
+		return 0;
+	progress_clear(&work->progress);
+	r = hook_run(work->options, work->place, work->command, kind, number, work->stop, &why);
+	if (r == -ECANCELED && !m->incomplete)
+		end_stopped(work);
+	if (r < 0 && !m->incomplete) {
+		m->end = MEASURE_FAILED;
+		(void)text_format(&m->incomplete, "%s after %zu runs",
+			why ? why : "a hook could not be run", m->n_runs);
+	}
+	return r < 0 ? 1 : 0;
+}
+
+/* Whether something is to be done before or after each run, so that no two runs may follow one
+ * another in one request. */
+static bool is_one_at_a_time(const struct work *work)
+{
+	const struct options *o = work->options;
+
+	return o->cooldown >= 0 || o->drop_caches || work->command->hooks[HOOK_PREPARE] ||
+		work->command->hooks[HOOK_CONCLUDE];
+}
+
+/* Does what is needed between --prepare and a run. Returns 1 when no more runs are to be made, 0 to
+ * go on. */
+static int prepare_run(struct work *work)
+{
+	const struct options *o = work->options;
+	int r;
+
+	if (o->cooldown >= 0 && work->evidence)
+		cool_down(work);
+	if (stop_check(work->stop) != 0) {
+		end_stopped(work);
+		return 1;
+	}
+	if (!o->drop_caches)
+		return 0;
+	r = drop_caches();
+	if (r < 0)
+		say_errno(r, "cannot drop the page cache");
+	return r;
+}
+
+/* The number of complete rounds that count, or of complete rounds of warm-ups: all commands have
+ * made so many runs. */
+static size_t rounds_done(const struct work *work, enum purpose purpose)
+{
+	const struct measurement *m = work->commands->items[0].measurement;
+
+	return purpose == FOR_WARMUP ? m->n_warmups : m->n_runs;
+}
+
+/* Whether there are inspections between the runs that count. */
+static bool wants_inspections(const struct work *work)
+{
+	return work->stamper == STAMPER_CORRECTED || work->evidence;
+}
+
+/* Before which run the next inspection is due after one that is made now. */
+static size_t find_next_inspection(const struct work *work, size_t done)
+{
+	static const size_t first[] = { 2, 5, GAP_EVERY };
+
+	if (work->stamper != STAMPER_CORRECTED)
+		return 2 * done;
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
+		if (done < first[i])
+			return first[i];
+	}
+	return done + GAP_EVERY;
+}
+
+/* What is attached to the program in a run that counts. */
+static uint32_t attachments(const struct work *work)
+{
+	uint32_t ret = work->stamper == STAMPER_TASK_EVENT ? LAUNCH_ATTACH_WINDOW : 0;
+
+	return work->options->records ? ret | LAUNCH_ATTACH_RECORDS : ret;
+}
+
+/* What is attached in an inspection. Without records the gap of our own stamps is that of the other
+ * runs, as nearly as it can be measured. Where the runs that count have records, inspections
+ * between them have none, and tell what the records take. */
+static uint32_t inspection_attachments(const struct work *work)
+{
+	const struct inspections *inspections = &work->m->inspections;
+	uint32_t ret = needs_event(work) ? LAUNCH_ATTACH_WINDOW : 0;
+
+	if (work->is_stamper_chosen && work->options->records)
+		return ret;
+	if (work->stamper == STAMPER_CORRECTED && inspections->n > 0 &&
+		inspections->items[inspections->n - 1].leader_is_last)
+		return ret;
+	return ret | LAUNCH_ATTACH_RECORDS;
+}
+
+/* Whether an inspection comes before the run that counts after `before` others from now on. `next`
+ * is as work->next_inspection. Several commands are inspected in a round (make_rounds()). */
+static bool is_inspection_due(
+	const struct work *work, enum purpose purpose, size_t before, size_t next)
+{
+	return purpose == FOR_VALUE && work->commands->n == 1 && wants_inspections(work) &&
+		rounds_done(work, FOR_VALUE) + before >= next;
+}
+
+/* What the next run of the current command finds as its number, after `before` others of its
+ * purpose from now on. */
+static uint32_t find_number(const struct work *work, enum purpose purpose, size_t before)
+{
+	return purpose == FOR_VALUE ? (uint32_t)(work->m->n_runs + before + 1) : 0;
+}
+
+/* Fills in the runs of a request, of which at most `at_most` have this purpose, and tells what each
+ * is made for. Inspections that are due come between the runs of a single command. */
+static void order_runs(const struct work *work, enum purpose purpose, bool inspect, size_t at_most,
+	struct launch_request *request, enum purpose purposes[])
+{
+	size_t limit = is_one_at_a_time(work) ? 1 : LAUNCH_MAX_RUNS;
+	size_t done = rounds_done(work, FOR_VALUE), next = work->next_inspection, n = 0;
+
+	while (request->n_runs < limit && n < at_most) {
+		struct launch_order *order = &request->runs[request->n_runs];
+		bool due = is_inspection_due(work, purpose, n, next);
+
+		purposes[request->n_runs++] = due ? FOR_INSPECTION : purpose;
+		*order = (struct launch_order){
+			.attachments =
+				due || inspect ? inspection_attachments(work) : attachments(work),
+			.env_pad = choose_env_pad(work, runs_made(work->m) + n),
+			.number = find_number(work, due ? FOR_INSPECTION : purpose, n),
+		};
+		if (due)
+			next = find_next_inspection(work, done + n);
+		else
+			n++;
+	}
+}
+
+/* Makes and records some runs of the current command, which is prepared: as many as the launcher
+ * makes in one request, and at most `at_most` beside inspections that are due. Returns 1 when no
+ * more runs are to be made (m->end tells why), 0 to go on. */
+static int make_runs(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
+{
+	struct session *session = work->command->session;
+	struct runlog_run run = { .report.step = LAUNCH_STEP_SETUP };
+	struct launch_request request = { .command = LAUNCH_RUN };
+	enum purpose purposes[LAUNCH_MAX_RUNS], last = purpose;
+	size_t n = 0;
+	int r;
+
+	order_runs(work, purpose, inspect, at_most, &request, purposes);
+	/* Disturbances by a hook since the last reading do not belong to the run. */
+	request.read_before =
+		work->evidence && (evidence_begin(work->evidence) || is_one_at_a_time(work));
+
+	r = session_run(session, work->stop, &request);
+	while (r == 0 && (r = session_next(session, &run)) > 0) {
+		last = purposes[n];
+		r = record_run(work, &run, request.runs[n++].env_pad, last,
+			inspect || last == FOR_INSPECTION);
+		if (r != 0)
+			return r;
+		if (last == FOR_INSPECTION && purpose == FOR_VALUE)
+			work->next_inspection =
+				find_next_inspection(work, rounds_done(work, FOR_VALUE));
+	}
+	if (r < 0) {
+		size_t index = purpose == FOR_WARMUP ? work->m->n_warmups : work->m->n_runs;
+
+		progress_clear(&work->progress);
+		return say_not_run(work->command->argv[0], work->command->program, r,
+			purpose_name(purposes[n]), runs_made(work->m) > 0 ? index + 1 : 0,
+			&run.report);
+	}
+	/* Only the last run can have handed over values: the launcher ends the request after such a
+	 * run. */
+	r = last == FOR_INSPECTION ? 0 : take_progvalues(work, last == FOR_WARMUP);
+	if (r < 0)
+		say_errno(r, "cannot keep the values that the program handed over");
+	return r;
+}
+
+/* As make_runs(), with what is to be done before and after. */
+static int run_some(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
+{
+	bool due = is_inspection_due(work, purpose, 0, work->next_inspection);
+	uint32_t number = find_number(work, due ? FOR_INSPECTION : purpose, 0);
+	int r, concluded;
+
+	if (stop_check(work->stop) != 0) {
+		end_stopped(work);
+		return 1;
+	}
+	r = run_hook(work, HOOK_PREPARE, number);
+	if (r != 0)
+		return r;
+	r = prepare_run(work);
+	if (r == 0)
+		r = make_runs(work, purpose, inspect, is_one_at_a_time(work) ? 1 : at_most);
+	/* Also after a run that failed, or was not made once it was prepared: something may be left
+	 * that is to be removed. */
+	concluded = run_hook(work, HOOK_CONCLUDE, number);
+	return r != 0 ? r : concluded;
+}
+
+/* Draws a new order of the commands for a round (Fisher and Yates). Where a decision wants runs
+ * after one of the same command, the round begins with the last one of the round before. */
+static void shuffle(struct work *work, size_t order[])
+{
+	size_t n = work->commands->n;
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	for (size_t i = n; i > 1; i--) {
+		size_t j = (size_t)(random_next(&work->random_order) % i);
+		size_t other = order[j];
+
+		order[j] = order[i - 1];
+		order[i - 1] = other;
+	}
+	/* There are no decisions before the first round. */
+	if (work->options->decide > 0 && work->command)
+		decide_order(
+			work->commands, (size_t)(work->command - work->commands->items), order);
+}
+
+/* Runs each command once. If there is only one command, it may run several times in one request, at
+ * most `at_most` times. Returns 1 when no more runs are to be made, 0 to go on. */
+static int run_rounds(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
+{
+	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
+
+	shuffle(work, order);
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		take_turn(work, order[i]);
+		r = run_some(work, purpose, inspect, n == 1 ? at_most : 1);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool is_time_over(const struct work *work)
+{
+	return work->options->max_time_ns > 0 && elapsed_ns(work) >= work->options->max_time_ns;
+}
+
+/* Makes runs that count: one round of several commands, or of a single command at most `at_most`
+ * runs. An inspection may be due before. */
+static int make_rounds(struct work *work, size_t at_most)
+{
+	size_t done = rounds_done(work, FOR_VALUE);
+	int r;
+
+	if (work->commands->n > 1 && wants_inspections(work) && done >= work->next_inspection) {
+		r = run_rounds(work, FOR_INSPECTION, true, 1);
+		if (r != 0)
+			return r;
+		work->next_inspection = find_next_inspection(work, done);
+	}
+	return run_rounds(work, FOR_VALUE, false, at_most);
+}
+
+/* Makes rounds until each command has made `rounds` runs that count; or until --max-time is over,
+ * but at least one. */
+static int run_until(struct work *work, size_t rounds)
+{
+	while (rounds_done(work, FOR_VALUE) < rounds) {
+		int r;
+
+		if (is_time_over(work) && rounds_done(work, FOR_VALUE) > 0)
+			return 0;
+		r = make_rounds(work, rounds - rounds_done(work, FOR_VALUE));
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Whether the interval of the median is as narrow as --until-rel-error asks for. */
+static int is_precise_enough(struct work *work, const struct measurement *m, bool *ret)
+{
+	_cleanup_free_ double *values = NULL;
+	struct stats stats;
+	size_t n;
+	int r;
+
+	r = series_values(m->series, &values, &n);
+	if (r < 0)
+		return r;
+	r = stats_compute(values, n, &stats);
+	if (r < 0)
+		return r;
+	*ret = stats.has_interval && stats_median_error(&stats) * 100 <= work->options->rel_error;
+	if (stats.has_interval && !*ret) {
+		/* The width of an interval falls with the root of the number of runs. */
+		double factor = stats_median_error(&stats) * 100 / work->options->rel_error;
+
+		work->expected_runs = MAX(work->expected_runs,
+			(size_t)MIN((double)n * factor * factor, (double)work->options->max_runs));
+	}
+	return 0;
+}
+
+static int are_precise_enough(struct work *work, bool *ret)
+{
+	work->expected_runs = 0;
+	*ret = true;
+	/* The interval is computed by the clock that the result will have. */
+	commands_settle_clocks(work->commands, work->user_clock);
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+		int r;
+
+		if (work->commands->items[i].is_control)
+			continue;
+		r = is_precise_enough(work, m, &m->reached_rel_error);
+		if (r < 0) {
+			say_errno(r, "cannot compute the interval");
+			return r;
+		}
+		*ret = *ret && m->reached_rel_error;
+	}
+	return 0;
+}
+
+static int are_settled(struct work *work, bool *ret)
+{
+	work->expected_runs = work->options->max_runs;
+	return decide_look(work->options, work->commands, ret);
+}
+
+static int is_long_enough(struct work *work, bool *ret)
+{
+	double part = (double)elapsed_ns(work) / (double)work->options->min_time_ns;
+
+	work->expected_runs = (size_t)((double)rounds_done(work, FOR_VALUE) / MIN(part, 1));
+	*ret = part >= 1;
+	return 0;
+}
+
+/* Checks both at the same time: runs that are made because the time is not over may widen the
+ * interval again if the program's times change. */
+static int are_precise_and_long_enough(struct work *work, bool *ret)
+{
+	bool long_enough;
+	size_t expected;
+	int r;
+
+	r = are_precise_enough(work, ret);
+	expected = work->expected_runs;
+	if (r == 0)
+		r = is_long_enough(work, &long_enough);
+	if (r < 0)
+		return r;
+	work->expected_runs = MAX(work->expected_runs, expected);
+	*ret = *ret && long_enough;
+	return 0;
+}
+
+/* Makes runs beyond -n until `are_enough` says so, or up to --max-runs or --max-time. It is called
+ * more and more rarely, each time after a part of the runs so far, so that all looks together take
+ * little time. Short programs are run as often in one request as before: a request for each run,
+ * which wakes the launcher, would make these runs take another time than the first ones. */
+static int run_until_enough(
+	struct work *work, int (*are_enough)(struct work *, bool *), size_t part)
+{
+	const struct options *o = work->options;
+	size_t next = 0;
+
+	for (;;) {
+		size_t runs = rounds_done(work, FOR_VALUE);
+		bool enough = false;
+		int r;
+
+		r = runs >= next ? are_enough(work, &enough) : 0;
+		if (r < 0)
+			return r;
+		if (runs >= next)
+			next = runs + MAX((size_t)1, runs / part);
+		if (enough || runs >= o->max_runs)
+			return 0;
+		if (is_time_over(work)) {
+			work->out_of_time = true;
+			return 0;
+		}
+		r = make_rounds(work, o->max_runs - runs);
+		if (r != 0)
+			return r;
+	}
+}
+
+/* By whom the runs of all commands can be stamped, as the inspections have shown. */
+static enum stamper find_common_stamper(const struct work *work)
+{
+	enum stamper ret = STAMPER_TASK_EVENT;
+
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct command *command = &work->commands->items[i];
+		const struct measurement *m = command->measurement;
+		/* The last warm-up was an inspection. */
+		int64_t bare_ns =
+			m->n_warmups >= 2 ? m->series->samples[m->n_warmups - 2].user_ns : 0;
+
+		if (command->hidden || m->window_error)
+			return STAMPER_LAUNCHER;
+		ret = MIN(ret, inspections_choose(&m->inspections, bare_ns));
+	}
+	return ret;
+}
+
+static void choose_stamper(struct work *work)
+{
+	const struct options *o = work->options;
+
+	if (!needs_event(work))
+		work->stamper = sessions_get_stamper(work->commands);
+	else if (o->stamper_given && work->m->window_error == 0)
+		work->stamper = o->stamper;
+	else
+		work->stamper = find_common_stamper(work);
+	work->is_stamper_chosen = true;
+	work->next_inspection = work->stamper == STAMPER_CORRECTED ? 0
+		: o->records					   ? COMPARE_FIRST
+								   : INSPECT_FIRST;
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+
+		m->stamper = work->stamper;
+		m->all_have_records = o->records;
+	}
+}
+
+/* Whether the programs have to be looked at once more before the runs: an inspection has lost
+ * records, for which there is more room now, or it depends on what the programs do who stamps them,
+ * and that is not known yet. */
+static bool want_more_inspections(const struct work *work)
+{
+	bool decides = needs_event(work) && !work->options->stamper_given;
+	bool any = false;
+
+	if (!work->evidence && !decides)
+		return false;
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct command *command = &work->commands->items[i];
+		const struct inspections *inspections = &command->measurement->inspections;
+
+		if (needs_event(work) && (command->hidden || work->m->window_error))
+			return false;
+		any = any || (inspections->n == 0 ? decides : inspections_want_more(inspections));
+	}
+	return any;
+}
+
+/*
+ * Makes the warm-ups, of which the last one is an inspection, and finds out who stamps the runs.
+ * Where that depends on what the programs do, there is an inspection also without warm-ups, and
+ * another one when records were lost.
+ */
+static int warm_up(struct work *work)
+{
+	const struct options *o = work->options;
+	bool inspect = work->evidence || needs_event(work);
+	int r;
+
+	while (rounds_done(work, FOR_WARMUP) < o->warmups && !is_time_over(work)) {
+		bool is_last = rounds_done(work, FOR_WARMUP) + 1 == o->warmups;
+
+		r = run_rounds(work, FOR_WARMUP, inspect && is_last,
+			o->warmups - rounds_done(work, FOR_WARMUP) - (inspect && !is_last));
+		if (r != 0)
+			return r;
+	}
+	for (int i = 0; i < INSPECTIONS_MAX && want_more_inspections(work); i++) {
+		r = run_rounds(work, FOR_INSPECTION, true, 1);
+		if (r != 0)
+			return r;
+	}
+	choose_stamper(work);
+	return 0;
+}
+
+static int run_all(struct work *work)
+{
+	const struct options *o = work->options;
+	int r;
+
+	r = warm_up(work);
+	if (r == 0)
+		r = run_until(work, o->runs);
+	if (r != 0)
+		return r;
+	work->out_of_time = rounds_done(work, FOR_WARMUP) < o->warmups ||
+		rounds_done(work, FOR_VALUE) < o->runs;
+	if (o->rel_error > 0)
+		r = run_until_enough(work,
+			o->min_time_ns > 0 ? are_precise_and_long_enough : are_precise_enough,
+			LOOK_AT_INTERVAL);
+	else if (o->decide > 0)
+		r = run_until_enough(work, are_settled, LOOK_AT_DECISION);
+	else if (o->min_time_ns > 0)
+		r = run_until_enough(work, is_long_enough, LOOK_AT_CLOCK);
+	return r;
+}
+
+static int draw_seed(uint64_t *ret)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), 0) < 0)
+		return -errno;
+	/* At most 2^53: the options accept it, and every JSON reader keeps it exactly. */
+	*ret = seed >> 11;
+	return 0;
+}
+
+static int choose_seeds(const struct options *options, uint64_t *ret_pad, uint64_t *ret_order)
+{
+	int r = 0;
+
+	*ret_pad = options->env_pad_seed;
+	*ret_order = options->seed;
+	if (options->env_pad == ENV_PAD_RANDOM && !options->env_pad_seeded)
+		r = draw_seed(ret_pad);
+	if (r == 0 && options->n_commands > 1 && !options->seeded)
+		r = draw_seed(ret_order);
+	return r;
+}
+
+static int prepare(const struct work *work, struct measurement **ret)
+{
+	_cleanup_(measurement) struct measurement *m = NULL;
+	struct timespec realtime;
+	int r;
+
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	r = series_new(work->evidence != NULL, (const char *const *)work->counting->event_names,
+		&m->series);
+	if (r == 0)
+		r = progvalues_new(&m->progvalues);
+	if (r < 0)
+		return r;
+	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;
+	m->env_pad_seed = work->env_pad_seed;
+	m->order_seed = work->random_order;
+	m->sitting = work->sitting;
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	m->series->start_realtime_ns = realtime.tv_sec * NSEC_PER_SEC + realtime.tv_nsec;
+	*ret = TAKE_PTR(m);
+	return 0;
+}
+
+/* When the runs of one command end early, those of all commands end. */
+static void share_end(struct work *work, int error)
+{
+	const struct measurement *last = work->m;
+
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+
+		m->end = error < 0 ? MEASURE_BROKEN : last->end;
+		m->out_of_time = work->out_of_time;
+		if (m->end == MEASURE_COMPLETE || m->incomplete)
+			continue;
+		if (error < 0 && m == last)
+			(void)text_format(&m->incomplete, "run %zu could not be made: %s",
+				m->n_runs + 1, strerror(-error));
+		else
+			(void)text_format(&m->incomplete, "ended with %s after %zu runs",
+				work->command->name, m->n_runs);
+	}
+}
+
+/* Measures the empty program with the first launcher only; the result is valid for all of them. The
+ * same holds for the shell with nothing to do, if there is one. */
+static int share_floor(struct work *work)
+{
+	struct session *shell = work->commands->empty_shell.session;
+	struct floor_time floor, of_shell = no_floor;
+	int r;
+
+	take_turn(work, 0);
+	r = measure_floor(work, work->command->session, LAUNCH_FLOOR, &floor);
+	if (r == 0 && shell)
+		r = measure_floor(work, shell, LAUNCH_RUN, &of_shell);
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+
+		m->floor = floor;
+		m->shell = of_shell;
+		m->window_error = work->m->window_error;
+	}
+	return r;
+}
+
+int measure(const struct launch_inputs *in, struct commands *commands, struct stop *stop,
+	bool user_clock)
+{
+	const struct options *options = in->options;
+	_cleanup_free_ double *events = NULL;
+	struct work work = {
+		.options = options,
+		.place = in->place,
+		.commands = commands,
+		.stop = stop,
+		.counting = in->counting,
+		.evidence = in->evidence,
+		.user_clock = user_clock,
+		.began_ns = clock_now_ns(CLOCK_MONOTONIC_RAW),
+	};
+	int r;
+
+	events = calloc(in->counting->n_events + 1, sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	work.events = events;
+	r = choose_seeds(options, &work.env_pad_seed, &work.random_order);
+	if (r == 0)
+		r = draw_seed(&work.sitting);
+	for (size_t i = 0; r == 0 && i < commands->n; i++)
+		r = prepare(&work, &commands->items[i].measurement);
+	if (r < 0)
+		return r;
+	progress_begin(
+		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
+
+	say_hidden(&work);
+	r = share_floor(&work);
+	say_window_error(work.m->window_error);
+	work.said_window = work.m->window_error;
+	if (r == 0)
+		r = run_all(&work);
+	progress_clear(&work.progress);
+	if (work.out_of_time && rounds_done(&work, FOR_WARMUP) < options->warmups)
+		say("note: --max-time is over after %zu of %u warm-ups",
+			rounds_done(&work, FOR_WARMUP), options->warmups);
+	if (work.out_of_time && rounds_done(&work, FOR_VALUE) < options->runs)
+		say("note: --max-time is over after %zu of %u runs", rounds_done(&work, FOR_VALUE),
+			options->runs);
+	share_end(&work, r);
+	return 0;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/wait.h"
+#include "measure/orphans.h"
+
+enum {
+	/* A process that does not end in this time hangs in the kernel. */
+	END_SECONDS = 2,
+	FIRST_STEP_NS = 100 * 1000,
+	LAST_STEP_NS = 10 * 1000 * 1000,
+};
+
+bool orphans_reap(pid_t pid)
+{
+	bool gone = false;
+	pid_t ended;
+
+	while ((ended = RETRY_INTERRUPTED(waitpid(-1, NULL, WNOHANG | __WALL))) > 0)
+		gone = gone || ended == pid;
+	return gone || (ended < 0 && errno == ECHILD);
+}
+
+/* The parent of a process from /proc/PID/stat. It comes after the name, which may contain any
+ * character: "7 (a) b) S 1 ..." (proc(5)). 0 when the process has ended. -EPERM or -EACCES when it
+ * belongs to somebody else and /proc is mounted with hidepid=1. */
+static pid_t read_parent(int proc, const char *name)
+{
+	char path[32], text[512];
+	const char *cursor;
+	uint64_t parent;
+	ssize_t n;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/stat", name) >= (int)sizeof(path))
+		return 0;
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ESRCH ? 0 : -errno;
+	n = RETRY_INTERRUPTED(read(fd, text, sizeof(text) - 1));
+	if (n < 0) {
+		int r = errno == ESRCH ? 0 : -errno;
+
+		close(fd);
+		return r;
+	}
+	close(fd);
+	text[n] = '\0';
+	cursor = strrchr(text, ')');
+	if (!cursor || strlen(cursor) < sizeof(") S "))
+		return -EBADMSG;
+	cursor += strlen(") S ");
+	return parse_next_u64(&cursor, &parent) < 0 ? -EBADMSG : (pid_t)parent;
+}
+
+/* Looks at all processes once, and kills the children of this process. Returns how many children
+ * were killed or found dead. The children of those become children of this process, and may come
+ * too late for this look. *ret_found becomes true if a child was alive. */
+static int kill_children(pid_t except, bool *ret_found)
+{
+	_cleanup_closedir_ DIR *proc = opendir("/proc");
+	pid_t self = getpid();
+	int n = 0;
+
+	if (!proc)
+		return -errno;
+	for (;;) {
+		const struct dirent *entry;
+		unsigned pid;
+		pid_t parent, reaped;
+
+		errno = 0;
+		entry = readdir(proc);
+		if (!entry)
+			return errno ? -errno : n;
+		if (parse_uint(entry->d_name, 1, INT_MAX, &pid) < 0 || (pid_t)pid == except)
+			continue;
+		parent = read_parent(dirfd(proc), entry->d_name);
+		if (parent < 0 && parent != -EPERM && parent != -EACCES)
+			return parent;
+		/* The number of a child is not reused before this process has reaped the child. */
+		if (parent >= 0 && parent != self)
+			continue;
+		/* In a /proc of another PID namespace both numbers belong to somebody else, and
+		 * /proc may not tell the parent: only a child can be waited for. */
+		reaped = waitpid((pid_t)pid, NULL, WNOHANG | __WALL);
+		if (reaped < 0)
+			continue;
+		if (reaped == (pid_t)pid) {
+			n++;
+			continue;
+		}
+		*ret_found = true;
+		if (kill((pid_t)pid, SIGKILL) == 0)
+			n++;
+	}
+}
+
+int orphans_end(pid_t except)
+{
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + END_SECONDS * NSEC_PER_SEC,
+		FIRST_STEP_NS, LAST_STEP_NS);
+	bool found = false;
+
+	do {
+		int n;
+
+		/* When there are no children left, there is no need to read /proc. */
+		if (except == 0 && orphans_reap(0))
+			break;
+		n = kill_children(except, &found);
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+	} while (wait_step(&wait));
+	return found;
+}

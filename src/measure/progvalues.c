@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/macro.h"
+#include "base/text.h"
+#include "library/values.h"
+#include "measure/progvalues.h"
+
+struct item {
+	char *name;
+	const char *clock; /* a static text */
+	double empty;	   /* seconds */
+	double resolution;
+	uint32_t inner_loops;
+	bool clock_changed; /* in any run */
+	/* Over the values that count: sums of the shares, and the number of those that are known.
+	 */
+	double empty_shares;
+	double waiting;
+	size_t n_waiting;
+	/* The sums of the figures that the program set in runs that count, and how many were added.
+	 */
+	size_t n_figures;
+	struct qs_figure figures[QS_MAX_FIGURES];
+	size_t figure_times[QS_MAX_FIGURES];
+	struct benchmark benchmark; /* metadata and series are set by progvalues_get_benchmark() */
+	size_t values_room;
+	size_t warmups_room;
+	size_t n_runs;
+	size_t runs_room;
+};
+
+struct progvalues {
+	struct item *items[PROGVALUES_MAX_NAMES];
+	size_t n;
+	size_t n_values;
+	/* Of the run that was taken last: the sum over its values, and their number. */
+	double core_adds;
+	size_t n_core_adds;
+};
+
+int progvalues_new(struct progvalues **ret)
+{
+	struct progvalues *progvalues = calloc(1, sizeof(*progvalues));
+
+	if (!progvalues)
+		return -ENOMEM;
+	*ret = progvalues;
+	return 0;
+}
+
+static void item_free(struct item *item)
+{
+	if (!item)
+		return;
+	facts_clear(&item->benchmark.metadata);
+	free(item->benchmark.name);
+	free(item->benchmark.values);
+	free(item->benchmark.warmups);
+	free(item->benchmark.runs);
+	free(item->name);
+	free(item);
+}
+
+void progvalues_free(struct progvalues *progvalues)
+{
+	if (!progvalues)
+		return;
+	for (size_t i = 0; i < progvalues->n; i++)
+		item_free(progvalues->items[i]);
+	free(progvalues);
+}
+
+double progvalues_core_adds(const struct progvalues *progvalues)
+{
+	return progvalues->n_core_adds > 0 ? progvalues->core_adds / (double)progvalues->n_core_adds
+					   : 0;
+}
+
+size_t progvalues_count(const struct progvalues *progvalues)
+{
+	return progvalues->n;
+}
+
+static int find_item(
+	struct progvalues *progvalues, const struct qs_values *values, struct item **ret)
+{
+	struct item *item;
+
+	for (size_t i = 0; i < progvalues->n; i++) {
+		if (strcmp(progvalues->items[i]->name, values->name) == 0) {
+			*ret = progvalues->items[i];
+			return 0;
+		}
+	}
+	if (progvalues->n == PROGVALUES_MAX_NAMES)
+		return -E2BIG;
+	item = calloc(1, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	item->name = strdup(values->name);
+	if (!item->name) {
+		free(item);
+		return -ENOMEM;
+	}
+	item->clock = values->facts.clock_name;
+	/* The parser of values gives ticks of a picosecond. */
+	item->empty = values->facts.empty_mean_ticks / 1e12;
+	item->resolution = (double)values->facts.resolution_ticks / 1e12;
+	item->inner_loops = values->inner_loops;
+	progvalues->items[progvalues->n++] = item;
+	*ret = item;
+	return 0;
+}
+
+/* Adds run records up to and including this run; they are empty for runs without values. */
+static int reach_run(struct item *item, size_t run)
+{
+	while (item->n_runs <= run) {
+		int r = array_grow(&item->benchmark.runs, sizeof(*item->benchmark.runs),
+			item->n_runs, &item->runs_room);
+
+		if (r < 0)
+			return r;
+		item->benchmark.runs[item->n_runs++] = (struct benchmark_run){
+			.end = item->benchmark.n_values,
+			.warmup_end = item->benchmark.n_warmups,
+			.loops = 1,
+			.inner_loops = item->inner_loops,
+		};
+	}
+	return 0;
+}
+
+/* By name. A program may use other names in each run: those beyond QS_MAX_FIGURES are left out. */
+static void add_figures(struct item *item, const struct qs_values *values)
+{
+	for (size_t i = 0; i < values->n_figures; i++) {
+		const struct qs_figure *figure = &values->figures[i];
+		size_t at = 0;
+
+		while (at < item->n_figures && strcmp(item->figures[at].name, figure->name) != 0)
+			at++;
+		if (at == QS_MAX_FIGURES)
+			continue;
+		if (at == item->n_figures) {
+			item->figures[item->n_figures++] = *figure;
+		} else {
+			item->figures[at].kind = figure->kind;
+			item->figures[at].value += figure->value;
+		}
+		item->figure_times[at]++;
+	}
+}
+
+static int append(struct item *item, const struct qs_values *values, bool warmup)
+{
+	struct benchmark *b = &item->benchmark;
+
+	for (size_t i = 0; i < values->n_values; i++) {
+		const struct qs_value *value = &values->values[i];
+		double seconds = qs_value_seconds(values, i);
+		int r;
+
+		if (warmup || value->kind != QS_VALUE_COUNTED) {
+			r = array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
+				&item->warmups_room);
+			if (r < 0)
+				return r;
+			b->warmups[b->n_warmups++] =
+				(struct benchmark_warmup){ value->loops, seconds };
+		} else {
+			r = array_grow(
+				&b->values, sizeof(*b->values), b->n_values, &item->values_room);
+			if (r < 0)
+				return r;
+			b->values[b->n_values++] = seconds;
+			item->empty_shares += qs_value_empty_share(values, i);
+			item->waiting += MAX(value->waiting, 0.0);
+			item->n_waiting += value->waiting >= 0;
+		}
+	}
+	if (!warmup)
+		add_figures(item, values);
+	return 0;
+}
+
+/* Adds the values of one block. */
+static int take_one(
+	struct progvalues *progvalues, size_t run, bool warmup, const struct qs_values *values)
+{
+	struct benchmark_run *record;
+	struct item *item;
+	int r;
+
+	if (values->n_values > PROGVALUES_MAX_VALUES - progvalues->n_values)
+		return -E2BIG;
+	r = find_item(progvalues, values, &item);
+	if (r < 0)
+		return r;
+	/* All values of a benchmark must be of the same kind of work and by the same clock. */
+	if (values->inner_loops != item->inner_loops ||
+		strcmp(values->facts.clock_name, item->clock) != 0)
+		return -EXDEV;
+	r = reach_run(item, run);
+	if (r == 0)
+		r = append(item, values, warmup);
+	item->clock_changed = item->clock_changed || values->facts.clock_changed;
+	record = r == 0 ? &item->benchmark.runs[run] : NULL;
+	if (!record)
+		return r;
+	record->end = item->benchmark.n_values;
+	record->warmup_end = item->benchmark.n_warmups;
+	record->loops = values->loops;
+	progvalues->n_values += values->n_values;
+	for (size_t i = 0; i < values->n_values; i++) {
+		progvalues->core_adds += values->values[i].core_adds;
+		progvalues->n_core_adds += values->values[i].core_adds > 0;
+	}
+	return 0;
+}
+
+static int refuse(int error, size_t block, size_t line, char **ret_why)
+{
+	if (error == -EBADMSG)
+		return text_refuse(ret_why, -EBADMSG,
+			"line %zu of block %zu is not as it has to be", line, block);
+	if (error == -E2BIG)
+		return text_refuse(ret_why, -EBADMSG, "more than %d values or %d names",
+			(int)PROGVALUES_MAX_VALUES, (int)PROGVALUES_MAX_NAMES);
+	if (error == -EXDEV)
+		return text_refuse(ret_why, -EBADMSG,
+			"block %zu has other inner loops, or another clock, than earlier ones",
+			block);
+	return error;
+}
+
+int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
+	size_t size, char **ret_why)
+{
+	size_t offset = 0, line = 0;
+
+	progvalues->core_adds = 0;
+	progvalues->n_core_adds = 0;
+	for (size_t block = 1;; block++) {
+		struct qs_values *values;
+		int r;
+
+		r = values_parse(text, size, &offset, &values, &line);
+		if (r == 1)
+			return 0;
+		if (r == 0) {
+			r = take_one(progvalues, run, warmup, values);
+			qs_values_free(values);
+		}
+		if (r < 0)
+			return refuse(r, block, line, ret_why);
+	}
+}
+
+static void copy_facts(const struct facts *from, struct facts *to)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		const struct fact *fact = &from->items[i];
+
+		/* The time of an empty program is not part of a value that the program measured
+		 * itself. */
+		if (strncmp(fact->name, "quiesce_floor", strlen("quiesce_floor")) == 0)
+			continue;
+		facts_set_copy(to, fact->name, fact);
+	}
+	to->failed = to->failed || from->failed;
+}
+
+int progvalues_get_benchmark(struct progvalues *progvalues, size_t i, struct series *series,
+	const struct facts *metadata, const char *prefix, struct benchmark **ret)
+{
+	struct item *item = progvalues->items[i];
+	struct benchmark *b = &item->benchmark;
+	int r;
+
+	if (b->n_values == 0) {
+		*ret = NULL;
+		return 0;
+	}
+	r = reach_run(item, series->n_samples - 1);
+	if (r < 0)
+		return r;
+	free(b->name);
+	if (asprintf(&b->name, "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name) <
+		0) {
+		b->name = NULL;
+		return -ENOMEM;
+	}
+	facts_clear(&b->metadata);
+	copy_facts(metadata, &b->metadata);
+	facts_set_string(&b->metadata, "name", b->name);
+	facts_set_integer(&b->metadata, "inner_loops", item->inner_loops);
+	facts_set_string(&b->metadata, "timer", item->clock);
+	facts_set_string(&b->metadata, "quiesce_stamps", item->clock);
+	facts_set_real(&b->metadata, "quiesce_stamps_empty", item->empty);
+	facts_set_real(&b->metadata, "quiesce_stamps_resolution", item->resolution);
+	facts_set_real(&b->metadata, "quiesce_stamps_empty_share",
+		item->empty_shares / (double)b->n_values);
+	if (item->clock_changed)
+		facts_set_integer(&b->metadata, "quiesce_clock_changed", 1);
+	if (item->n_waiting > 0)
+		facts_set_real(
+			&b->metadata, "quiesce_waiting", item->waiting / (double)item->n_waiting);
+	for (size_t figure = 0; figure < item->n_figures; figure++) {
+		char key[80];
+
+		snprintf(key, sizeof(key), "quiesce_%s_%.39s",
+			item->figures[figure].kind == QS_FIGURE_AMOUNT ? "amount" : "figure",
+			item->figures[figure].name);
+		facts_set_real(&b->metadata, key,
+			item->figures[figure].value / (double)item->figure_times[figure]);
+	}
+	b->series = series;
+	if (b->metadata.failed)
+		return -ENOMEM;
+	*ret = b;
+	return 0;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "judge/report/compare.h"
+#include "judge/report/control.h"
+#include "judge/report/rank.h"
+#include "judge/report/settle.h"
+#include "judge/report/turns.h"
+#include "judge/report/wording.h"
+#include "judge/result/benchmark.h"
+#include "measure/measure.h"
+#include "measure/progvalues.h"
+#include "measure/ranking.h"
+
+struct ranking {
+	struct benchmark views[OPTIONS_MAX_COMMANDS]; /* the whole runs of each program */
+	size_t n_views;
+	/* Pointers to the views, each followed by the values that the program measured itself. */
+	struct benchmark **benchmarks;
+	size_t n_benchmarks;
+	struct comparison **comparisons;
+	size_t n;
+};
+
+static void ranking_clear(struct ranking *ranking)
+{
+	for (size_t i = 0; i < ranking->n; i++)
+		comparison_free(ranking->comparisons[i]);
+	free(ranking->comparisons);
+	free(ranking->benchmarks);
+	for (size_t i = 0; i < ranking->n_views; i++)
+		benchmark_clear_view(&ranking->views[i]);
+}
+
+static int add_program(
+	struct ranking *ranking, const struct command *command, bool with_values, enum unit unit)
+{
+	const struct measurement *m = command->measurement;
+	struct benchmark *view = &ranking->views[ranking->n_views], **more;
+	size_t n_values = with_values ? progvalues_count(m->progvalues) : 0;
+	int r;
+
+	r = benchmark_view(command->name, m->series, view);
+	if (r < 0)
+		return r;
+	ranking->n_views++;
+	/* The facts still belong to the command, as the rest of the view belongs to others. */
+	view->metadata = command->facts;
+	view->unit = unit;
+	more = reallocarray(ranking->benchmarks, ranking->n_benchmarks + 1 + n_values,
+		sizeof(struct benchmark *));
+	if (!more)
+		return -ENOMEM;
+	ranking->benchmarks = more;
+	more[ranking->n_benchmarks++] = view;
+	for (size_t i = 0; i < n_values; i++) {
+		struct benchmark *values;
+
+		r = progvalues_get_benchmark(
+			m->progvalues, i, m->series, &command->facts, command->name, &values);
+		if (r < 0)
+			return r;
+		if (values && unit_is_time(values->unit))
+			values->unit = unit;
+		if (values)
+			more[ranking->n_benchmarks++] = values;
+	}
+	return 0;
+}
+
+static int ranking_fill(struct ranking *ranking, const struct commands *commands, enum unit unit)
+{
+	size_t n_programs = commands->n - commands->items[commands->n - 1].is_control;
+	int r = 0;
+
+	/* If there is only one program, the values that it measured itself are compared with
+	 * nothing, and their names do not contain its name. */
+	for (size_t i = 0; r >= 0 && i < commands->n; i++)
+		r = add_program(ranking, &commands->items[i], n_programs > 1, unit);
+	if (r < 0)
+		return r;
+	ranking->comparisons = calloc(ranking->n_benchmarks, sizeof(struct comparison *));
+	if (!ranking->comparisons)
+		return -ENOMEM;
+	for (size_t i = 0; i < ranking->n_benchmarks; i++) {
+		const struct benchmark *old = NULL, *new = ranking->benchmarks[i];
+
+		/* Values that no other program has are printed in the report of their program. */
+		if (!turns_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
+			!old || old->unit != new->unit)
+			continue;
+		r = comparison_new_among(old, new,
+			(const struct benchmark *const *)ranking->benchmarks, ranking->n_benchmarks,
+			&ranking->comparisons[ranking->n]);
+		if (r < 0)
+			return r;
+		ranking->n++;
+	}
+	comparison_settle(ranking->comparisons, ranking->n);
+	return 0;
+}
+
+static int write_control(FILE *stream, const struct ranking *ranking, const struct benchmark *of)
+{
+	const struct benchmark *control =
+		control_find(ranking->benchmarks, ranking->n_benchmarks, of);
+	_cleanup_free_ char *name = NULL, *text = NULL;
+	struct control_ratio ratio;
+	int r = control ? control_measure(of, control, &ratio) : -ENODATA;
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	name = text_escape_control(of->name);
+	text = control_text(control, &ratio);
+	return name && text ? print_report(stream, "\n%s: %s\n", name, text) : -ENOMEM;
+}
+
+/* Writes in which order the command number `old`, and the commands that are compared with it, come
+ * by their speed. */
+static int write_order(FILE *stream, const struct ranking *ranking, const struct commands *commands,
+	size_t old, bool by_speed)
+{
+	const struct benchmark *programs[OPTIONS_MAX_COMMANDS];
+	_cleanup_free_ char *text = NULL;
+	size_t n = 0;
+	int r;
+
+	for (size_t i = 0; i < ranking->n_views; i++)
+		if (!commands->items[i].is_control && commands->items[i].old == old)
+			programs[n++] = &ranking->views[i];
+	r = rank_render(programs, n, by_speed, &text);
+	return r < 0 || !*text ? r : print_report(stream, "\n%s", text);
+}
+
+static int ranking_write(
+	FILE *stream, const struct ranking *ranking, const struct commands *commands, bool by_speed)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < ranking->n_views; i++) {
+		int r = write_control(stream, ranking, &ranking->views[i]);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < ranking->n; i++) {
+		const struct comparison *c = ranking->comparisons[i];
+		/* A name that the user gave may contain newlines. */
+		_cleanup_free_ char *old = text_escape_control(c->old->name);
+		_cleanup_free_ char *new = text_escape_control(c->new->name);
+		_cleanup_free_ char *text = comparison_render(c);
+
+		if (!old || !new || !text)
+			return -ENOMEM;
+		print_report(stream, "\n%s, compared with %s:\n%s", new, old, text);
+	}
+	for (size_t i = 0; status >= 0 && i < commands->n; i++)
+		if (commands->items[i].old == i)
+			status = write_order(stream, ranking, commands, i, by_speed);
+	return status;
+}
+
+int ranking_print(FILE *stream, const struct options *options, const struct commands *commands)
+{
+	struct ranking ranking = { 0 };
+	int r;
+
+	for (size_t i = 0; i < commands->n; i++)
+		if (commands->items[i].measurement->n_runs == 0)
+			return 0;
+	r = ranking_fill(&ranking, commands, options->unit);
+	if (r >= 0)
+		r = ranking_write(stream, &ranking, commands, !options->sort_by_command);
+	ranking_clear(&ranking);
+	return r;
+}

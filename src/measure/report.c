@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "base/say.h"
+#include "base/terminal.h"
+#include "judge/report/analysis.h"
+#include "judge/report/summary.h"
+#include "judge/result/benchmark.h"
+#include "measure/report.h"
+
+static int print_summary(FILE *stream, const struct report_input *input,
+	const struct benchmark *benchmark, const struct analysis *analysis)
+{
+	_cleanup_free_ char *text = summary_render(&(struct summary_input){
+		.benchmark = benchmark,
+		.analysis = analysis,
+		.cpus = input->cpus,
+		.cpus_reason = input->cpus_reason,
+		.meanwhile = facts_find_string(input->facts, "quiesce_meanwhile"),
+		.floor = input->floor_seconds,
+		.shell_seconds = input->shell_seconds,
+		.notes = input->verbose,
+		.width = (int)terminal_width(fileno(stream)),
+	});
+
+	if (!text)
+		return -ENOMEM;
+	print_report(stream, "%s", text);
+	/* Warnings on standard error, perhaps on the same terminal, have to appear after this. */
+	fflush(stream);
+	return 0;
+}
+
+static int report(FILE *stream, const struct report_input *input, const struct benchmark *benchmark)
+{
+	_cleanup_(analysis) struct analysis *analysis = NULL;
+	const struct stability *stability;
+	int r;
+
+	r = analysis_new(benchmark, &analysis);
+	if (r >= 0 && stream)
+		r = print_summary(stream, input, benchmark, analysis);
+	if (r < 0)
+		return r;
+	stability = analysis->stability;
+	for (size_t i = 0; i < stability->n_findings; i++) {
+		const struct finding *finding = &stability->findings[i];
+
+		if (finding->warning && !(input->decided && finding->code == FINDING_TOO_FEW))
+			say("warning: %s%s%s", input->one_of_several ? input->name : "",
+				input->one_of_several ? ": " : "", finding->text);
+	}
+	return 0;
+}
+
+int report_print(FILE *stream, const struct report_input *input)
+{
+	struct benchmark benchmark;
+	int r;
+
+	if (input->by_program) {
+		benchmark = *input->by_program;
+		if (unit_is_time(benchmark.unit))
+			benchmark.unit = input->unit;
+		return report(stream, input, &benchmark);
+	}
+	r = benchmark_view(input->name, input->series, &benchmark);
+	if (r < 0)
+		return r;
+	/* Borrowed, like the rest of the view. */
+	benchmark.metadata = *input->facts;
+	benchmark.unit = input->unit;
+	r = report(stream, input, &benchmark);
+	benchmark_clear_view(&benchmark);
+	return r;
+}

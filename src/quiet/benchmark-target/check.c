@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/tell.h"
+#include "base/text.h"
+#include "base/where/running.h"
+#include "quiet/benchmark-target/parts.h"
+#include "quiet/benchmark-target/setters.h"
+#include "quiet/benchmark-target/tool.h"
+#include "quiet/benchmark-target/verbs.h"
+#include "quiet/benchmark-target/verdict.h"
+
+/* The results of the setters' services. Each setter that the configuration wants is a part, also
+ * where it is not run for lack of CPUs. */
+struct parts {
+	unsigned n;
+	unsigned n_done;
+	bool broken; /* a part failed, but not because the machine refused; or none is done */
+	struct text missing; /* "; without FREQ: why; NOISE in part: why..." */
+};
+
+static int add_part(
+	struct unit_manager *manager, const struct target_setter *setter, struct parts *parts)
+{
+	_cleanup_free_ char *options = NULL, *state = NULL, *left_out = NULL, *why = NULL;
+	struct unit_outcome outcome;
+	bool done, refused;
+	int r;
+
+	r = target_read_why(setter, &left_out);
+	if (r == 0)
+		r = target_read_options(setter, &options);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	parts->n += r == 0 || left_out;
+	if (left_out && r == 0)
+		text_appendf(&parts->missing, "; %s in part: %s", setter->key, left_out);
+	else if (left_out)
+		text_appendf(&parts->missing, "; without %s: %s", setter->key, left_out);
+	if (r == -ENODATA)
+		return 0;
+	r = unit_read_state(manager, setter->unit, &state);
+	if (r == 0)
+		r = unit_read_outcome(manager, setter->unit, &outcome);
+	if (r < 0)
+		return r;
+	/* The exit status counts, too: for systemd, a service that SIGTERM has ended has succeeded.
+	 */
+	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
+	refused = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
+	/* A setter that succeeded may still tell of a knob that refused. */
+	if (done && *outcome.status_text)
+		text_appendf(&parts->missing, "; %s in part: %s", setter->key, outcome.status_text);
+	unit_outcome_clear(&outcome);
+	if (done) {
+		parts->n_done++;
+		return 0;
+	}
+	parts->broken = parts->broken || !refused;
+	r = verdict_explain(manager, setter->unit, &why);
+	if (r == 0)
+		text_appendf(&parts->missing, "; without %s: %s", setter->key, why);
+	return r;
+}
+
+static int read_parts(struct parts *parts)
+{
+	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	int r;
+
+	r = unit_open(&manager);
+	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
+		r = add_part(manager, s, parts);
+	/* If the machine refused all parts, nothing is quiet. */
+	parts->broken = parts->broken || (parts->n > 0 && parts->n_done == 0);
+	text_append(&parts->missing, "");
+	return r == 0 && parts->missing.failed ? -ENOMEM : r;
+}
+
+/* Adds to the journal of the target what each setter has done, a line each. */
+static int tell_parts(void)
+{
+	_cleanup_free_ char *lines = NULL;
+	bool complete;
+	char *cursor, *line;
+	int r;
+
+	r = parts_read(&lines, &complete);
+	if (r < 0)
+		return r;
+	cursor = lines;
+	while ((line = strsep(&cursor, "\n")) && *line)
+		tell_unit(TARGET_UNIT, line);
+	return 0;
+}
+
+/* Says the verdict in one line, which `systemctl status benchmark.target` shows. */
+static int judge(const struct parts *parts, const char *cpus, bool strict)
+{
+	const char *missing = parts->missing.data, *seen = "";
+	int status;
+
+	if (parts->broken) {
+		say("%s", missing + strlen("; "));
+		return EXIT_FAILED;
+	}
+	status = tool_run("isol-check", (char *const[]){ NULL }, false);
+	if (status == EXIT_FINDING)
+		seen = "; isol-check sees what may disturb: `journalctl -b -u benchmark-check`";
+	else if (status != EXIT_DONE)
+		seen = "; isol-check could not look";
+	if (strict && (*missing || *seen)) {
+		say("STRICT=yes%s%s", missing, seen);
+		return EXIT_FAILED;
+	}
+	say("%s%s, CPU %s, %u of %u parts%s%s", *missing ? "degraded" : "quiet",
+		!*missing && *seen ? ", but not as quiet as it could be" : "", cpus, parts->n_done,
+		parts->n, missing, seen);
+	return EXIT_DONE;
+}
+
+int verb_check(void)
+{
+	_cleanup_free_ char *cpus = NULL, *strict = NULL;
+	struct parts parts = { 0 };
+	int r, status = EXIT_FAILED;
+
+	r = running_read_value("CPUS", &cpus);
+	if (r == 0)
+		r = running_read_value("STRICT", &strict);
+	if (r != 0) {
+		say_errno(r, "cannot read what the target chose (%s)", TARGET_FILE);
+		return EXIT_FAILED;
+	}
+	r = read_parts(&parts);
+	if (r == 0)
+		r = tell_parts();
+	if (r < 0)
+		say_errno(r, "cannot find out what the services have done");
+	else
+		status = judge(&parts, cpus, strcmp(strict, "yes") == 0);
+	text_clear(&parts.missing);
+	return status;
+}

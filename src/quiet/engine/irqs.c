@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "quiet/engine/irqs.h"
+
+/* An entry of the journal that is about an interrupt. */
+struct known {
+	struct journal_entry *entry;
+	unsigned number;
+	char *action;
+};
+
+struct following {
+	struct known *known; /* sorted by number */
+	size_t n;
+	size_t capacity;
+	const struct irqlines *lines;
+	bool *taken; /* lines that an entry is about */
+};
+
+static void cleanup_following(struct following *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->known[i].action);
+	free(f->known);
+	free(f->taken);
+}
+
+/* The action that the entry of an interrupt names; NULL for any other entry. */
+static const char *find_action(
+	const struct journal_entry *entry, unsigned *ret_number, size_t *ret_length)
+{
+	const char *open = strchr(entry->name, '('), *close = strrchr(entry->name, ')');
+
+	if (!open || close <= open + 1 || irqline_parse_path(entry->path, ret_number) < 0)
+		return NULL;
+	*ret_length = (size_t)(close - open - 1);
+	return open + 1;
+}
+
+static int compare_known(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int find_known(struct journal *journal, struct following *f)
+{
+	for (size_t i = 0; i < journal->n; i++) {
+		struct journal_entry *entry = &journal->entries[i];
+		struct known known = { .entry = entry };
+		size_t length;
+		const char *action = find_action(entry, &known.number, &length);
+
+		if (!action)
+			continue;
+		known.action = strndup(action, length);
+		if (!known.action)
+			return -ENOMEM;
+		if (array_grow(&f->known, sizeof(*f->known), f->n, &f->capacity) < 0) {
+			free(known.action);
+			return -ENOMEM;
+		}
+		f->known[f->n++] = known;
+	}
+	if (f->n > 0)
+		qsort(f->known, f->n, sizeof(*f->known), compare_known);
+	return 0;
+}
+
+/* Whether two lists of actions have one in common: devices that share an interrupt come and go. */
+static bool are_alike(const char *a, const char *b)
+{
+	static const char separators[] = ", ";
+
+	while (*a) {
+		size_t n = strcspn(a, separators);
+
+		if (n > 0 && text_has_word_n(b, a, n, separators))
+			return true;
+		a += n + (a[n] != '\0');
+	}
+	return false;
+}
+
+/* Has an entry follow its interrupt to the first line with its action that no entry is about. */
+static int move_entry(struct following *f, const struct known *known)
+{
+	struct journal_entry *entry = known->entry;
+	_cleanup_free_ char *gone = NULL, *name = NULL;
+	char path[IRQLINE_PATH_SIZE];
+	int r;
+
+	for (size_t i = 0; i < f->lines->n; i++) {
+		const struct irqline *line = &f->lines->items[i];
+
+		if (f->taken[i] || !line->action || !are_alike(known->action, line->action))
+			continue;
+		f->taken[i] = true;
+		irqline_affinity_path(line->number, path);
+		/* Each setter has words of its own in front of the number. */
+		if (text_format(&name, "%.*s%u (%s)", (int)strcspn(entry->name, "0123456789"),
+			    entry->name, line->number, line->action) < 0)
+			return -ENOMEM;
+		r = text_replace(&entry->path, path);
+		if (r == 0)
+			r = text_replace(&entry->name, name);
+		free(TAKE_PTR(entry->new));
+		return r;
+	}
+	if (text_format(&gone, "%s (%s)", entry->path, known->action) < 0)
+		return -ENOMEM;
+	return text_replace(&entry->path, gone);
+}
+
+int irqs_follow_lines(struct journal *journal, const struct irqlines *lines)
+{
+	__attribute__((cleanup(cleanup_following))) struct following f = { .lines = lines };
+	int r;
+
+	r = find_known(journal, &f);
+	if (r < 0)
+		return r;
+	f.taken = calloc(lines->n + 1, sizeof(*f.taken));
+	if (!f.taken)
+		return -ENOMEM;
+	for (size_t i = 0; i < f.n; i++) {
+		const struct irqline *line = irqlines_find_number(lines, f.known[i].number);
+
+		if (line && (!line->action || are_alike(f.known[i].action, line->action))) {
+			f.taken[line - lines->items] = true;
+			f.known[i].entry = NULL;
+		}
+	}
+	for (size_t i = 0; r == 0 && i < f.n; i++) {
+		if (!f.known[i].entry)
+			continue;
+		r = move_entry(&f, &f.known[i]);
+		journal->is_sorted = false;
+	}
+	return r;
+}
+
+int irqs_follow(struct journal *journal, struct irqlines *lines)
+{
+	bool any = false;
+	unsigned number;
+	size_t length;
+	int r;
+
+	for (size_t i = 0; i < journal->n && !any; i++)
+		any = find_action(&journal->entries[i], &number, &length);
+	if (!any)
+		return 0;
+	r = irqlines_read_named(lines);
+	if (r == 0)
+		r = irqs_follow_lines(journal, lines);
+	return r == -ENOENT ? 0 : r;
+}

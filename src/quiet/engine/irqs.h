@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Interrupts of a journal that have other numbers now.
+ *
+ * Drivers free their interrupts and request them again when the machine is suspended and resumed,
+ * when a network card goes down and up, and when they are loaded again; the kernel then gives them
+ * any free number (seen with virtio cards on 6.1 and 6.12: pci_alloc_irq_vectors() of their
+ * drivers), and the affinity of a new interrupt. The number of before may be another device's. So
+ * an interrupt is its number and its action, which a knob of /proc/irq has in its name:
+ * "irq 27 (nvme1q3)".
+ */
+#ifndef QUIESCE_QUIET_ENGINE_IRQS_H
+#define QUIESCE_QUIET_ENGINE_IRQS_H
+
+#include "base/machine/irqline.h"
+#include "quiet/engine/journal.h"
+
+/*
+ * Has the entries follow their interrupts: an entry whose action is at another number now gets that
+ * number, and what the apply made of it is not known any more. An entry whose action is nowhere,
+ * while its number is another device's, gets a path that does not exist: it is gone. An interrupt
+ * that has no action now keeps its number, since its driver may request it again there. Does
+ * nothing with entries that have no action in their names. `lines` as for irqlines_read_named():
+ * several journals share what is read. Errors of reading the interrupts.
+ */
+int irqs_follow(struct journal *journal, struct irqlines *lines);
+/* The same with these lines, which have their names. */
+int irqs_follow_lines(struct journal *journal, const struct irqlines *lines);
+
+#endif

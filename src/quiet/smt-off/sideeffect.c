@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/machine/irqline.h"
+#include "base/machine/mountinfo.h"
+#include "base/machine/netqueue.h"
+#include "base/text.h"
+#include "quiet/engine/tunables.h"
+#include "quiet/smt-off/sideeffect.h"
+
+#define MOUNTS "/proc/self/mountinfo"
+
+enum {
+	CPUSET_DEPTH_MAX = 64,
+};
+
+int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irqlines *lines)
+{
+	int r;
+
+	r = irqlines_read_named(lines);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (size_t i = 0; r == 0 && i < lines->n; i++) {
+		unsigned number = lines->items[i].number;
+		const char *action = lines->items[i].action;
+		char path[IRQLINE_PATH_SIZE];
+
+		irqline_affinity_path(number, path);
+		if (irqline_is_movable(lines, number))
+			r = knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL,
+				"CPUs of interrupt %u%s%s%s", number, action ? " (" : "",
+				action ? action : "", action ? ")" : "");
+	}
+	if (r < 0)
+		return r;
+	if (access(IRQLINE_DEFAULT_AFFINITY, F_OK) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return knob_plan_add(plan, group, KNOB_MASK, IRQLINE_DEFAULT_AFFINITY, NULL, NULL,
+		"mask of new interrupts");
+}
+
+static int add_governor(struct knob_plan *plan, unsigned group, int policy)
+{
+	struct knob *knob;
+	char path[96];
+	int r;
+
+	r = tunables_add(plan, group, policy);
+	if (r < 0 || !tunables_has_speed(policy))
+		return r;
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpufreq/policy%d/scaling_setspeed",
+		policy);
+	r = knob_plan_add(plan, group, KNOB_FREQUENCY, path, NULL, &knob, "speed");
+	if (r == 0)
+		knob->cpu = policy;
+	return r;
+}
+
+int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going)
+{
+	/* A policy has the number of one of its CPUs. */
+	_cleanup_(cpumask) struct cpumask *policies = NULL;
+	int r;
+
+	if (cpumask_new(&policies) < 0)
+		return -ENOMEM;
+	cpumask_for_each (cpu, going) {
+		int policy;
+
+		r = knob_read_policy(cpu, &policy);
+		if (r == 0)
+			(void)cpumask_set(policies, policy);
+		else if (r != -ENOENT)
+			return r;
+	}
+	cpumask_for_each (policy, policies) {
+		r = add_governor(plan, group, policy);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int sideeffect_add_queues(struct knob_plan *plan, unsigned group)
+{
+	struct netqueues queues = { 0 };
+	int r;
+
+	r = netqueues_read("tx-*", "xps_cpus", &queues);
+	for (size_t i = 0; r == 0 && i < queues.n; i++)
+		r = knob_plan_add(plan, group, KNOB_MASK, queues.items[i].path, NULL, NULL,
+			"CPUs of %s", queues.items[i].name);
+	netqueues_clear(&queues);
+	return r;
+}
+
+/* Whether the kernel refuses every affinity for the interrupt, even the present one. */
+static bool is_immovable(const char *path)
+{
+	char now[FILE_ATTR_SIZE];
+	int r;
+
+	if (file_read_attr(AT_FDCWD, path, now, sizeof(now)) < 0)
+		return false;
+	r = file_write_attr(path, now);
+	return r == -EIO || r == -EPERM;
+}
+
+bool sideeffect_may_stay(const char *path, int error)
+{
+	return (error == EIO || error == EPERM) && text_starts_with(path, "/proc/irq/") &&
+		is_immovable(path);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_names(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* The paths of the folders in a folder, sorted, malloc'd. None if the folder does not exist. */
+static int read_folders(const char *path, char ***ret, size_t *ret_n)
+{
+	_cleanup_closedir_ DIR *dir = opendir(path);
+	const struct dirent *entry;
+	char **names = NULL;
+	size_t n = 0;
+
+	/* The cgroup may have been removed in the meantime. */
+	if (!dir) {
+		if (errno != ENOENT)
+			return -errno;
+		*ret = NULL;
+		*ret_n = 0;
+		return 0;
+	}
+	while (errno = 0, (entry = readdir(dir))) {
+		char **more;
+
+		/* cgroupfs sets d_type for every entry. */
+		if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 ||
+			strcmp(entry->d_name, "..") == 0)
+			continue;
+		more = reallocarray(names, n + 1, sizeof(*names));
+		if (more)
+			names = more;
+		if (!more || asprintf(&names[n], "%s/%s", path, entry->d_name) < 0) {
+			free_names(names, n);
+			return -ENOMEM;
+		}
+		n++;
+	}
+	if (errno > 0 && errno != ENOENT) {
+		int r = -errno;
+
+		free_names(names, n);
+		return r;
+	}
+	if (n > 0)
+		qsort(names, n, sizeof(*names), compare_names);
+	*ret = names;
+	*ret_n = n;
+	return 0;
+}
+
+static int add_cpuset(struct knob_plan *plan, unsigned group, const char *folder, const char *file)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (text_format(&path, "%s/%s", folder, file) < 0)
+		return -ENOMEM;
+	if (access(path, F_OK) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL, "list of cpuset %s", folder);
+}
+
+static int add_cpusets_below(struct knob_plan *plan, unsigned group, const char *folder,
+	const char *file, unsigned depth)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r;
+
+	if (depth == CPUSET_DEPTH_MAX)
+		return 0;
+	r = read_folders(folder, &names, &n);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = add_cpuset(plan, group, names[i], file);
+		if (r == 0)
+			r = add_cpusets_below(plan, group, names[i], file, depth + 1);
+	}
+	free_names(names, n);
+	return r;
+}
+
+/* The file is named "cpus" in a hierarchy that was mounted with noprefix. */
+static int find_cpuset_file(const char *folder, const char **ret)
+{
+	_cleanup_free_ char *path = NULL;
+	bool prefixed;
+
+	if (text_format(&path, "%s/cpuset.cpus", folder) < 0)
+		return -ENOMEM;
+	prefixed = access(path, F_OK) == 0;
+	if (!prefixed && errno != ENOENT)
+		return -errno;
+	*ret = prefixed ? "cpuset.cpus" : "cpus";
+	return 0;
+}
+
+int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group)
+{
+	_cleanup_free_ char *text = NULL;
+	char *cursor, *line;
+	int r;
+
+	r = file_read_all(MOUNTS, MOUNTINFO_MAX, &text, NULL);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	cursor = text;
+	while ((line = strsep(&cursor, "\n"))) {
+		struct mountinfo_cgroup mount;
+		const char *file = NULL;
+
+		if (!mountinfo_parse_cgroup(line, "cpuset", &mount))
+			continue;
+		r = find_cpuset_file(mount.point, &file);
+		/* Nobody can write the files of the root. */
+		if (r == 0 && strcmp(mount.root, "/") != 0)
+			r = add_cpuset(plan, group, mount.point, file);
+		/* There is only one hierarchy of cpusets: all its mounts show the same cgroups. */
+		return r < 0 ? r : add_cpusets_below(plan, group, mount.point, file, 0);
+	}
+	return 0;
+}

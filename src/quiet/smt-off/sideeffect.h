@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Settings that the kernel changes when a CPU goes offline, and does not change back when the CPU
+ * is online again. smt-off keeps them for restore:
+ *
+ * - An interrupt whose affinity has no online CPU left gets all online CPUs
+ *   (migrate_one_irq() in kernel/irq/cpuhotplug.c; seen on 6.1, 6.12 and 7.2).
+ * - A cpuset of cgroup v1 loses the CPU from its mask (hotplug_update_tasks_legacy() in
+ *   kernel/cgroup/cpuset.c, in 6.12 cpuset-v1.c); a cpuset of v2 does not.
+ * - The governor of a policy whose CPUs are all offline forgets what it was told: see
+ *   quiet/engine/tunables.h. (The kernel keeps the limits and the name of the governor.)
+ * - virtio_net gives each of its queues other CPUs whenever a CPU goes or comes
+ *   (virtnet_set_affinity() in drivers/net/virtio_net.c), which takes the place of what was chosen.
+ * - A thread loses its affinity, or the CPU from it: see quiet/engine/threads.h.
+ */
+#ifndef QUIESCE_QUIET_SMT_OFF_SIDEEFFECT_H
+#define QUIESCE_QUIET_SMT_OFF_SIDEEFFECT_H
+
+#include <stdbool.h>
+
+#include "quiet/engine/knob.h"
+
+/*
+ * Adds a kept knob for the affinity of every interrupt that can be moved, and for the affinity of
+ * new interrupts. Interrupts that cannot be moved have files of mode 0444 from 6.12 on
+ * (kernel/irq/proc.c: register_irq_proc()), and are left out. Older kernels do not tell before a
+ * write fails: see sideeffect_may_stay().
+ */
+int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irqlines *lines);
+
+/* Adds a kept knob for the CPUs of every cpuset of cgroup v1, parents first, because a child can
+ * have only CPUs of its parent. Adds nothing where cgroup v1 has no cpusets. */
+int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group);
+
+/* Adds a kept knob for what the governors of the policies of CPUs that go offline were told. */
+int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going);
+
+/* Adds a kept knob for the CPUs that each queue for sending serves (xps_cpus in
+ * Documentation/ABI/testing/sysfs-class-net-queues), of the cards of this network namespace. The
+ * file of a card with one queue cannot be read, and such a knob is not kept. */
+int sideeffect_add_queues(struct knob_plan *plan, unsigned group);
+
+/* Whether a refusal (positive errno) to put this knob back is no failure, because it is an
+ * interrupt that nobody can move: EIO in 6.1, EPERM in 6.12. Tries a write to the interrupt. */
+bool sideeffect_may_stay(const char *path, int error);
+
+#endif
