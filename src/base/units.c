@@ -38,29 +38,27 @@ struct scale scale_choose(double reference_seconds)
 	return scales[0].scale;
 }
 
-static const char *const unit_names[] = {
-	[UNIT_SECOND] = "second",
-	[UNIT_BYTE] = "byte",
-	[UNIT_INTEGER] = "integer",
+static const struct unit second = { "second", UNIT_IS_TIME, { 0 } };
+const struct unit unit_byte = { "byte", UNIT_IS_BYTES, { 0 } };
+const struct unit unit_integer = { "integer", UNIT_IS_NUMBER, { 0 } };
+
+static const struct unit shown[] = {
+	{ "second", UNIT_IS_TIME, { "s", 1, 0 } },
+	{ "second", UNIT_IS_TIME, { "ms", 1e3, 0 } },
+	{ "second", UNIT_IS_TIME, { "us", 1e6, 0 } },
+	{ "second", UNIT_IS_TIME, { "ns", 1e9, 0 } },
 };
 
-static const struct scale shown[] = {
-	[UNIT_SHOWN_S] = { "s", 1, 0 },
-	[UNIT_SHOWN_MS] = { "ms", 1e3, 0 },
-	[UNIT_SHOWN_US] = { "us", 1e6, 0 },
-	[UNIT_SHOWN_NS] = { "ns", 1e9, 0 },
-};
-
-bool unit_is_time(enum unit unit)
+bool unit_is_time(const struct unit *unit)
 {
-	return unit == UNIT_SECOND || unit >= UNIT_SHOWN_S;
+	return !unit || unit->kind == UNIT_IS_TIME;
 }
 
-int unit_parse_shown(const char *word, enum unit *ret)
+int unit_parse_shown(const char *word, const struct unit **ret)
 {
-	for (size_t i = UNIT_SHOWN_S; i < ARRAY_SIZE(shown); i++) {
-		if (strcmp(word, shown[i].unit) == 0) {
-			*ret = (enum unit)i;
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
+		if (strcmp(word, shown[i].shown.unit) == 0) {
+			*ret = &shown[i];
 			return 0;
 		}
 	}
@@ -68,9 +66,8 @@ int unit_parse_shown(const char *word, enum unit *ret)
 }
 
 /* A scale that shows three digits of the reference, but no more than 9 decimals. */
-static struct scale scale_choose_shown(enum unit unit, double reference)
+static struct scale scale_choose_shown(struct scale scale, double reference)
 {
-	struct scale scale = shown[unit];
 	double digits = floor(log10(fabs(reference) * scale.factor));
 
 	if (reference != 0 && isfinite(digits))
@@ -78,41 +75,47 @@ static struct scale scale_choose_shown(enum unit unit, double reference)
 	return scale;
 }
 
-int unit_parse(const char *word, enum unit *ret)
+int unit_parse(const char *word, const struct unit **ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(unit_names); i++) {
-		if (strcmp(word ? word : "second", unit_names[i]) == 0) {
-			*ret = (enum unit)i;
+	static const struct unit *const units[] = { &second, &unit_byte, &unit_integer };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(word ? word : second.name, units[i]->name) == 0) {
+			*ret = units[i] == &second ? UNIT_SECOND : units[i];
 			return 0;
 		}
 	}
 	return -EINVAL;
 }
 
-const char *unit_name(enum unit unit)
+const char *unit_name(const struct unit *unit)
 {
-	return unit_names[unit_is_time(unit) ? UNIT_SECOND : unit];
+	return unit ? unit->name : second.name;
 }
 
-struct scale scale_choose_unit(enum unit unit, double reference)
+/* A counter, a rate, or a median of two numbers need not be a whole number. */
+static int choose_decimals(double number)
 {
-	double bytes = fabs(reference);
+	return number < 1000 && number != floor(number) ? (int)MIN(3 - floor(log10(number)), 9.0)
+							: 0;
+}
 
-	if (unit == UNIT_SECOND)
+struct scale scale_choose_unit(const struct unit *unit, double reference)
+{
+	double size = fabs(reference);
+
+	if (!unit)
 		return scale_choose(reference);
-	if (unit_is_time(unit))
-		return scale_choose_shown(unit, reference);
-	/* A counter of google-benchmark, or a median of two, need not be a whole number. */
-	if (unit == UNIT_INTEGER)
-		return (struct scale){ "", 1,
-			bytes < 1000 && bytes != floor(bytes)
-				? (int)MIN(3 - floor(log10(bytes)), 9.0)
-				: 0 };
-	if (bytes < 10 * 1024.0)
+	if (unit->kind == UNIT_IS_TIME)
+		return scale_choose_shown(unit->shown, reference);
+	if (unit->kind != UNIT_IS_BYTES)
+		return (struct scale){ unit->kind == UNIT_IS_OTHER ? unit->name : "", 1,
+			choose_decimals(size) };
+	if (size < 10 * 1024.0)
 		return (struct scale){ "B", 1, 0 };
-	if (bytes < 10 * 1024.0 * 1024)
+	if (size < 10 * 1024.0 * 1024)
 		return (struct scale){ "KiB", 1 / 1024.0, 1 };
-	if (bytes < 10 * 1024.0 * 1024 * 1024)
+	if (size < 10 * 1024.0 * 1024 * 1024)
 		return (struct scale){ "MiB", 1 / 1024.0 / 1024, 1 };
 	return (struct scale){ "GiB", 1 / 1024.0 / 1024 / 1024, 1 };
 }
@@ -161,7 +164,7 @@ const char *scale_format(struct scale scale, double seconds, char buf[static UNI
 }
 
 const char *scale_format_shown(
-	struct scale scale, enum unit unit, double value, char buf[static UNITS_TEXT_SIZE])
+	struct scale scale, const struct unit *unit, double value, char buf[static UNITS_TEXT_SIZE])
 {
 	if (!scale_shows(scale, value))
 		scale = scale_refine(scale_choose_unit(unit, value), 1);

@@ -17,26 +17,31 @@ struct scale {
 	int decimals;
 };
 
-/* The units of pyperf's values (metadata `unit`); everything else in this header is in seconds. */
-enum unit {
-	UNIT_SECOND,
-	UNIT_BYTE,
-	UNIT_INTEGER,
-	/* Seconds that are shown in one unit, whatever their size. */
-	UNIT_SHOWN_S,
-	UNIT_SHOWN_MS,
-	UNIT_SHOWN_US,
-	UNIT_SHOWN_NS,
+/* What values are. */
+struct unit {
+	const char *name; /* "byte"; of a figure, what stands behind its numbers: "1/s" */
+	enum {
+		UNIT_IS_TIME, /* in seconds */
+		UNIT_IS_BYTES,
+		UNIT_IS_NUMBER, /* shown without a unit */
+		UNIT_IS_OTHER,
+	} kind;
+	struct scale shown; /* of a time that is shown in one unit, whatever its size */
 };
+
+/* The units of pyperf's values (metadata `unit`). Where no unit is said, it is a second. */
+#define UNIT_SECOND ((const struct unit *)NULL)
+extern const struct unit unit_byte, unit_integer;
+
 /* Whether values of this unit are seconds. */
-bool unit_is_time(enum unit unit);
-/* UNIT_SHOWN_S for "s", and so on. -EINVAL for any word but "s", "ms", "us" and "ns". */
-int unit_parse_shown(const char *word, enum unit *ret);
+bool unit_is_time(const struct unit *unit);
+/* Seconds that are shown in "s", "ms", "us" or "ns". -EINVAL for any other word. */
+int unit_parse_shown(const char *word, const struct unit **ret);
 /* "second", "byte", "integer"; NULL is "second". -EINVAL for any other word. */
-int unit_parse(const char *word, enum unit *ret);
-const char *unit_name(enum unit unit);
+int unit_parse(const char *word, const struct unit **ret);
+const char *unit_name(const struct unit *unit);
 /* As scale_choose(), for a unit. Bytes are B, KiB, MiB or GiB; an integer has no unit. */
-struct scale scale_choose_unit(enum unit unit, double reference);
+struct scale scale_choose_unit(const struct unit *unit, double reference);
 
 /* The scale that shows the reference with three significant digits: "1.23 ms", "12.3 ms", "123 ms";
  * more from 1000 s on, and fewer below 1 ns. */
@@ -56,8 +61,8 @@ const char *scale_format(struct scale scale, double seconds, char buf[static UNI
 /* The same, but in a scale of its own, with one more digit, where the scale does not show the
  * value: for values that may be much larger or smaller than the one that the scale was chosen
  * for. */
-const char *scale_format_shown(
-	struct scale scale, enum unit unit, double value, char buf[static UNITS_TEXT_SIZE]);
+const char *scale_format_shown(struct scale scale, const struct unit *unit, double value,
+	char buf[static UNITS_TEXT_SIZE]);
 /* "12.3", for a column whose heading names the unit. */
 const char *scale_format_bare(struct scale scale, double seconds, char buf[static UNITS_TEXT_SIZE]);
 /* scale_choose() and scale_format() in one. */

@@ -100,8 +100,8 @@ struct options {
 	bool no_save;
 	bool quiet;
 	unsigned verbose;
-	enum unit unit;	      /* of the times that are shown */
-	bool sort_by_command; /* the order of the programs at the end; else by their speed */
+	const struct unit *unit; /* of the times that are shown */
+	bool sort_by_command;	 /* the order of the programs at the end; else by their speed */
 	bool dry_run;
 	bool quiesce;
 	bool strict; /* with quiesce: all of it, or nothing */

@@ -36,8 +36,8 @@ static void ranking_clear(struct ranking *ranking)
 		benchmark_clear_view(&ranking->views[i]);
 }
 
-static int add_program(
-	struct ranking *ranking, const struct command *command, bool with_values, enum unit unit)
+static int add_program(struct ranking *ranking, const struct command *command, bool with_values,
+	const struct unit *unit)
 {
 	const struct measurement *m = command->measurement;
 	struct benchmark *view = &ranking->views[ranking->n_views], **more;
@@ -72,7 +72,8 @@ static int add_program(
 	return 0;
 }
 
-static int ranking_fill(struct ranking *ranking, const struct commands *commands, enum unit unit)
+static int ranking_fill(
+	struct ranking *ranking, const struct commands *commands, const struct unit *unit)
 {
 	size_t n_programs = commands->n - commands->items[commands->n - 1].is_control;
 	int r = 0;

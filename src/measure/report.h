@@ -18,7 +18,7 @@ struct report_input {
 	/* NULL: the values are those of the series; else the values that the program measured
 	 * itself. */
 	const struct benchmark *by_program;
-	enum unit unit; /* of the times that are shown */
+	const struct unit *unit; /* of the times that are shown */
 	/* The time of the empty program by the same clock; NAN when unknown. */
 	double floor_seconds;
 	double shell_seconds; /* the time of the shell of --shell with nothing to do, in the same

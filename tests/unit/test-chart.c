@@ -281,7 +281,7 @@ static void test_odd_series(void **state)
 	};
 	const struct chart_options small = { CHART_MIN_WIDTH, CHART_MIN_HEIGHT,
 		"a title that is far too long for so small a sheet of paper, and goes on and on",
-		"", UNIT_BYTE, "value" };
+		"", &unit_byte, "value" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

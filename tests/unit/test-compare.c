@@ -218,7 +218,7 @@ static void test_not_times(void **state)
 		struct benchmark *old = make_benchmark(make_normal, 25, 1e6, &random);
 		struct benchmark *new = make_benchmark(make_normal, 25, 1.01e6, &random);
 
-		old->unit = new->unit = UNIT_BYTE;
+		old->unit = new->unit = &unit_byte;
 		assert_int_equal(compare(old, new), VERDICT_SLOWER);
 	}
 }
@@ -229,20 +229,20 @@ static void test_metrics(void **state)
 {
 	static const struct {
 		const char *name;
-		enum unit unit;
+		const struct unit *unit;
 		bool of_program;
 	} cases[] = {
-		{ "cycles", UNIT_INTEGER, false },
-		{ "cache-misses", UNIT_INTEGER, false },
-		{ "instructions-retired", UNIT_INTEGER, false },
-		{ "involuntary_switches", UNIT_INTEGER, false },
-		{ "irq_device", UNIT_INTEGER, false },
-		{ "migrations", UNIT_INTEGER, false },
+		{ "cycles", &unit_integer, false },
+		{ "cache-misses", &unit_integer, false },
+		{ "instructions-retired", &unit_integer, false },
+		{ "involuntary_switches", &unit_integer, false },
+		{ "irq_device", &unit_integer, false },
+		{ "migrations", &unit_integer, false },
 		{ "user_cpu", UNIT_SECOND, false },
-		{ "max_rss", UNIT_BYTE, true },
-		{ "minor_faults", UNIT_INTEGER, true },
-		{ "instructions", UNIT_INTEGER, true },
-		{ "instructions:u", UNIT_INTEGER, true },
+		{ "max_rss", &unit_byte, true },
+		{ "minor_faults", &unit_integer, true },
+		{ "instructions", &unit_integer, true },
+		{ "instructions:u", &unit_integer, true },
 	};
 	uint64_t random = 9;
 
@@ -295,7 +295,7 @@ static void test_below_zero(void **state)
 
 		for (size_t side = 0; side < 2; side++) {
 			b[side] = make_benchmark(make_normal, 25, 50 * sides[i][side], &random);
-			b[side]->unit = UNIT_INTEGER;
+			b[side]->unit = &unit_integer;
 			b[side]->metric = "counter";
 		}
 		assert_int_equal(comparison_new(b[0], b[1], &c), 0);
@@ -321,7 +321,7 @@ static void test_nothing_counted(void **state)
 	struct comparison *c;
 
 	(void)state;
-	old->unit = new->unit = UNIT_INTEGER;
+	old->unit = new->unit = &unit_integer;
 	old->metric = new->metric = "migrations";
 	for (size_t some = 0; some < 2; some++) {
 		_cleanup_free_ char *why = NULL;
@@ -438,7 +438,7 @@ static void test_results(void **state)
 		c = compare_results(old, 5, new, 5);
 		assert_int_equal(c->design, COMPARED_RESULTS_IN_SEQUENCE);
 		comparison_free(c);
-		new[4]->unit = UNIT_BYTE;
+		new[4]->unit = &unit_byte;
 		assert_int_equal(comparison_new_of_results((const struct benchmark *const *)old, 5,
 					 (const struct benchmark *const *)new, 5, &c),
 			-EINVAL);
@@ -813,7 +813,7 @@ static void test_too_few(void **state)
 	assert_true(c->ratio.ratio > 1.9 && c->ratio.ratio < 2.1);
 	assert_true(isnan(c->ratio.low) && isnan(c->ratio.high));
 	comparison_free(c);
-	single->unit = UNIT_BYTE;
+	single->unit = &unit_byte;
 	assert_int_equal(comparison_new(single, new, &c), -EINVAL);
 	benchmark_free(old);
 	benchmark_free(few);
@@ -841,7 +841,7 @@ static void test_too_few_zeros(void **state)
 		struct benchmark *new = new_benchmark(cases[i].n, 1);
 		struct comparison *c;
 
-		old->unit = new->unit = UNIT_INTEGER;
+		old->unit = new->unit = &unit_integer;
 		for (size_t k = 0; k < cases[i].n; k++) {
 			old->values[k] = cases[i].old[k];
 			new->values[k] = cases[i].new[k];

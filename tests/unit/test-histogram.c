@@ -219,7 +219,7 @@ static void test_counts(void **state)
 {
 	static const double sorted[] = { 1, 2, 3, 4, 8 };
 	struct histogram *h = make(sorted, ARRAY_SIZE(sorted), 5);
-	char *text = histogram_render(h, UNIT_INTEGER, 20);
+	char *text = histogram_render(h, &unit_integer, 20);
 
 	(void)state;
 	assert_string_equal(text,
@@ -231,7 +231,7 @@ static void test_counts(void **state)
 	free(text);
 	histogram_free(h);
 	h = make(sorted, ARRAY_SIZE(sorted), 7);
-	text = histogram_render(h, UNIT_INTEGER, 20);
+	text = histogram_render(h, &unit_integer, 20);
 	assert_true(strncmp(text, "1: 1 ", 5) == 0);
 	free(text);
 	histogram_free(h);

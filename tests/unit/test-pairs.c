@@ -205,7 +205,7 @@ static void test_equal_values(void **state)
 			make_side(&sides[0], "old", turned ? slow : fast, 40, rival);
 			make_side(&sides[1], "new", turned ? fast : slow, 40, rival);
 			/* What the machine may do is not asked of sizes. */
-			sides[0].view.unit = sides[1].view.unit = UNIT_BYTE;
+			sides[0].view.unit = sides[1].view.unit = &unit_byte;
 			assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
 			assert_true(c->p < 0.01);
 			assert_true(c->ratio.ratio == 1);

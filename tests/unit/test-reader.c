@@ -401,7 +401,7 @@ static void test_pyperf(void **state)
 	/* Not what only some runs say, nor what a run says otherwise. */
 	assert_null(facts_find(&b->metadata, "extra"));
 	assert_null(facts_find(&b->metadata, "loops"));
-	assert_int_equal(suite->benchmarks[1]->unit, UNIT_BYTE);
+	assert_ptr_equal(suite->benchmarks[1]->unit, &unit_byte);
 	assert_null(suite_find(suite, "three"));
 	assert_true(suite_find(suite, "two") == suite->benchmarks[1]);
 	suite_free(suite);

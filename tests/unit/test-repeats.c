@@ -380,7 +380,7 @@ static void set_isolated(struct benchmark *repeat, size_t at)
 
 static void set_unit(struct benchmark *repeat, size_t at)
 {
-	repeat->unit = at == 3 ? UNIT_BYTE : UNIT_SECOND;
+	repeat->unit = at == 3 ? &unit_byte : UNIT_SECOND;
 }
 
 static void lose_dates(struct benchmark *repeat, size_t at)

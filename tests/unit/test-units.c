@@ -182,7 +182,7 @@ static void test_shown(void **state)
 		{ "ms", 0, "0 ms" },
 		{ "ms", -0.5, "-500 ms" },
 	};
-	enum unit unit = UNIT_BYTE;
+	const struct unit *unit = &unit_byte;
 	char buf[UNITS_TEXT_SIZE];
 
 	(void)state;
@@ -195,13 +195,13 @@ static void test_shown(void **state)
 		assert_string_equal(scale_format(scale_choose_unit(unit, seconds), seconds, buf),
 			cases[i].text);
 	}
-	unit = UNIT_BYTE;
+	unit = &unit_byte;
 	assert_int_equal(unit_parse_shown("min", &unit), -EINVAL);
 	assert_int_equal(unit_parse_shown("", &unit), -EINVAL);
-	assert_int_equal(unit, UNIT_BYTE);
+	assert_ptr_equal(unit, &unit_byte);
 	assert_true(unit_is_time(UNIT_SECOND));
-	assert_false(unit_is_time(UNIT_BYTE));
-	assert_false(unit_is_time(UNIT_INTEGER));
+	assert_false(unit_is_time(&unit_byte));
+	assert_false(unit_is_time(&unit_integer));
 }
 
 int main(void)

@@ -86,9 +86,9 @@ struct request {
 	/* compare: results, and folders of them, that tell how the machine varies. */
 	char **repeats;
 	size_t n_repeats;
-	const char *benchmark; /* only the benchmark of this name; NULL for all */
-	const char *metric;    /* the metric by which runs are judged; NULL for their values */
-	enum unit unit;	       /* the unit in which times are shown */
+	const char *benchmark;	 /* only the benchmark of this name; NULL for all */
+	const char *metric;	 /* the metric by which runs are judged; NULL for their values */
+	const struct unit *unit; /* the unit in which times are shown */
 	enum sort sort;
 	bool json;
 	bool metadata;

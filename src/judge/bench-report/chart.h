@@ -47,10 +47,10 @@ struct chart_series {
 struct chart_options {
 	double width; /* size of the canvas, in points */
 	double height;
-	const char *title;    /* or NULL */
-	const char *subtitle; /* or NULL */
-	enum unit unit;	      /* the unit of all values */
-	const char *what;     /* what an entry is, for example "run" */
+	const char *title;	 /* or NULL */
+	const char *subtitle;	 /* or NULL */
+	const struct unit *unit; /* the unit of all values */
+	const char *what;	 /* what an entry is, for example "run" */
 };
 
 /* The range of an axis; low == high when there is no such axis. */

@@ -735,7 +735,7 @@ static enum gate find_gate(const struct pairs *pairs, const struct comparison *c
  */
 static struct scale choose_scale(const struct pairs *pairs)
 {
-	enum unit unit = UNIT_SECOND;
+	const struct unit *unit = UNIT_SECOND;
 	double largest = 0;
 
 	for (size_t i = 0; i < pairs->n; i++) {
@@ -755,7 +755,7 @@ static int add_cells(struct sheet *sheet, const struct pairs *pairs, size_t at)
 	const struct comparison *c = pairs->comparisons[at];
 	_cleanup_free_ char *name = make_name(c), *verdict = make_verdict(pairs, c), *both = NULL;
 	const char *remark = comparison_median_remark(c);
-	enum unit unit = c->old->unit;
+	const struct unit *unit = c->old->unit;
 	char old[UNITS_TEXT_SIZE], new[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
 	char interval[COMPARISON_INTERVAL_SIZE];
 	struct scale scale = sheet->scale;

@@ -89,7 +89,7 @@ static size_t find_marks(const struct axis *axis, double factor, size_t most, do
 struct scan_chart {
 	struct canvas *canvas;
 	const struct scan *scan;
-	enum unit unit;
+	const struct unit *unit;
 	double size; /* of the texts */
 	double width;
 	struct axis x, y;
@@ -143,7 +143,7 @@ static const char *format_y_mark(
 
 	if (!is_log) {
 		scale.decimals = decimals;
-	} else if (chart->unit != UNIT_BYTE) {
+	} else if (chart->unit != &unit_byte) {
 		/* A mark has one digit that is not 0, but a round number of bytes in KiB has
 		 * more. */
 		scale.decimals = 0;

@@ -16,7 +16,7 @@
 #include "judge/stats/multiple.h"
 #include "judge/stats/shift.h"
 
-static int explain_unstable(const struct range ranges[2], enum unit unit, char **ret)
+static int explain_unstable(const struct range ranges[2], const struct unit *unit, char **ret)
 {
 	char shown[2][2][UNITS_TEXT_SIZE];
 

@@ -210,7 +210,7 @@ int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *
 }
 
 /* "; an empty program 350 us" behind a figure, and "" where that is not known. */
-static const char *format_floor(enum unit unit, double floor, char *buf, size_t size)
+static const char *format_floor(const struct unit *unit, double floor, char *buf, size_t size)
 {
 	char figure[UNITS_TEXT_SIZE];
 
@@ -225,7 +225,7 @@ static void append_usage(struct text *t, const struct benchmark *benchmark)
 {
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], c[UNITS_TEXT_SIZE];
 	char floor[UNITS_TEXT_SIZE + 32];
-	enum unit unit = benchmark->unit;
+	const struct unit *unit = benchmark->unit;
 	struct summary_usage usage;
 	struct scale scale;
 	int r = summary_find_usage(benchmark, &usage);
@@ -248,9 +248,10 @@ static void append_usage(struct text *t, const struct benchmark *benchmark)
 			"of CPU time more, to read the output on the same CPU");
 	if (isfinite(usage.max_rss))
 		append_row(t, "memory",
-			scale_format(scale_choose_unit(UNIT_BYTE, usage.max_rss), usage.max_rss, a),
+			scale_format(
+				scale_choose_unit(&unit_byte, usage.max_rss), usage.max_rss, a),
 			"of its largest process%s",
-			format_floor(UNIT_BYTE, usage.floor_max_rss, floor, sizeof(floor)));
+			format_floor(&unit_byte, usage.floor_max_rss, floor, sizeof(floor)));
 }
 
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)

@@ -41,7 +41,7 @@ struct trend {
 	const char *name;  /* of the benchmark */
 	char *machine;	   /* "AMD EPYC (host)", "5 machines", "" when nothing is known of it */
 	const char *clock; /* quiesce_clock, "" when it is not known; borrowed */
-	enum unit unit;
+	const struct unit *unit;
 	struct trend_point *points; /* by date, and by order where dates are equal or missing */
 	size_t n;
 	/* Where all results have the date of their commit, the first of these dates that cannot be

@@ -45,14 +45,14 @@ struct benchmark_warmup {
 /* Another figure that was measured together with each value. */
 struct benchmark_figure {
 	char *name;
-	enum unit unit;
+	const struct unit *unit;
 	double *values; /* as many as the benchmark has values; NAN where unknown */
 	size_t n;	/* while it is read: of how many values it has been told */
 };
 
 struct benchmark {
 	char *name;
-	enum unit unit;
+	const struct unit *unit;
 	/* The metric that the values are (judge/result/metric.h), borrowed; NULL when they are the
 	 * measured values. */
 	const char *metric;

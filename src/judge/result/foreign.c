@@ -178,7 +178,7 @@ static int find_figure(
 	*ret = &figures[b->n_figures];
 	**ret = (struct benchmark_figure){
 		.name = strdup(name),
-		.unit = is_time(name) ? UNIT_SECOND : UNIT_INTEGER,
+		.unit = is_time(name) ? UNIT_SECOND : &unit_integer,
 	};
 	if (!(*ret)->name)
 		return -ENOMEM;

@@ -11,7 +11,7 @@
 
 struct metric {
 	const char *name; /* of the fact, or of the event; borrowed */
-	enum unit unit;
+	const struct unit *unit;
 	const struct run_fact *fact; /* NULL: it is an event */
 	size_t event;
 };
@@ -24,16 +24,16 @@ static bool metric_next(const struct series *series, size_t *index, struct metri
 	if (*index < run_n_facts) {
 		const struct run_fact *fact = &run_facts[*index];
 
-		*ret = (struct metric){ .name = fact->name, .unit = UNIT_INTEGER, .fact = fact };
+		*ret = (struct metric){ .name = fact->name, .unit = &unit_integer, .fact = fact };
 		if (fact->unit == RUN_NS)
 			ret->unit = UNIT_SECOND;
 		else if (fact->unit == RUN_KIB)
-			ret->unit = UNIT_BYTE;
+			ret->unit = &unit_byte;
 	} else if (*index - run_n_facts < series->n_events) {
 		size_t event = *index - run_n_facts;
 
 		*ret = (struct metric){
-			.name = series->event_names[event], .unit = UNIT_INTEGER, .event = event
+			.name = series->event_names[event], .unit = &unit_integer, .event = event
 		};
 	} else {
 		return false;

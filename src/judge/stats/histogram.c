@@ -131,14 +131,14 @@ void histogram_free(struct histogram *histogram)
 }
 
 /* One unit for all labels, with enough decimals to distinguish neighbouring bins. */
-static struct scale choose_scale(const struct histogram *h, enum unit unit)
+static struct scale choose_scale(const struct histogram *h, const struct unit *unit)
 {
 	const struct histogram_bin *first = &h->bins[h->open_low];
 	const struct histogram_bin *last = &h->bins[h->n_bins - 1 - h->open_high];
 	struct scale scale = scale_choose_unit(unit, MAX(fabs(first->low), fabs(last->high)));
 	double width = (first->high - first->low) * scale.factor;
 	/* A bin that begins at 2.4 must not be labelled 2: it does not hold the 2s. */
-	double least = unit == UNIT_INTEGER && width != floor(width) ? 10 : 1;
+	double least = unit == &unit_integer && width != floor(width) ? 10 : 1;
 	int decimals = 0;
 
 	if (width > 0)
@@ -149,7 +149,7 @@ static struct scale choose_scale(const struct histogram *h, enum unit unit)
 	return scale;
 }
 
-char *histogram_render(const struct histogram *histogram, enum unit unit, int width)
+char *histogram_render(const struct histogram *histogram, const struct unit *unit, int width)
 {
 	struct text t = { 0 };
 	struct scale scale = choose_scale(histogram, unit);

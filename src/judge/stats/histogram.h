@@ -43,6 +43,6 @@ struct histogram *histogram_recount(const struct histogram *bins, const double *
 
 /* A malloc'd line "label: count bar\n" for each bin, no line wider than `width` columns (at least
  * 20 are used). */
-char *histogram_render(const struct histogram *histogram, enum unit unit, int width);
+char *histogram_render(const struct histogram *histogram, const struct unit *unit, int width);
 
 #endif
