@@ -331,12 +331,146 @@ static void test_round_trip(void **state)
 	}
 }
 
+/* --- Said above the runs --- */
+
+static struct suite *read_text(const char *text)
+{
+	struct input *input = NULL;
+	struct suite *suite = NULL;
+	char *why = NULL;
+
+	assert_int_equal(input_open_memory(text, strlen(text), &input), 0);
+	if (suite_read_input(input, true, &suite, &why) < 0)
+		fprintf(stderr, "%s: %s\n", text, why);
+	assert_non_null(suite);
+	input_free(input);
+	return suite;
+}
+
+/* A member with one of three values that such a fact may have, and a ',' before it. */
+static void format_member(char text[static 100], const struct run_fact *fact, int which)
+{
+	static const char *const texts[][3] = {
+		[KIND_DATE] = { "2026-11-20 10:14:11", "2026-11-20 10:14:12",
+			"2026-11-20 10:14:13" },
+		[KIND_FLAGS] = { "irq", "steal,hot", "clock" },
+		[KIND_IRQ_LINES] = { "1: a x1", "2: b x1, 3: c x2", "4: d x3" },
+		[KIND_SOFTIRQS] = { "HI x1", "TIMER x2", "RCU x3, HI x4" },
+		[KIND_TEMPERATURE] = { "package=51 C", "package=52 C", "package=53 C" },
+		[KIND_FREQUENCY] = { "0=1000 MHz", "0=2 GHz", "0=3000 MHz" },
+		[KIND_ORIGIN] = { "a", "b", "c" },
+	};
+	const char *more = fact->kind == KIND_EVENT ? "cycles" : "";
+
+	if (run_fact_is_text(fact))
+		snprintf(text, 100, ", \"%s\": \"%s\"", fact->key, texts[fact->kind][which]);
+	else
+		snprintf(text, 100, ", \"%s%s\": %d", fact->key, more,
+			(fact->unit == RUN_KIB ? 1024 : 1) * (which + 1));
+}
+
+/* Which of the three values each has; negative: none. */
+struct placed {
+	int suite;
+	int benchmark;
+	int runs[2];
+};
+
+static struct suite *read_placed(
+	const struct run_fact *fact, const struct placed *placed, bool suite_first)
+{
+	const int which[] = { placed->suite, placed->benchmark, placed->runs[0], placed->runs[1] };
+	char members[ARRAY_SIZE(which)][100] = { "" }, text[2000];
+	const char *head = "\"version\": \"1.0\"";
+	char suite[200];
+
+	for (size_t i = 0; i < ARRAY_SIZE(which); i++)
+		if (which[i] >= 0)
+			format_member(members[i], fact, which[i]);
+	/* Else flags would be derived where none is set. */
+	snprintf(suite, sizeof(suite), "\"metadata\": {\"quiesce_version\": \"1\"%s}", members[0]);
+	snprintf(text, sizeof(text),
+		"{%s, \"benchmarks\": [{\"metadata\": {\"name\": \"x\"%s}, \"runs\": ["
+		"{\"metadata\": {\"x\": 1%s}, \"values\": [1]}, "
+		"{\"values\": [1], \"metadata\": {\"x\": 1%s}}]}], %s}",
+		suite_first ? suite : head, members[1], members[2], members[3],
+		suite_first ? head : suite);
+	return read_text(text);
+}
+
+static const struct provenance *find_provenance(const struct series *series, size_t run)
+{
+	return &series->sittings[series->n_sittings > 1 ? run : 0].provenance;
+}
+
+/* Whether two runs of two files are the same, in all that is known of them. */
+static void compare_known(const struct suite *a, const struct suite *b, size_t run)
+{
+	const struct series *series[2] = { a->benchmarks[0]->series, b->benchmarks[0]->series };
+	const struct benchmark_run *values[2] = { a->benchmarks[0]->runs, b->benchmarks[0]->runs };
+	const struct run_place places[2] = { run_place_of(series[0], run, &values[0][run]),
+		run_place_of(series[1], run, &values[1][run]) };
+	const struct provenance *origins[2] = { find_provenance(series[0], run),
+		find_provenance(series[1], run) };
+
+	for (size_t i = 0; i < run_n_facts; i++)
+		if (run_facts[i].key && run_facts[i].part != PART_PROVENANCE &&
+			run_facts[i].part != PART_COUNTERS)
+			compare_fact(&run_facts[i], &places[0], &places[1]);
+	assert_int_equal(
+		series[0]->evidence[run].frequency_khz, series[1]->evidence[run].frequency_khz);
+	for (size_t i = 0; i < SITTING_N_TEXTS; i++) {
+		const char *texts[2] = { origins[0]->texts[i], origins[1]->texts[i] };
+
+		assert_string_equal(texts[0] ? texts[0] : "", texts[1] ? texts[1] : "");
+	}
+	assert_int_equal(origins[0]->has_order_seed, origins[1]->has_order_seed);
+	assert_int_equal(origins[0]->order_seed, origins[1]->order_seed);
+	assert_int_equal(series[0]->n_events, series[1]->n_events);
+	for (size_t i = 0; i < series[0]->n_events; i++)
+		assert_memory_equal(&series[0]->counters[run * series[0]->n_events + i],
+			&series[1]->counters[run * series[1]->n_events + i], sizeof(double));
+}
+
+/* A run has a fact of its own, else its benchmark's, else the suite's, wherever in the file that
+ * stands; it is as if each run had said it itself. */
+static void test_above(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < run_n_facts; i++) {
+		const struct run_fact *fact = &run_facts[i];
+
+		if (!fact->key || fact->only_written)
+			continue;
+		for (int mask = 0; mask < 16; mask++) {
+			struct placed placed = { mask & 1 ? 2 : -1, mask & 2 ? 1 : -1,
+				{ mask & 4 ? 0 : -1, -1 } };
+			struct placed own = { -1, -1, { -1, -1 } };
+			int above = mask & 2 ? placed.benchmark : placed.suite;
+			struct suite *suites[2];
+
+			/* A turn is of one run. */
+			if (fact->kind == KIND_TURN)
+				above = -1;
+			own.runs[0] = mask & 4 ? 0 : above;
+			own.runs[1] = above;
+			suites[0] = read_placed(fact, &placed, mask & 8);
+			suites[1] = read_placed(fact, &own, false);
+			for (size_t run = 0; run < 2; run++)
+				compare_known(suites[0], suites[1], run);
+			suite_free(suites[0]);
+			suite_free(suites[1]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_above),
 	};
 
 	/* A date is written as local time, and read as UTC. */

@@ -16,41 +16,33 @@ static const struct run_name *find_name(const struct pending *pending, const cha
 	return NULL;
 }
 
-static bool is_mentioned(
-	const struct reader *reader, const struct pending *pending, const char *key)
+/* Whether the runs, or what is above them, say anything of it. */
+static bool is_mentioned(const struct pending *pending, const char *key)
 {
-	return find_name(pending, key) || facts_find(&pending->metadata, key) ||
-		facts_find(&reader->suite_metadata, key);
+	return find_name(pending, key) || facts_find(&pending->metadata, key);
 }
 
-/* Whether a fact of the suite or the benchmark holds for each run: a run may have another value. */
+/* Whether a fact from above holds for each run: a run may have another value. */
 static bool holds_for_all(const struct pending *pending, const struct fact *fact)
 {
 	const struct run_name *name = find_name(pending, fact->name);
 
-	if (!name)
-		return true;
-	if (name->varies)
-		return false;
-	return metadata_equal_facts(&name->first.items[0], fact);
+	return !name || (!name->varies && metadata_equal_facts(&name->first.items[0], fact));
 }
 
-static int merge_metadata(struct reader *reader, struct pending *pending)
+/* Those metadata that hold for all runs: of the suite, of the benchmark (n_own of those above), and
+ * those in which its runs agree. These are copies, one for each benchmark. */
+static int merge_metadata(struct reader *reader, const struct pending *pending, size_t n_own)
 {
-	const struct facts *layers[] = { &reader->suite_metadata, &pending->metadata };
+	const struct facts *above = &pending->metadata;
 	struct benchmark *b = pending->benchmark;
 	int r = 0;
 
-	/* These are copies, one for each benchmark, of metadata whose size was counted before. */
-	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
-		for (size_t i = 0; r >= 0 && i < layers[layer]->n; i++) {
-			const struct fact *fact = &layers[layer]->items[i];
+	for (size_t i = 0; r >= 0 && i < above->n; i++) {
+		const struct fact *fact = &above->items[(n_own + i) % above->n];
 
-			if (layer == 0 && facts_find(layers[1], fact->name))
-				continue;
-			if (holds_for_all(pending, fact))
-				r = reader_keep_fact(reader, &b->metadata, fact);
-		}
+		if (holds_for_all(pending, fact))
+			r = reader_keep_fact(reader, &b->metadata, fact);
 	}
 	for (size_t i = 0; r >= 0 && i < pending->n_names; i++) {
 		const struct run_name *name = &pending->names[i];
@@ -61,141 +53,80 @@ static int merge_metadata(struct reader *reader, struct pending *pending)
 	return r;
 }
 
-/* The first run's value: its own, or inherited from the benchmark or the suite. */
-static const struct fact *first_fact(
-	const struct reader *reader, const struct pending *pending, const char *key)
+/* The first run's value: its own, or the one above it. */
+static const struct fact *first_fact(const struct pending *pending, const char *key)
 {
 	const struct run_name *name = find_name(pending, key);
-	const struct fact *fact;
 
-	if (name && name->in_first_run)
-		return &name->first.items[0];
-	fact = facts_find(&pending->metadata, key);
-	return fact ? fact : facts_find(&reader->suite_metadata, key);
+	return name && name->in_first_run ? &name->first.items[0]
+					  : facts_find(&pending->metadata, key);
 }
 
-/* Metadata of the suite or the benchmark, which hold for each run that has no other value. */
-struct common {
-	struct run_field field;
-	const struct fact *fact; /* borrowed */
-};
-
-/* Provenances are not kept for each run: see spread_provenance(). A turn is of one run. */
-static bool is_of_runs(const struct run_fact *fact)
+static bool is_elsewhere(const struct run_place *place)
 {
-	return fact && fact->part != PART_PROVENANCE && fact->kind != KIND_TURN;
+	const struct evidence *evidence = place->parts[PART_EVIDENCE];
+
+	return evidence && evidence->elsewhere > 0;
 }
 
-/* Finds the common metadata that a run has a field for. `ret` has room for all metadata. */
-static int find_common(
-	const struct reader *reader, struct pending *pending, struct common *ret, size_t *ret_n)
+/* Gives a fact from above to each run that has no other value of it, or to each sitting. A turn is
+ * of one run. What tells of the CPUs is not of a run that was elsewhere. */
+static int spread_fact(struct benchmark *b, const struct run_field *field, const struct fact *value)
 {
-	const struct facts *layers[] = { &pending->metadata, &reader->suite_metadata };
-	size_t n = 0;
+	bool of_sitting = field->fact->part == PART_PROVENANCE;
+	size_t n = of_sitting ? b->series->n_sittings : b->series->n_samples;
+	int r = 0;
 
-	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
-		for (size_t i = 0; i < layers[layer]->n; i++) {
-			const struct fact *fact = &layers[layer]->items[i];
-			int r;
+	for (size_t k = 0; r >= 0 && field->fact->kind != KIND_TURN && k < n; k++) {
+		struct run_place place = { 0 };
 
-			if (layer == 1 && facts_find(layers[0], fact->name))
-				continue;
-			r = run_field_find(pending->benchmark->series, fact->name, &ret[n].field);
-			if (r < 0)
-				return r;
-			ret[n].fact = fact;
-			if (is_of_runs(ret[n].field.fact))
-				n++;
-		}
+		if (of_sitting)
+			place.parts[PART_PROVENANCE] = &b->series->sittings[k].provenance;
+		else
+			place = run_place_of(b->series, k, &b->runs[k]);
+		if (!run_field_is_known(field, &place) &&
+			!(field->fact->of_given_cpus && is_elsewhere(&place)))
+			r = run_field_read(field, &place, b->series, value);
 	}
-	*ret_n = n;
-	return 0;
+	return r;
 }
 
-/* Copies those of the common metadata into a run that it has no other value of: those that are of
- * the CPUs, or all others. */
-static int spread_over_run(struct run_place *place, struct series *series,
-	const struct common *common, size_t n, bool of_given_cpus)
+/* Those that are of the CPUs come last: whether a run was elsewhere may be among the others. */
+static int spread_facts(struct pending *pending)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct run_field *field = &common[i].field;
-		int r;
-
-		if (field->fact->of_given_cpus != of_given_cpus || run_field_is_known(field, place))
-			continue;
-		r = run_field_read(field, place, series, common[i].fact);
-		if (r < 0)
-			return r;
-		/* A duration of 0 is none here. */
-		place->has_duration = false;
-	}
-	return 0;
-}
-
-/* Copies the common metadata into each run that has no other value. What cpu_temp and cpu_freq tell
- * of the CPUs is not of a run that was elsewhere; whether it was may be said behind them, or above
- * all runs. */
-static int spread_common(const struct reader *reader, struct pending *pending)
-{
-	bool has_temperature = is_mentioned(reader, pending, "quiesce_temperature_after");
-	bool has_frequency = is_mentioned(reader, pending, "quiesce_frequency_khz");
-	size_t n = pending->metadata.n + reader->suite_metadata.n;
-	_cleanup_free_ struct common *common = calloc(n + 1, sizeof(*common));
+	const struct facts *above = &pending->metadata;
 	struct benchmark *b = pending->benchmark;
-	int r;
+	int r = 0;
 
-	if (!common)
-		return -ENOMEM;
-	r = find_common(reader, pending, common, &n);
-	if (r < 0 || (n == 0 && !find_name(pending, "quiesce_elsewhere")))
-		return r;
-	for (size_t k = 0; k < b->series->n_samples; k++) {
-		struct run_place place = run_place_of(b->series, k, &b->runs[k]);
-		struct evidence *evidence = place.parts[PART_EVIDENCE];
-		bool elsewhere;
+	for (size_t i = 0; r >= 0 && i < 2 * above->n; i++) {
+		const struct fact *fact = &above->items[i % above->n];
+		struct run_field field;
 
-		r = spread_over_run(&place, b->series, common, n, false);
-		elsewhere = evidence && evidence->elsewhere > 0;
-		if (r >= 0 && !elsewhere)
-			r = spread_over_run(&place, b->series, common, n, true);
-		if (r < 0)
-			return r;
-		if (elsewhere && !has_temperature)
+		r = run_field_find(b->series, fact->name, &field);
+		if (r >= 0 && field.fact && field.fact->of_given_cpus == (i >= above->n))
+			r = spread_fact(b, &field, fact);
+	}
+	return r;
+}
+
+/* What cpu_temp and cpu_freq said of the CPUs is not of a run that was elsewhere, which may have
+ * been said behind them. */
+static void forget_elsewhere(struct pending *pending)
+{
+	bool has_temperature = is_mentioned(pending, "quiesce_temperature_after");
+	bool has_frequency = is_mentioned(pending, "quiesce_frequency_khz");
+	const struct series *series = pending->benchmark->series;
+
+	if (!series->with_evidence || !is_mentioned(pending, "quiesce_elsewhere"))
+		return;
+	for (size_t k = 0; k < series->n_samples; k++) {
+		struct evidence *evidence = &series->evidence[k];
+
+		if (evidence->elsewhere > 0 && !has_temperature)
 			evidence->temperature_after = NAN;
-		if (elsewhere && !has_frequency)
+		if (evidence->elsewhere > 0 && !has_frequency)
 			evidence->frequency_khz = -1;
 	}
-	return 0;
-}
-
-/* Facts of the suite or the benchmark about the machine, or the order, hold for the sittings that
- * have no other value. */
-static int spread_provenance(const struct reader *reader, struct pending *pending)
-{
-	const struct facts *layers[] = { &pending->metadata, &reader->suite_metadata };
-	struct series *series = pending->benchmark->series;
-
-	for (size_t layer = 0; layer < ARRAY_SIZE(layers); layer++) {
-		for (size_t i = 0; i < layers[layer]->n; i++) {
-			const struct fact *fact = &layers[layer]->items[i];
-			struct run_field field;
-			int r = run_field_find(series, fact->name, &field);
-
-			if (r >= 0 && (!field.fact || field.fact->part != PART_PROVENANCE))
-				continue;
-			for (size_t k = 0; r >= 0 && k < series->n_sittings; k++) {
-				struct run_place place = {
-					.parts[PART_PROVENANCE] = &series->sittings[k].provenance,
-				};
-
-				if (!run_field_is_known(&field, &place))
-					r = run_field_read(&field, &place, series, fact);
-			}
-			if (r < 0)
-				return r;
-		}
-	}
-	return 0;
 }
 
 /* As in pyperf (_bench.py: Run._get_duration): the duration in the run's metadata, or the sum of
@@ -275,8 +206,7 @@ static bool is_disputed(
 		(!above || !metadata_equal_facts(&name->first.items[0], above));
 }
 
-static void find_agreement(
-	const struct reader *reader, const struct pending *pending, struct kept *ret)
+static void find_agreement(const struct pending *pending, struct kept *ret)
 {
 	ret->clock = -1;
 	for (size_t i = 0; i <= METADATA_N_AGREED; i++) {
@@ -285,8 +215,6 @@ static void find_agreement(
 		const struct run_name *name = find_name(pending, key);
 		const struct fact *above = facts_find(&pending->metadata, key);
 
-		if (!above)
-			above = facts_find(&reader->suite_metadata, key);
 		if (is_clock && (name || above))
 			ret->clock = metadata_get_clock(name ? &name->first.items[0] : above);
 		/* Runs of pyperf's own do not tell their clock. */
@@ -299,16 +227,16 @@ static void find_agreement(
 
 /* What writes evidence and no flags gets the flags that runpinned would have set by it. Of
  * runpinned, a run without flags has none. */
-static int derive_flags(const struct reader *reader, struct pending *pending)
+static int derive_flags(struct pending *pending)
 {
 	struct series *series = pending->benchmark->series;
 	/* pyperf's own cpu_freq is of one moment, and says little of the run. */
-	bool has_frequency = is_mentioned(reader, pending, "quiesce_frequency_khz");
+	bool has_frequency = is_mentioned(pending, "quiesce_frequency_khz");
 	struct weight_base base;
 	int r;
 
-	if (!series->with_evidence || is_mentioned(reader, pending, "quiesce_flags") ||
-		is_mentioned(reader, pending, "quiesce_version"))
+	if (!series->with_evidence || is_mentioned(pending, "quiesce_flags") ||
+		is_mentioned(pending, "quiesce_version"))
 		return 0;
 	r = weight_base_find(series, &base);
 	if (r < 0)
@@ -327,11 +255,17 @@ static int derive_flags(const struct reader *reader, struct pending *pending)
 int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 {
 	struct benchmark *b = pending->benchmark;
-	const struct fact *name = first_fact(reader, pending, "name");
-	const struct fact *unit = first_fact(reader, pending, "unit");
-	const struct fact *clock = first_fact(reader, pending, METADATA_CLOCK);
+	const struct fact *name, *unit, *clock;
+	size_t n_own = pending->metadata.n;
 	int r;
 
+	/* From here on these are all that is above the runs, with what is nearest to them first. */
+	facts_add(&pending->metadata, &reader->suite_metadata);
+	if (pending->metadata.failed)
+		return -ENOMEM;
+	name = first_fact(pending, "name");
+	unit = first_fact(pending, "unit");
+	clock = first_fact(pending, METADATA_CLOCK);
 	if (!name || name->type != FACT_STRING)
 		return reader_refuse(reader, "no pyperf result: a benchmark without a name");
 	b->name = strdup(name->string);
@@ -343,23 +277,25 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 		return r;
 	b->series->clock =
 		clock && metadata_get_clock(clock) == WINDOW_KERNEL ? WINDOW_KERNEL : WINDOW_USER;
-	r = merge_metadata(reader, pending);
+	r = merge_metadata(reader, pending, n_own);
 	if (r >= 0)
-		r = spread_common(reader, pending);
-	if (r >= 0)
-		r = spread_provenance(reader, pending);
+		r = spread_facts(pending);
 	if (r < 0)
 		return r;
+	forget_elsewhere(pending);
 	r = reader_extend_figures(b);
 	if (r >= 0)
-		r = derive_flags(reader, pending);
+		r = derive_flags(pending);
 	if (r < 0)
 		return r;
 	settle_times(b, reader->is_old);
-	if (!b->kept)
-		return 0;
-	find_agreement(reader, pending, b->kept);
-	kept_shrink(b->kept);
-	facts_add(&b->kept->above, &reader->suite_above);
-	return b->kept->above.failed ? -ENOMEM : 0;
+	if (b->kept) {
+		find_agreement(pending, b->kept);
+		kept_shrink(b->kept);
+		facts_add(&b->kept->above, &reader->suite_above);
+		if (b->kept->above.failed)
+			return -ENOMEM;
+	}
+	facts_clear(&pending->metadata);
+	return 0;
 }
