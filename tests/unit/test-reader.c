@@ -16,6 +16,7 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "judge/result/document.h"
+#include "judge/result/metric.h"
 #include "judge/result/reader.h"
 
 static int read_memory(const char *text, size_t size, struct suite **ret, char **ret_why)
@@ -372,7 +373,7 @@ static void test_pyperf(void **state)
 	assert_int_equal(b->n_values, 4);
 	assert_true(b->values[2] == 0.003 && b->values[3] == 0.005);
 	assert_int_equal(b->series->n_samples, 3);
-	assert_int_equal(b->series->n_warmups, 1);
+	assert_int_equal(b->series->n_samples - b->series->n_counted, 1);
 	assert_int_equal(b->n_warmups, 3);
 	assert_int_equal(b->runs[1].loops, 4);
 	assert_int_equal(b->runs[2].loops, 8);
@@ -572,6 +573,66 @@ static void test_derived_flags(void **state)
 	}
 }
 
+/* How long a run took: pyperf's duration counts more than our own stamps, in whatever order they
+ * are told. */
+static void test_durations(void **state)
+{
+	static const struct {
+		const char *metadata;
+		int64_t ns;
+		bool has_duration;
+	} cases[] = {
+		{ "\"x\": 1", 0, false },
+		{ "\"duration\": 2", 2000000000, true },
+		{ "\"quiesce_window_user\": 3", 3000000000, false },
+		{ "\"duration\": 2, \"quiesce_window_user\": 3", 2000000000, true },
+		{ "\"quiesce_window_user\": 3, \"duration\": 2", 2000000000, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct sample *sample;
+		struct suite *suite;
+		char *text;
+
+		assert_true(asprintf(&text, HEAD "{\"values\": [1], \"metadata\": {%s}}" TAIL,
+				    cases[i].metadata) > 0);
+		suite = read_good(text);
+		sample = &suite->benchmarks[0]->series->samples[0];
+		assert_int_equal(sample->user_ns, cases[i].ns);
+		assert_int_equal(sample->has_duration, cases[i].has_duration);
+		suite_free(suite);
+		free(text);
+	}
+}
+
+/* A run for which the chosen metric is not known is left out, and is no warm-up for that. */
+static void test_left_out(void **state)
+{
+#define COUNTED(number) "{\"values\": [1], \"metadata\": {\"quiesce_irq_device\": " number "}}"
+	static const char text[] = HEAD
+		"{\"warmups\": [[1, 1]]}, " COUNTED("3") ", {\"values\": [1]}, " COUNTED("5") TAIL;
+	struct suite *suite = read_good(text);
+	struct benchmark *b = suite->benchmarks[0];
+
+	(void)state;
+	assert_int_equal(b->series->n_counted, 3);
+	assert_int_equal(benchmark_choose_metric(b, "irq_device"), 0);
+	assert_int_equal(b->series->n_counted, 2);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(b->series->samples[i].warmup, i == 0);
+		assert_int_equal(b->series->samples[i].left_out, i == 2);
+		assert_int_equal(sample_counts(&b->series->samples[i]), i % 2);
+	}
+	assert_int_equal(b->n_values, 2);
+	assert_true(b->values[0] == 3 && b->values[1] == 5);
+	/* Once more is as before. */
+	series_leave_out(b->series, 0);
+	series_leave_out(b->series, 2);
+	assert_int_equal(b->series->n_counted, 2);
+	suite_free(suite);
+}
+
 /* cpu_temp and cpu_freq are not of a run that was elsewhere, in whatever order and place that is
  * said. */
 static void test_elsewhere(void **state)
@@ -680,7 +741,7 @@ static void test_own(void **state)
 	back = suite->benchmarks[0]->series;
 	assert_int_equal(back->clock, WINDOW_KERNEL);
 	assert_int_equal(back->n_samples, 7);
-	assert_int_equal(back->n_warmups, 1);
+	assert_int_equal(back->n_samples - back->n_counted, 1);
 	assert_int_equal(suite->benchmarks[0]->n_values, 6);
 	for (size_t i = 0; i < 7; i++) {
 		const struct sample *a = &series->samples[i], *b = &back->samples[i];
@@ -776,6 +837,8 @@ int main(void)
 		cmocka_unit_test(test_new_pyperf),
 		cmocka_unit_test(test_empty_figures),
 		cmocka_unit_test(test_derived_flags),
+		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_elsewhere),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_gzip),

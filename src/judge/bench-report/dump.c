@@ -145,7 +145,7 @@ struct row {
  * before. */
 static size_t number_run(const struct benchmark *b, size_t run, size_t *n)
 {
-	return b->series->samples[run].warmup ? 0 : ++*n;
+	return sample_counts(&b->series->samples[run]) ? ++*n : 0;
 }
 
 struct table_context {

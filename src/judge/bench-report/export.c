@@ -17,7 +17,7 @@ void put_counts(struct sheet *sheet, const struct benchmark *b)
 	put_integer(sheet, b->n_values, "values", .csv = 6);
 	put_integer(
 		sheet, benchmark_counted_runs(b), "runs", .csv = 5, .heading = "RUNS", .cell = 9);
-	put_integer(sheet, b->series->n_warmups, "calibrations");
+	put_integer(sheet, b->series->n_samples - b->series->n_counted, "calibrations");
 	put_integer(sheet, b->n_warmups, "warmups");
 	put_real(sheet, b->total_seconds > 0 ? b->total_seconds : NAN, "total_seconds");
 }

@@ -82,11 +82,7 @@ static void drop_values(struct benchmark *benchmark)
 
 	for (size_t i = 0; i < series->n_samples; i++) {
 		benchmark->runs[i].end = 0;
-		if (series->samples[i].warmup)
-			continue;
-		benchmark->runs[i].unknown = true;
-		series->samples[i].warmup = true;
-		series->n_warmups++;
+		series_leave_out(series, i);
 	}
 	benchmark->n_values = 0;
 }

@@ -194,7 +194,7 @@ static int curve_fill(struct curve *curve)
 	size_t n_runs = b->series->n_samples, leading = 0, warmup = 0, value = 0;
 	int r;
 
-	while (leading < n_runs && b->series->samples[leading].warmup)
+	while (leading < n_runs && !sample_counts(&b->series->samples[leading]))
 		leading++;
 	r = curve_allocate(curve, b->n_warmups + b->n_values);
 	if (r < 0)
@@ -207,7 +207,7 @@ static int curve_fill(struct curve *curve)
 	}
 	curve->n_warmups = curve->n;
 	for (size_t run = leading; run < n_runs; run++) {
-		size_t first = value, n = !b->series->samples[run].warmup;
+		size_t first = value, n = sample_counts(&b->series->samples[run]);
 
 		if (b->runs)
 			benchmark_run_values(b, run, &first, &n);

@@ -59,7 +59,7 @@ static struct per_run find_property(const struct benchmark *b, enum run_property
 	for (size_t i = 0; i < b->series->n_samples; i++) {
 		double value;
 
-		if (b->series->samples[i].warmup)
+		if (!sample_counts(&b->series->samples[i]))
 			continue;
 		value = get_property(b, i, property);
 		if (n++ == 0)
@@ -147,7 +147,8 @@ static void print_counts(const struct benchmark *b, size_t n_disturbed)
 			benchmark_format_date(b->last_date, last));
 	/* Runs for which a metric is unknown are among those without values. */
 	print_line("runs", "%zu with values, %zu without%s", benchmark_counted_runs(b),
-		b->series->n_warmups, b->metric ? "" : " (calibration, warm-up)");
+		b->series->n_samples - b->series->n_counted,
+		b->metric ? "" : " (calibration, warm-up)");
 	if (n_disturbed > 0)
 		print_line("disturbed runs", "%zu", n_disturbed);
 	print_line("values", "%zu, a run: %s", b->n_values,

@@ -40,12 +40,12 @@ static size_t list_starts(const struct benchmark *benchmark, size_t side, struct
 		const struct sample *sample = &series->samples[i];
 		double value = NAN;
 
-		if (!sample->warmup) {
+		if (sample_counts(sample)) {
 			if (n_values >= benchmark->n_values)
 				return 0;
 			value = log(benchmark->values[n_values++]);
 		}
-		if (sample->start_ns < 0 || (!sample->warmup && !isfinite(value)))
+		if (sample->start_ns < 0 || (sample_counts(sample) && !isfinite(value)))
 			return 0;
 		ret[i] =
 			(struct start){ series->start_realtime_ns + sample->start_ns, side, value };

@@ -250,8 +250,7 @@ static int find_core_clock(const struct series *series, double *ret_khz)
 	r = weight_base_find(series, &base);
 	if (r < 0)
 		return r;
-	*ret_khz =
-		2 * base.n_core_khz < series->n_samples - series->n_warmups ? NAN : base.core_khz;
+	*ret_khz = 2 * base.n_core_khz < series->n_counted ? NAN : base.core_khz;
 	return 0;
 }
 
@@ -262,12 +261,13 @@ static double find_shared_part(const struct series *series)
 	size_t n = 0, n_shared = 0;
 
 	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
-		if (series->samples[i].warmup || isnan(evidence_core_share(&series->evidence[i])))
+		if (!sample_counts(&series->samples[i]) ||
+			isnan(evidence_core_share(&series->evidence[i])))
 			continue;
 		n++;
 		n_shared += evidence_is_shared(&series->evidence[i]);
 	}
-	if (n == 0 || 2 * n < series->n_samples - series->n_warmups)
+	if (n == 0 || 2 * n < series->n_counted)
 		return NAN;
 	return (double)n_shared / (double)n;
 }

@@ -210,7 +210,7 @@ static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *
 		size_t end = fleet_describe_sitting(b, i, &sitting), first = at;
 
 		for (; run < end; run++)
-			at += !b->series->samples[run].warmup;
+			at += sample_counts(&b->series->samples[run]);
 		if (at == first)
 			continue;
 		sitting.logarithms = logarithms + first;
@@ -267,7 +267,7 @@ void fleet_level_units(const struct benchmark *benchmark, double *units, size_t 
 		double factor;
 
 		for (; run < benchmark->series->sittings[i].end; run++)
-			at += !benchmark->series->samples[run].warmup;
+			at += sample_counts(&benchmark->series->samples[run]);
 		if (at == first)
 			continue;
 		factor = median / stats_find_median(units + first, at - first, scratch);

@@ -186,7 +186,7 @@ static void add_runs(
 	for (size_t i = first; series->with_evidence && i < end; i++) {
 		const struct evidence *evidence = &series->evidence[i];
 
-		if (series->samples[i].warmup)
+		if (!sample_counts(&series->samples[i]))
 			continue;
 		if (!isnan(evidence_core_share(evidence)))
 			add_to(&sums->shared, evidence_is_shared(evidence));

@@ -124,7 +124,7 @@ static int add_sittings(struct found *found, const struct benchmark *b, size_t p
 		for (; run < end; run++) {
 			const struct sample *sample = &b->series->samples[run];
 
-			if (sample->warmup)
+			if (!sample_counts(sample))
 				continue;
 			at++;
 			if (sample->start_ns >= 0)

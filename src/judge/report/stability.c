@@ -211,7 +211,7 @@ static double find_typical_run(const struct series *series)
 		const struct sample *sample = &series->samples[i];
 		int64_t ns = sample->user_ns > 0 ? sample->user_ns : sample->kernel_ns;
 
-		if (!sample->warmup && ns > 0)
+		if (sample_counts(sample) && ns > 0)
 			durations[n++] = (double)ns;
 	}
 	stats_sort(durations, n);
@@ -251,7 +251,7 @@ static size_t collect_cause(const struct series *series, size_t first, size_t n,
 	for (size_t i = 0; i < series->n_samples && run < first + n; i++) {
 		double value;
 
-		if (series->samples[i].warmup || run++ < first)
+		if (!sample_counts(&series->samples[i]) || run++ < first)
 			continue;
 		value = get_cause(series, i, what);
 		if (isfinite(value))
@@ -491,7 +491,7 @@ static void check_steal(struct stability *stability, const struct series *series
 	char part[UNITS_TEXT_SIZE], a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 
 	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
-		if (series->samples[i].warmup || series->evidence[i].steal_ns < 0)
+		if (!sample_counts(&series->samples[i]) || series->evidence[i].steal_ns < 0)
 			continue;
 		stolen += (double)series->evidence[i].steal_ns;
 		all += (double)series->samples[i].user_ns *
@@ -537,7 +537,7 @@ static void check_attached(struct stability *stability, const struct benchmark *
 		const struct evidence *e = &series->evidence[i];
 		int64_t ns = series->samples[i].kernel_ns;
 
-		if (!series->samples[i].warmup && e->voluntary_switches >= 0 &&
+		if (sample_counts(&series->samples[i]) && e->voluntary_switches >= 0 &&
 			e->involuntary_switches >= 0 && ns > 0)
 			parts[n++] = ((double)e->voluntary_switches + e->involuntary_switches) *
 				RECORDED_SWITCH_NS / (double)ns;

@@ -54,7 +54,7 @@ int summary_find_whole_core(
 
 		if (benchmark->runs)
 			benchmark_run_values(benchmark, run, &first, &n_values);
-		if (series->samples[run].warmup || n_values == 0 || unit == n)
+		if (!sample_counts(&series->samples[run]) || n_values == 0 || unit == n)
 			continue;
 		if (isfinite(evidence_core_share(&series->evidence[run]))) {
 			n_known++;
@@ -104,7 +104,7 @@ static size_t count_elsewhere(const struct series *series)
 	size_t n = 0;
 
 	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++)
-		n += !series->samples[i].warmup && series->evidence[i].elsewhere > 0;
+		n += sample_counts(&series->samples[i]) && series->evidence[i].elsewhere > 0;
 	return n;
 }
 
@@ -316,7 +316,7 @@ int summary_count_event(const struct series *series, size_t event, struct stats 
 	for (size_t i = 0; i < series->n_samples; i++) {
 		double count = series->counters[i * series->n_events + event];
 
-		if (!series->samples[i].warmup && isfinite(count))
+		if (sample_counts(&series->samples[i]) && isfinite(count))
 			counts[n++] = count;
 	}
 	return n > 0 ? stats_compute(counts, n, ret) : -ENODATA;
@@ -383,7 +383,7 @@ int summary_find_waiting(const struct series *series, struct stats *ret)
 		int64_t delay = weight_find_waited_ns(&series->evidence[i]);
 		int64_t ns = sample_window_ns(&series->samples[i]);
 
-		if (!series->samples[i].warmup && delay >= 0 && ns > 0)
+		if (sample_counts(&series->samples[i]) && delay >= 0 && ns > 0)
 			shares[n++] = (double)delay / (double)ns;
 	}
 	return n > 0 ? stats_compute(shares, n, ret) : -ENODATA;

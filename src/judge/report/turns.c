@@ -48,8 +48,8 @@ static bool has_turns(const struct benchmark *benchmark)
 
 	if (benchmark_units_are_runs(benchmark))
 		return true;
-	for (size_t i = 0; benchmark->runs && i < benchmark->series->n_samples; i++)
-		n_unknown += benchmark->runs[i].unknown;
+	for (size_t i = 0; i < benchmark->series->n_samples; i++)
+		n_unknown += benchmark->series->samples[i].left_out;
 	return benchmark->n_values == 0 && n_unknown > 1;
 }
 
@@ -102,15 +102,14 @@ static bool has_unit(const struct benchmark *benchmark, size_t run)
 
 	if (benchmark->runs)
 		benchmark_run_values(benchmark, run, &first, &n);
-	return !benchmark->series->samples[run].warmup && n > 0;
+	return sample_counts(&benchmark->series->samples[run]) && n > 0;
 }
 
 /* Whether the run has a turn, also without a unit: the program handed over no values, or the chosen
  * metric is not known for it. */
 static bool takes_turn(const struct benchmark *benchmark, size_t run)
 {
-	return !benchmark->series->samples[run].warmup ||
-		(benchmark->runs && benchmark->runs[run].unknown);
+	return !benchmark->series->samples[run].warmup;
 }
 
 /* The runs of that seed that have a unit, in their order. */

@@ -112,13 +112,13 @@ int benchmark_raw_range(const struct benchmark *benchmark, double *ret_min, doub
 
 size_t benchmark_counted_runs(const struct benchmark *benchmark)
 {
-	size_t counted = benchmark->series->n_samples - benchmark->series->n_warmups;
+	size_t counted = benchmark->series->n_counted;
 
 	for (size_t i = 0; benchmark->runs && i < benchmark->series->n_samples; i++) {
 		size_t first, n;
 
 		benchmark_run_values(benchmark, i, &first, &n);
-		counted -= n == 0 && !benchmark->series->samples[i].warmup;
+		counted -= n == 0 && sample_counts(&benchmark->series->samples[i]);
 	}
 	return counted;
 }

@@ -26,7 +26,6 @@ struct benchmark_run {
 	size_t warmup_end; /* the same in `warmups` */
 	uint64_t loops;
 	uint64_t inner_loops;
-	bool unknown; /* it would count, but the chosen metric is not known for it */
 	/* The run's number among the counted runs, from 0; set only if earlier runs are missing
 	 * because the program handed over no values in them. */
 	bool has_turn;

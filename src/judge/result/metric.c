@@ -66,7 +66,7 @@ size_t series_metric(const struct series *series, const char *name, double *ret)
 	size_t n = 0;
 
 	for (size_t i = 0; i < series->n_samples; i++)
-		if (!series->samples[i].warmup)
+		if (sample_counts(&series->samples[i]))
 			ret[n++] = found ? find_value(series, &metric, i) : NAN;
 	return n;
 }
@@ -76,7 +76,7 @@ static size_t count_known(const struct series *series, const struct metric *metr
 	size_t n = 0;
 
 	for (size_t i = 0; i < series->n_samples; i++)
-		n += !series->samples[i].warmup && isfinite(find_value(series, metric, i));
+		n += sample_counts(&series->samples[i]) && isfinite(find_value(series, metric, i));
 	return n;
 }
 
@@ -118,11 +118,8 @@ static int choose_figure(struct benchmark *benchmark, const struct benchmark_fig
 			if (isfinite(figure->values[value]))
 				benchmark->values[n++] = figure->values[value];
 		run->end = n;
-		if (n == before && !series->samples[i].warmup) {
-			series->samples[i].warmup = true;
-			series->n_warmups++;
-			run->unknown = true;
-		}
+		if (n == before)
+			series_leave_out(series, i);
 	}
 	benchmark->n_values = n;
 	benchmark->unit = figure->unit;
@@ -150,19 +147,15 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++) {
 		double value = find_value(series, &metric, i);
-		bool unknown = !series->samples[i].warmup && !isfinite(value);
 
-		if (unknown) {
-			series->samples[i].warmup = true;
-			series->n_warmups++;
-		} else if (!series->samples[i].warmup) {
+		if (!isfinite(value))
+			series_leave_out(series, i);
+		else if (sample_counts(&series->samples[i]))
 			values[n++] = value;
-		}
 		benchmark->runs[i] = (struct benchmark_run){
 			.end = n,
 			.loops = 1,
 			.inner_loops = 1,
-			.unknown = unknown,
 			.has_turn = benchmark->runs[i].has_turn,
 			.turn = benchmark->runs[i].turn,
 		};

@@ -105,6 +105,7 @@ static bool get_stored(const struct run_fact *fact, const struct fact *value, in
 static void read_number(
 	const struct run_fact *fact, struct run_place *place, void *at, const struct fact *value)
 {
+	struct sample *sample = place->parts[PART_SAMPLE];
 	int64_t number;
 
 	if (!get_stored(fact, value, &number))
@@ -115,10 +116,10 @@ static void read_number(
 		*(uint32_t *)at = (uint32_t)number;
 	/* A run's duration and its window by our own stamps are the same span, and pyperf goes by
 	 * the former. */
-	else if (fact->kind == KIND_DURATION || fact->offset != offsetof(struct sample, user_ns) ||
-		fact->part != PART_SAMPLE || !place->has_duration)
+	else if (fact->kind == KIND_DURATION || at != &sample->user_ns || !sample->has_duration)
 		*(int64_t *)at = number;
-	place->has_duration = place->has_duration || fact->kind == KIND_DURATION;
+	if (fact->kind == KIND_DURATION)
+		sample->has_duration = number > 0;
 }
 
 /* The number in front of `unit` in a text, "58" of "coretemp:Package id 0=58 C, ...". */

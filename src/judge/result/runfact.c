@@ -303,7 +303,7 @@ bool run_fact_number(const struct run_fact *fact, const struct run_place *place,
 	else if (fact->kind == KIND_UINT32)
 		number = *(const uint32_t *)at;
 	else if (fact->kind == KIND_WARMUPS && *(const bool *)at)
-		number = (int64_t)place->series->n_warmups;
+		number = (int64_t)(place->series->n_samples - place->series->n_counted);
 	else if (fact->kind == KIND_TURN &&
 		((const struct benchmark_run *)place->parts[PART_VALUES])->has_turn)
 		number = *(const uint32_t *)at;

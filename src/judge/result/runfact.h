@@ -31,7 +31,6 @@ struct run_place {
 	const struct series *series;
 	size_t index;
 	void *parts[PART_N]; /* NULL for what is not kept */
-	bool has_duration;   /* while it is read: pyperf's duration has been */
 };
 
 /* A run in the arrays of its series; the facts are not changed. `values` may be NULL. */
@@ -41,7 +40,7 @@ struct run_place run_place_of(
 /* How a fact stands there, and what it is in a file. */
 enum run_kind {
 	/* A number; negative where it is unknown. */
-	KIND_DURATION, /* KIND_INT64; read, it counts more than another fact that stands there */
+	KIND_DURATION, /* KIND_INT64; a run that has it keeps it for our own stamps */
 	KIND_INT64,
 	KIND_INT32,
 	KIND_UINT32,

@@ -278,10 +278,15 @@ int series_append(struct series *series, const struct sample *sample,
 	}
 	for (size_t i = 0; i < series->n_events; i++)
 		series->counters[at * series->n_events + i] = counters ? counters[i] : NAN;
-	if (sample->warmup)
-		series->n_warmups++;
+	series->n_counted += sample_counts(sample);
 	series->n_samples++;
 	return 0;
+}
+
+void series_leave_out(struct series *series, size_t index)
+{
+	series->n_counted -= sample_counts(&series->samples[index]);
+	series->samples[index].left_out = !series->samples[index].warmup;
 }
 
 int series_add_event(struct series *series, const char *name)
@@ -399,7 +404,7 @@ double series_value(const struct series *series, size_t index)
 
 int series_values(const struct series *series, double **ret, size_t *ret_n)
 {
-	size_t n = series->n_samples - series->n_warmups;
+	size_t n = series->n_counted;
 	double *values;
 	size_t k = 0;
 
@@ -409,7 +414,7 @@ int series_values(const struct series *series, double **ret, size_t *ret_n)
 	if (!values)
 		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++)
-		if (!series->samples[i].warmup)
+		if (sample_counts(&series->samples[i]))
 			values[k++] = series_value(series, i);
 	*ret = values;
 	*ret_n = n;

@@ -49,15 +49,25 @@ int window_clock_parse(const char *name, enum window_clock *ret);
 
 struct sample {
 	int64_t kernel_ns; /* the window by the kernel's records; 0 when there are none */
-	int64_t user_ns;   /* the window by our own stamps; always there */
-	int64_t start_ns;  /* the start, in ns since the start of the series */
-	int32_t status;	   /* as of wait4(2) */
-	uint16_t flags;	   /* enum sample_flag */
+	/* The window by our own stamps, or the duration that is told in a file (has_duration), by
+	 * whatever clock; 0 when a file tells neither. */
+	int64_t user_ns;
+	int64_t start_ns; /* the start, in ns since the start of the series */
+	int32_t status;	  /* as of wait4(2) */
+	uint16_t flags;	  /* enum sample_flag */
 	bool warmup;
+	bool left_out : 1; /* it would count, but the chosen metric is not known for it */
+	bool has_duration : 1;
 	uint32_t max_rss_kib; /* 0 when unknown */
 	uint32_t env_pad;     /* bytes of padding in the environment */
 };
-_Static_assert(sizeof(struct sample) <= 64, "this is what a run costs");
+_Static_assert(sizeof(struct sample) == 40, "this is what a run costs");
+
+/* Whether its value is one of those that conclusions are drawn from. */
+static inline bool sample_counts(const struct sample *sample)
+{
+	return !sample->warmup && !sample->left_out;
+}
 
 /* The window of the kernel where there is one, else our own. */
 static inline int64_t sample_window_ns(const struct sample *sample)
@@ -168,8 +178,8 @@ struct sitting {
 struct series {
 	struct sample *samples;
 	size_t n_samples;
-	size_t capacity; /* of all three arrays, in runs */
-	size_t n_warmups;
+	size_t capacity;	   /* of all three arrays, in runs */
+	size_t n_counted;	   /* of them: see sample_counts() */
 	int64_t start_realtime_ns; /* CLOCK_REALTIME at the start of the series; 0 when unknown */
 
 	bool with_evidence;
@@ -224,6 +234,8 @@ const char *series_softirq_name(size_t kind);
  * -EINVAL when an interrupt line of the evidence is not in irq_names. */
 int series_append(struct series *series, const struct sample *sample,
 	const struct evidence *evidence, const double *counters);
+/* A run that counts does so no longer: the chosen metric is not known for it. */
+void series_leave_out(struct series *series, size_t index);
 /* Adds an event. Its count is absent in all runs that the series has already. */
 int series_add_event(struct series *series, const char *name);
 /* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names. */
@@ -238,7 +250,7 @@ int series_set_provenance(struct series *series, const struct provenance *proven
 
 /* A sample's value in seconds, by the series' clock. */
 double series_value(const struct series *series, size_t index);
-/* The values of all runs that count (no warm-ups) in their order, malloc'd. -ENODATA when no run
+/* The values of all runs that count in their order, malloc'd. -ENODATA when no run
  * counts. */
 int series_values(const struct series *series, double **ret, size_t *ret_n);
 /*

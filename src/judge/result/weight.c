@@ -238,7 +238,7 @@ static double find_least_off_cpu(const struct series *series)
 	double least = NAN;
 
 	for (size_t i = 0; i < series->n_samples; i++)
-		if (!series->samples[i].warmup && series->evidence[i].off_cpu_ns >= 0)
+		if (sample_counts(&series->samples[i]) && series->evidence[i].off_cpu_ns >= 0)
 			least = fmin(least,
 				(double)without_throttled(
 					series->evidence[i].off_cpu_ns, &series->evidence[i]));
@@ -267,7 +267,7 @@ static double find_median(const struct series *series,
 	for (size_t i = 0; i < series->n_samples; i++) {
 		int64_t value = get(&series->samples[i], &series->evidence[i]);
 
-		if (!series->samples[i].warmup && value > 0)
+		if (sample_counts(&series->samples[i]) && value > 0)
 			values[n++] = (double)value;
 	}
 	*ret_n = n;
@@ -379,7 +379,7 @@ static double find_noise(
 	for (size_t i = 0; i < series->n_samples; i++) {
 		struct weights weights;
 
-		if (series->samples[i].warmup)
+		if (!sample_counts(&series->samples[i]))
 			continue;
 		disturbances_weigh(disturbances, series, i, &weights);
 		values[n++] = series_value(series, i) * (1 - weights.lost);
@@ -399,7 +399,7 @@ static double find_typical(
 	for (size_t i = 0; i < series->n_samples; i++) {
 		struct weights weights;
 
-		if (series->samples[i].warmup)
+		if (!sample_counts(&series->samples[i]))
 			continue;
 		disturbances_weigh(disturbances, series, i, &weights);
 		if (weights.known)
@@ -479,7 +479,7 @@ int disturbances_find(const struct series *series, struct disturbances *ret)
 
 		disturbances_weigh(&d, series, i, &weights);
 		d.causes[i] = find_causes(d.threshold, sample, &weights);
-		if (!sample->warmup)
+		if (sample_counts(sample))
 			count(&d, sample, d.causes[i], &weights);
 	}
 	*ret = d;
