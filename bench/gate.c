@@ -157,8 +157,8 @@ _Static_assert(2 + REPEATS_MAX <= 2 * TOGETHER_MAX, "room for all repeats");
 
 static void set_runs(struct result *result, const double *seconds, size_t n)
 {
-	if (!result->series && series_new(false, NULL, &result->series) < 0)
-		errx(EXIT_FAILURE, "no memory");
+	if (!result->series)
+		result->series = series_new(false, NULL);
 	result->series->clock = WINDOW_USER;
 	while (result->series->n_samples < n)
 		if (series_append(result->series, &(struct sample){ 0 }, NULL, NULL) < 0)

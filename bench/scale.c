@@ -208,7 +208,7 @@ static struct series *collect(size_t n, bool with_evidence)
 	uint64_t random = n;
 	uint16_t line = 0;
 
-	check(series_new(with_evidence, NULL, &series), "series_new");
+	series = series_new(with_evidence, NULL);
 	check(series_intern_irq(series, "38: virtio2-input.0", &line), "series_intern_irq");
 	for (size_t i = 0; i < n; i++) {
 		bool second_level = i > n / 4;

@@ -6,6 +6,7 @@
  *	char *copy = xptr(strdup(text));
  *	xcheck(cpumask_new(&mask));
  *	r = xcheck(journal_read(tool, &journal, &why));
+ *	char *line = xformat("%s: %s", name, copy);
  *
  * This is for commands that look, measure or judge, and for the rooms that only these link
  * (tests/style has the list). Whoever changes a machine has to put it back, and libquiesce belongs
@@ -21,6 +22,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "base/macro.h"
 #include "base/say.h"
 
 /* Ends the command: "isol-check: out of memory". Files that are not whole are gone then. */
@@ -43,6 +45,8 @@ static inline int xcheck(int r)
 	return r;
 }
 
+/* As asprintf(3). */
+char *xformat(const char *format, ...) _printf_(1, 2);
 /* As print(): 0 or -EIO. */
 #define xprint(...) xcheck(print(__VA_ARGS__))
 

@@ -228,11 +228,8 @@ uint16_t judge_run(const struct run_facts *run)
 int judge_frequencies(struct series *series)
 {
 	struct weight_base base;
-	int r;
 
-	r = weight_base_find(series, &base);
-	if (r < 0)
-		return r;
+	weight_base_find(series, &base);
 	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++) {
 		struct sample *sample = &series->samples[i];
 		struct weights weights;

@@ -1205,10 +1205,9 @@ static int prepare(const struct work *work, struct measurement **ret)
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	r = series_new(work->evidence != NULL, (const char *const *)work->counting->event_names,
-		&m->series);
-	if (r == 0)
-		r = progvalues_new(&m->progvalues);
+	m->series = series_new(
+		work->evidence != NULL, (const char *const *)work->counting->event_names);
+	r = progvalues_new(&m->progvalues);
 	if (r < 0)
 		return r;
 	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;

@@ -30,11 +30,10 @@ static void look_at_metric(void *context, const char *metric)
 
 static void look_closer(struct benchmark *benchmark)
 {
-	bool is_common;
 	double number;
 	const char *parameter = scan_parameter(benchmark, 0);
 
-	(void)scan_is_common(benchmark, benchmark, &is_common);
+	(void)scan_is_common(benchmark, benchmark);
 	if (parameter)
 		(void)scan_number(benchmark, parameter, &number);
 	if (benchmark->series->with_evidence)

@@ -52,7 +52,7 @@ static void test_plain(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(series_new(false, NULL, &series), 0);
+	series = series_new(false, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		append(series, &samples[i], NULL, NULL);
 	text = write_csv(series);
@@ -115,7 +115,7 @@ static void test_evidence(void **state)
 	struct series *series;
 
 	(void)state;
-	assert_int_equal(series_new(true, events, &series), 0);
+	series = series_new(true, events);
 	evidence_clear(&evidence);
 	assert_int_equal(series_intern_irq(series, "38: a \"b\", c", &evidence.irq_line[0]), 0);
 	evidence.user_cpu_ns = 1500000000;
@@ -198,7 +198,7 @@ static void test_inside(void **state)
 	FILE *stream = open_memstream(&text, &size);
 
 	(void)state;
-	assert_int_equal(series_new(false, NULL, &series), 0);
+	series = series_new(false, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		append(series, &samples[i], NULL, NULL);
 	parts[0].series = parts[1].series = inside.series = series;
@@ -230,7 +230,7 @@ static void test_empty(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(series_new(false, NULL, &series), 0);
+	series = series_new(false, NULL);
 	text = write_csv(series);
 	assert_string_equal(text, HEADER "\r\n");
 	free(text);
@@ -243,7 +243,7 @@ static void test_full_device(void **state)
 	struct series *series;
 
 	(void)state;
-	assert_int_equal(series_new(false, NULL, &series), 0);
+	series = series_new(false, NULL);
 	for (size_t n = 0; n < 2; n++) {
 		FILE *stream = fopen("/dev/full", "we");
 

@@ -37,7 +37,7 @@ static void begin(struct measuring *m, size_t n, uint64_t seed)
 	for (size_t i = 0; i < n; i++) {
 		m->measurements[i] = calloc(1, sizeof(*m->measurements[i]));
 		assert_non_null(m->measurements[i]);
-		assert_int_equal(series_new(false, NULL, &m->measurements[i]->series), 0);
+		m->measurements[i]->series = series_new(false, NULL);
 		m->commands.items[i].measurement = m->measurements[i];
 	}
 }

@@ -47,7 +47,7 @@ static int setup(void **state)
 	assert_int_equal(cpumask_new(&f->cpus), 0);
 	assert_int_equal(cpumask_set(f->cpus, 0), 0);
 	assert_int_equal(evidence_open(f->cpus, false, false, &f->reader), 0);
-	assert_int_equal(series_new(true, NULL, &f->series), 0);
+	f->series = series_new(true, NULL);
 	(void)evidence_files(f->reader, &f->n_files);
 	f->after.texts = make_texts(f->n_files);
 	f->run.after = &f->after;

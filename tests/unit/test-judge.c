@@ -406,7 +406,7 @@ static void test_frequencies(void **state)
 	struct series *series;
 
 	(void)state;
-	assert_int_equal(series_new(true, NULL, &series), 0);
+	series = series_new(true, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(khz); i++) {
 		struct sample sample = { .user_ns = 1, .warmup = i == 0, .flags = SAMPLE_IRQ };
 		struct evidence evidence;
@@ -429,7 +429,7 @@ static void test_estimated_waiting(void **state)
 	struct series *series;
 
 	(void)state;
-	assert_int_equal(series_new(true, NULL, &series), 0);
+	series = series_new(true, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(off_cpu_us); i++) {
 		/* The first one is a warm-up, and no measure for the others. */
 		struct sample sample = { .kernel_ns = 10 * NSEC_PER_MSEC, .warmup = i == 0 };
@@ -453,7 +453,7 @@ static void test_core_clocks(void **state)
 	struct series *series;
 
 	(void)state;
-	assert_int_equal(series_new(true, NULL, &series), 0);
+	series = series_new(true, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(khz); i++) {
 		struct sample sample = { .user_ns = 1 };
 		struct evidence evidence;
@@ -504,7 +504,7 @@ static void test_core_shares(void **state)
 	struct series *series;
 
 	(void)state;
-	assert_int_equal(series_new(true, NULL, &series), 0);
+	series = series_new(true, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(runs); i++)
 		add_core(series, runs[i].before, runs[i].after);
 	judge_core_shares(series, 4);
@@ -524,7 +524,7 @@ static void test_whole_core(void **state)
 	double whole = -1;
 
 	(void)state;
-	assert_int_equal(series_new(true, NULL, &series), 0);
+	series = series_new(true, NULL);
 	assert_int_equal(judge_whole_core(series, &whole), 0);
 	assert_true(whole == 0);
 	add_core(series, -1, -1);
@@ -543,7 +543,7 @@ static void test_whole_core(void **state)
 	assert_true(whole == 4.0);
 	series_free(series);
 
-	assert_int_equal(series_new(false, NULL, &series), 0);
+	series = series_new(false, NULL);
 	assert_int_equal(series_append(series, &(struct sample){ .user_ns = 1 }, NULL, NULL), 0);
 	assert_int_equal(judge_whole_core(series, &whole), 0);
 	assert_true(whole == 0);
@@ -560,7 +560,7 @@ static void test_no_frequencies(void **state)
 		struct series *series;
 
 		(void)state;
-		assert_int_equal(series_new(with_evidence, NULL, &series), 0);
+		series = series_new(with_evidence, NULL);
 		assert_int_equal(judge_frequencies(series), 0);
 		assert_int_equal(series_append(series, &warmup, NULL, NULL), 0);
 		assert_int_equal(judge_frequencies(series), 0);

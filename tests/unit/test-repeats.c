@@ -46,7 +46,7 @@ static struct benchmark *new_sitting(const struct plan *plan, uint64_t *random)
 	b->runs = calloc(plan->runs, sizeof(*b->runs));
 	assert_non_null(b->values);
 	assert_non_null(b->runs);
-	assert_int_equal(series_new(true, NULL, &b->series), 0);
+	b->series = series_new(true, NULL);
 	for (size_t i = 0; i < plan->runs; i++) {
 		assert_int_equal(
 			series_append(b->series, &(struct sample){ .user_ns = 1 }, NULL, NULL), 0);

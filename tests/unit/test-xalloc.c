@@ -148,7 +148,10 @@ static void test_files(_unused_ void **state)
 static void test_passed_on(_unused_ void **state)
 {
 	const char *text = "a";
+	char *line = xformat("%s %d", text, 3);
 
+	assert_string_equal(line, "a 3");
+	free(line);
 	assert_ptr_equal(xptr(text), text);
 	assert_int_equal(xcheck(0), 0);
 	assert_int_equal(xcheck(3), 3);

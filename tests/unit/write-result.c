@@ -55,8 +55,7 @@ static struct series *make_series(unsigned n_runs, unsigned n_warmups, bool with
 	uint64_t state = n_runs;
 	int64_t now = 0;
 
-	if (series_new(with_evidence, with_evidence ? events : NULL, &series) < 0)
-		exit(1);
+	series = series_new(with_evidence, with_evidence ? events : NULL);
 	series->start_realtime_ns = 1700000000123456789;
 	for (unsigned i = 0; i < n_warmups + n_runs; i++) {
 		struct sample sample = {

@@ -276,23 +276,14 @@ static int pair_file(struct pairs *pairs, size_t file)
 
 /* Parts of a scan that were appended later, and commands of hyperfine, were not run in turn with
  * the first benchmark, but are compared with it nevertheless. */
-static int find_earlier(
-	const struct suite *suite, const struct benchmark *new, const struct benchmark **ret)
+static const struct benchmark *find_earlier(const struct suite *suite, const struct benchmark *new)
 {
-	*ret = NULL;
-	for (size_t i = 0; i < suite->n && suite->benchmarks[i] != new; i++) {
-		bool is_common;
-		int r = scan_is_common(suite->benchmarks[i], new, &is_common);
-
-		if (r < 0)
-			return r;
-		if (is_common && !benchmark_is_by_program(suite->benchmarks[i]) &&
-			!turns_are_common(suite->benchmarks[i], new)) {
-			*ret = suite->benchmarks[i];
-			return 0;
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < suite->n && suite->benchmarks[i] != new; i++)
+		if (scan_is_common(suite->benchmarks[i], new) &&
+			!benchmark_is_by_program(suite->benchmarks[i]) &&
+			!turns_are_common(suite->benchmarks[i], new))
+			return suite->benchmarks[i];
+	return NULL;
 }
 
 /* Compares programs in one file that were run in turn with the first of them: whole runs with whole
@@ -307,11 +298,9 @@ static int pair_interleaved(struct pairs *pairs)
 		const struct benchmark *new = suite->benchmarks[i], *first, *old;
 
 		first = turns_find_first(suite->benchmarks, suite->n, new, &old);
-		if (!first && !benchmark_is_by_program(new)) {
-			r = find_earlier(suite, new, &first);
-			old = first;
-		}
-		if (r < 0 || !first)
+		if (!first && !benchmark_is_by_program(new))
+			old = first = find_earlier(suite, new);
+		if (!first)
 			continue;
 		is_first_chosen = is_first_chosen || (old && is_chosen(pairs->request, old));
 		if (!is_chosen(pairs->request, new))

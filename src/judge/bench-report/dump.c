@@ -207,18 +207,16 @@ static int add_row(const struct table_context *context, const struct row *row)
 	return table_add(context->table, texts);
 }
 
-static int emit_run_fact(
+static void emit_run_fact(
 	struct emit *emit, const struct run_fact *fact, const struct run_place *place)
 {
 	struct fact value;
-	int r = run_fact_get(fact, place, &value);
 
-	if (r <= 0)
-		return r;
+	if (!run_fact_get(fact, place, &value))
+		return;
 	value.name = (char *)fact->name;
 	emit_fact(emit, &value);
 	run_fact_clear(&value);
-	return 0;
 }
 
 /* The facts of the evidence, the numbers and then the texts. */
@@ -238,15 +236,14 @@ static void list_evidence(struct evidence_facts *ret)
 }
 
 /* The facts, then the events. */
-static int emit_evidence(struct emit *emit, const struct series *series,
+static void emit_evidence(struct emit *emit, const struct series *series,
 	const struct evidence_facts *facts, size_t run)
 {
 	struct run_place place = run_place_of(series, run, NULL);
-	int r = 0;
 
 	emit_object(emit, "evidence");
-	for (size_t i = 0; r >= 0 && i < facts->n; i++)
-		r = emit_run_fact(emit, facts->items[i], &place);
+	for (size_t i = 0; i < facts->n; i++)
+		emit_run_fact(emit, facts->items[i], &place);
 	for (size_t i = 0; i < series->n_events; i++) {
 		double count = series->counters[run * series->n_events + i];
 
@@ -254,11 +251,10 @@ static int emit_evidence(struct emit *emit, const struct series *series,
 			emit_real(emit, series->event_names[i], count);
 	}
 	emit_close(emit, '}');
-	return r;
 }
 
 /* Written once for each run: what all its values have in common. */
-static int emit_run(struct emit *emit, const struct benchmark *b,
+static void emit_run(struct emit *emit, const struct benchmark *b,
 	const struct evidence_facts *facts, const struct disturbances *disturbances, size_t run,
 	size_t number)
 {
@@ -287,7 +283,7 @@ static int emit_run(struct emit *emit, const struct benchmark *b,
 			emit_real(emit, sample_flag_name((enum sample_flag)(1 << bit)),
 				weights.of[bit]);
 	emit_close(emit, '}');
-	return emit_evidence(emit, b->series, facts, run);
+	emit_evidence(emit, b->series, facts, run);
 }
 
 /* Calls `each` for the warm-ups and then for the values of one run. */
@@ -329,9 +325,7 @@ static int print_benchmark(const struct benchmark *b, struct scale scale)
 	context.wait_scale = choose_wait_scale(b->series, &context.columns);
 	for (size_t i = 0; i < context.columns.n; i++)
 		heads[i] = context.columns.items[i].head;
-	r = disturbances_find(b->series, &context.disturbances);
-	if (r < 0)
-		return r;
+	disturbances_find(b->series, &context.disturbances);
 	r = table_new("values", heads, context.columns.n, false, stdout, &table);
 	context.table = table;
 	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++)
@@ -362,29 +356,26 @@ static int each_emit_row(const struct row *row, void *context)
 	return 0;
 }
 
-static int emit_benchmark(struct emit *emit, const char *file, const struct benchmark *b)
+static void emit_benchmark(struct emit *emit, const char *file, const struct benchmark *b)
 {
 	struct disturbances disturbances;
 	struct evidence_facts facts;
 	size_t n_numbered = 0;
-	int r;
 
 	list_evidence(&facts);
-	r = disturbances_find(b->series, &disturbances);
-	if (r < 0)
-		return r;
+	disturbances_find(b->series, &disturbances);
 	emit_object(emit, NULL);
 	emit_string(emit, "file", file);
 	emit_string(emit, "name", b->name);
 	emit_string(emit, "unit", unit_name(b->unit));
 	emit_string(emit, "metric", b->metric);
 	emit_array(emit, "runs");
-	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++) {
+	for (size_t run = 0; run < b->series->n_samples; run++) {
 		struct emit_context context = { emit, true };
 		size_t number = number_run(b, run, &n_numbered);
 
 		emit_object(emit, NULL);
-		r = emit_run(emit, b, &facts, &disturbances, run, number);
+		emit_run(emit, b, &facts, &disturbances, run, number);
 		emit_array(emit, "warmups");
 		(void)each_row(b, run, number, each_emit_row, &context);
 		emit_close(emit, ']');
@@ -397,7 +388,6 @@ static int emit_benchmark(struct emit *emit, const char *file, const struct benc
 	emit_close(emit, ']');
 	emit_close(emit, '}');
 	disturbances_clear(&disturbances);
-	return r;
 }
 
 static int dump_one(const char *file, const struct benchmark *benchmark, void *context)
@@ -408,8 +398,10 @@ static int dump_one(const char *file, const struct benchmark *benchmark, void *c
 
 	if (!title)
 		return -ENOMEM;
-	if (dump->request->json)
-		return emit_benchmark(&dump->emit, file, benchmark);
+	if (dump->request->json) {
+		emit_benchmark(&dump->emit, file, benchmark);
+		return 0;
+	}
 	reference = benchmark->n_values > 0 ? benchmark->values[0] : benchmark->warmups[0].value;
 	print(stdout, "%s%s\n", dump->first ? "" : "\n", title);
 	dump->first = false;

@@ -163,7 +163,7 @@ static void put_findings(FILE *stream, const struct page_curve *curve, bool seve
 	}
 }
 
-static int put_metadata(FILE *stream, const struct page_curve *curve)
+static void put_metadata(FILE *stream, const struct page_curve *curve)
 {
 	const struct facts *metadata = &curve->benchmark->metadata;
 
@@ -171,12 +171,9 @@ static int put_metadata(FILE *stream, const struct page_curve *curve)
 	put_text(stream, curve->name);
 	fputs(": the machine and the program</summary><table class=\"facts\">\n", stream);
 	for (size_t i = 0; i < metadata->n; i++) {
-		_cleanup_free_ char *text = NULL;
-		int r;
+		_cleanup_free_ char *text =
+			benchmark_metadata_text(curve->benchmark, metadata->items[i].name);
 
-		r = benchmark_metadata_text(curve->benchmark, metadata->items[i].name, &text);
-		if (r < 0)
-			return r;
 		fputs("<tr><td>", stream);
 		put_text(stream, metadata->items[i].name);
 		fputs("</td><td>", stream);
@@ -184,7 +181,6 @@ static int put_metadata(FILE *stream, const struct page_curve *curve)
 		fputs("</td></tr>\n", stream);
 	}
 	fputs("</table></details>\n", stream);
-	return 0;
 }
 
 int page_add(FILE *stream, const char *title, const struct page_curve *curves, size_t n,
@@ -203,8 +199,8 @@ int page_add(FILE *stream, const char *title, const struct page_curve *curves, s
 	put_figures(stream, curves, n, scale);
 	for (size_t i = 0; i < n; i++)
 		put_findings(stream, &curves[i], n > 1);
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = put_metadata(stream, &curves[i]);
+	for (size_t i = 0; i < n; i++)
+		put_metadata(stream, &curves[i]);
 	fputs("</section>\n", stream);
-	return r;
+	return 0;
 }

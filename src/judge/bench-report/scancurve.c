@@ -68,17 +68,14 @@ void scan_clear(struct scan *scan)
 static int find_curve(struct scan *scan, const struct request *request,
 	const struct scan_point *point, struct scan_curve **ret)
 {
-	_cleanup_free_ char *name = NULL;
-	int r = scan_family(point->benchmark, scan->parameter, &name);
+	_cleanup_free_ char *name = scan_family(point->benchmark, scan->parameter);
 
-	if (r >= 0 && request->n_files > 1) {
+	if (request->n_files > 1) {
 		_cleanup_free_ char *family = TAKE_PTR(name);
 
 		if (text_format(&name, "%s: %s", file_label(point->file), family) < 0)
 			return -ENOMEM;
 	}
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < scan->n; i++) {
 		if (strcmp(scan->curves[i].name, name) == 0) {
 			*ret = &scan->curves[i];
@@ -124,8 +121,6 @@ static int make_curves(struct scan *scan, const struct request *request, const s
 		struct scan_curve *curve = NULL;
 		int r = scan_number(point.benchmark, scan->parameter, &point.x);
 
-		if (r == -ENOMEM)
-			return r;
 		first = first ? first : r >= 0 ? point.benchmark : NULL;
 		if (r < 0 || point.benchmark->unit != first->unit) {
 			++*ret_left;

@@ -37,11 +37,9 @@ static int print_metadata(const struct benchmark *benchmark)
 	r = table_new("metadata", columns, ARRAY_SIZE(columns), false, stdout, &table);
 	for (size_t i = 0; r >= 0 && i < benchmark->metadata.n; i++) {
 		const char *name = benchmark->metadata.items[i].name;
-		_cleanup_free_ char *text = NULL;
+		_cleanup_free_ char *text = benchmark_metadata_text(benchmark, name);
 
-		r = benchmark_metadata_text(benchmark, name, &text);
-		if (r >= 0)
-			r = table_add(table, (const char *const[]){ name, text });
+		r = table_add(table, (const char *const[]){ name, text });
 	}
 	return r < 0 ? r : table_print(table);
 }

@@ -112,17 +112,13 @@ static const char *format_duration(double seconds, char buf[static UNITS_TEXT_SI
 	return buf;
 }
 
-static int count_disturbed(const struct benchmark *b, size_t *ret)
+static size_t count_disturbed(const struct benchmark *b)
 {
 	struct disturbances disturbances;
-	int r;
 
-	r = disturbances_find(b->series, &disturbances);
-	if (r < 0)
-		return r;
-	*ret = disturbances.n_disturbed;
+	disturbances_find(b->series, &disturbances);
 	disturbances_clear(&disturbances);
-	return 0;
+	return disturbances.n_disturbed;
 }
 
 /* Values are per iteration, so the time of all loops is a product. A metric has no such product: a
@@ -229,14 +225,11 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 	struct sheet sheet = { .emit = &verb->emit };
 	struct stats stats;
 	struct scale scale;
-	size_t n_disturbed;
-	int r;
+	size_t n_disturbed = count_disturbed(b);
+	int r = 0;
 
 	if (!title)
 		return -ENOMEM;
-	r = count_disturbed(b, &n_disturbed);
-	if (r < 0)
-		return r;
 	if (verb->request->json) {
 		emit_object(&verb->emit, NULL);
 		emit_string(&verb->emit, "file", file);

@@ -21,7 +21,7 @@ static int analyse_units(
 		analysis->n_units = benchmark->n_values;
 		return levels_find(benchmark->values, benchmark->n_values, &analysis->levels);
 	}
-	r = xcheck(benchmark_units(benchmark, &units, &analysis->n_units));
+	r = benchmark_units(benchmark, &units, &analysis->n_units);
 	if (r >= 0)
 		r = levels_find(units, analysis->n_units, &analysis->levels);
 	if (r >= 0)
@@ -82,7 +82,7 @@ static int analyse_fleet(const struct benchmark *benchmark, struct analysis *ana
 		r = fleet_estimate(fleet, &analysis->fleet);
 	if (r < 0)
 		return 0;
-	r = xcheck(benchmark_units(benchmark, &units, &n));
+	r = benchmark_units(benchmark, &units, &n);
 	if (r < 0)
 		return r;
 	levelled = xptr(reallocarray(NULL, n, sizeof(*levelled)));

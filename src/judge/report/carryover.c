@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xalloc.h"
 #include "judge/report/carryover.h"
 #include "judge/stats/inference.h"
 #include "judge/stats/shift.h"
@@ -60,63 +60,55 @@ struct after {
 };
 
 /* Signed, positive where runs after NEW take longer. */
-static int find_z(const struct after *after, double *ret)
+static double find_z(const struct after *after)
 {
 	struct mann_whitney found;
-	int r = mann_whitney_test(
-		after->values[0], after->n[0], after->values[1], after->n[1], &found);
+	double z;
 
-	if (r < 0)
-		return r;
 	/* A p of 1, of samples that are alike, has no quantile. */
-	*ret = found.p < 1 ? student_quantile(1 - fmax(found.p, 1e-15), INFINITY) : 0;
-	if (found.u < (double)after->n[0] * (double)after->n[1] / 2)
-		*ret = -*ret;
-	return 0;
+	if (mann_whitney_test(
+		    after->values[0], after->n[0], after->values[1], after->n[1], &found) < 0 ||
+		!(found.p < 1))
+		return 0;
+	z = student_quantile(1 - fmax(found.p, 1e-15), INFINITY);
+	return found.u < (double)after->n[0] * (double)after->n[1] / 2 ? -z : z;
 }
 
-static int compare_orders(struct after after[2], struct carryover *ret)
+static void compare_orders(struct after after[2], struct carryover *ret)
 {
 	double z = 0, change = 0, part[2];
 
 	for (size_t side = 0; side < 2; side++) {
-		double *const *values = after[side].values, this_z;
+		double *const *values = after[side].values;
 		const size_t *n = after[side].n;
-		int r;
 
 		if (n[0] < AFTER_MIN || n[1] < AFTER_MIN)
-			return 0;
-		r = find_z(&after[side], &this_z);
-		if (r < 0)
-			return r;
-		z += this_z;
+			return;
+		z += find_z(&after[side]);
 		change += shift_estimate(values[0], n[0], values[1], n[1]) / 2;
 		part[side] = (double)n[1] / (double)(n[0] + n[1]);
 	}
 	ret->change = change;
 	ret->bias = change * (part[1] - part[0]);
 	ret->p = 2 * normal_upper_tail(fabs(z) / sqrt(2));
-	return 0;
 }
 
-/* Sorts out the runs by what came before them. *ret_values is their memory. 0 where the runs do not
- * tell when they began, else 1. */
-static int find_after(const struct benchmark *old, const struct benchmark *new,
+/* Sorts out the runs by what came before them. *ret_values is their memory. Whether the runs tell
+ * when they began. */
+static bool find_after(const struct benchmark *old, const struct benchmark *new,
 	const struct benchmark *const *others, size_t n_others, double **ret_values,
 	struct after ret[2])
 {
 	_cleanup_free_ struct start *starts = NULL;
-	_cleanup_free_ double *values = NULL;
+	double *values;
 	size_t n = old->series->n_samples + new->series->n_samples, at = 0;
 
 	for (size_t i = 0; i < n_others; i++)
 		n += others[i]->series->n_samples;
-	starts = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts));
-	values = reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values));
-	if (!starts || !values)
-		return -ENOMEM;
 	if (old->metric || new->metric)
-		return 0;
+		return false;
+	starts = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts)));
+	*ret_values = values = xptr(reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values)));
 	for (size_t side = 0; side < 2 + n_others; side++) {
 		const struct benchmark *benchmark = side == 0 ? old
 			: side == 1			      ? new
@@ -124,7 +116,7 @@ static int find_after(const struct benchmark *old, const struct benchmark *new,
 		size_t n_listed = list_starts(benchmark, side, starts + at);
 
 		if (n_listed == 0)
-			return 0;
+			return false;
 		at += n_listed;
 	}
 	qsort(starts, n, sizeof(*starts), compare_starts);
@@ -137,12 +129,11 @@ static int find_after(const struct benchmark *old, const struct benchmark *new,
 
 		/* Which one came first is not known, as of dates in whole seconds. */
 		if (starts[i].ns == starts[i - 1].ns)
-			return 0;
+			return false;
 		if (side < 2 && before < 2 && !isnan(starts[i].value))
 			ret[side].values[before][ret[side].n[before]++] = starts[i].value;
 	}
-	*ret_values = TAKE_PTR(values);
-	return 1;
+	return true;
 }
 
 void carryover_clear(struct carryover *carryover)
@@ -150,31 +141,25 @@ void carryover_clear(struct carryover *carryover)
 	shift_test_free(TAKE_PTR(carryover->alone));
 }
 
-int carryover_find(const struct benchmark *old, const struct benchmark *new,
+void carryover_find(const struct benchmark *old, const struct benchmark *new,
 	const struct benchmark *const *others, size_t n_others, struct carryover *ret)
 {
 	struct carryover found = { .p = 1, .alone_change = NAN };
 	_cleanup_free_ double *values = NULL;
 	struct after after[2];
-	int r = find_after(old, new, others, n_others, &values, after);
 
-	if (r < 0)
-		return r;
-	found.is_known = r > 0;
+	found.is_known = find_after(old, new, others, n_others, &values, after);
 	for (size_t i = 0; found.is_known && i < 4; i++)
 		stats_sort(after[i / 2].values[i % 2], after[i / 2].n[i % 2]);
 	if (found.is_known)
-		r = compare_orders(after, &found);
-	if (r >= 0 && found.is_known && after[0].n[0] > 0 && after[1].n[1] > 0) {
+		compare_orders(after, &found);
+	if (found.is_known && after[0].n[0] > 0 && after[1].n[1] > 0) {
 		found.alone_change = shift_estimate(
 			after[0].values[0], after[0].n[0], after[1].values[1], after[1].n[1]);
-		r = shift_test_of_samples(after[0].values[0], after[0].n[0], after[1].values[1],
+		(void)shift_test_of_samples(after[0].values[0], after[0].n[0], after[1].values[1],
 			after[1].n[1], &found.alone);
 	}
-	if (r < 0)
-		return r;
 	*ret = found;
-	return 0;
 }
 
 bool carryover_is_found(const struct carryover *carryover)

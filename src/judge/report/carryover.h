@@ -46,8 +46,8 @@ struct carryover {
 };
 
 void carryover_clear(struct carryover *carryover);
-/* `others`: programs whose runs came in between. *ret is for carryover_clear(). -ENOMEM. */
-int carryover_find(const struct benchmark *old, const struct benchmark *new,
+/* `others`: programs whose runs came in between. *ret is for carryover_clear(). */
+void carryover_find(const struct benchmark *old, const struct benchmark *new,
 	const struct benchmark *const *others, size_t n_others, struct carryover *ret);
 bool carryover_is_found(const struct carryover *carryover);
 /* The one-sided p of each program alone: of a ratio that is not above the limit, or not below it. 1

@@ -6,6 +6,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/report/analysis.h"
 #include "judge/report/compare.h"
 #include "judge/report/differences.h"
@@ -16,7 +17,7 @@
 #include "judge/stats/multiple.h"
 #include "judge/stats/shift.h"
 
-static int explain_unstable(const struct range ranges[2], const struct unit *unit, char **ret)
+static char *explain_unstable(const struct range ranges[2], const struct unit *unit)
 {
 	char shown[2][2][UNITS_TEXT_SIZE];
 
@@ -26,28 +27,25 @@ static int explain_unstable(const struct range ranges[2], const struct unit *uni
 		(void)scale_format_shown(scale, unit, ranges[i].low, shown[i][0]);
 		(void)scale_format_shown(scale, unit, ranges[i].high, shown[i][1]);
 	}
-	return resolution_explain_ranges(ranges, "ones", shown, ret);
+	return resolution_explain_ranges(ranges, "ones", shown);
 }
 
-static int explain_single(const struct comparison *c, char **ret)
+/* NULL where the runs of both tell. */
+static char *explain_single(const struct comparison *c)
 {
 	if (benchmark_units_are_runs(c->old) && c->old_stats.n > 1 &&
 		benchmark_units_are_runs(c->new) && c->new_stats.n > 1)
-		return 0;
-	*ret = strdup("how much runs differ is not known from a single one");
-	return *ret ? 0 : -ENOMEM;
+		return NULL;
+	return xptr(strdup("how much runs differ is not known from a single one"));
 }
 
-static int make_logarithms(const double *values, size_t n, double **ret)
+static double *make_logarithms(const double *values, size_t n)
 {
-	double *logarithms = reallocarray(NULL, n, sizeof(*logarithms));
+	double *logarithms = xptr(reallocarray(NULL, n, sizeof(*logarithms)));
 
-	if (!logarithms)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		logarithms[i] = log(values[i]);
-	*ret = logarithms;
-	return 0;
+	return logarithms;
 }
 
 static void set_shift(struct comparison *c)
@@ -80,9 +78,9 @@ static int explain_unstable_pairs(const double *ratios, size_t n, char **ret)
 		return 0;
 	units_format_change(range.low - 1, low);
 	units_format_change(range.high - 1, high);
-	return text_format(ret,
-		"the data are not stable: the changes of the pairs %s between %s and %s", range.how,
-		low, high);
+	*ret = xformat("the data are not stable: the changes of the pairs %s between %s and %s",
+		range.how, low, high);
+	return 0;
 }
 
 /* Without an interval. Medians below 0 have no ratio: that of -1 to -2 is a half, although -1 is
@@ -97,13 +95,11 @@ static struct ratio ratio_of_medians(double old, double new)
 static int compare_pairs_without_ratio(
 	struct comparison *c, const double *old, const double *new, double *differences, size_t n)
 {
-	_cleanup_free_ double *a = reallocarray(NULL, n, sizeof(*a));
-	_cleanup_free_ double *b = reallocarray(NULL, n, sizeof(*b));
+	_cleanup_free_ double *a = xptr(reallocarray(NULL, n, sizeof(*a)));
+	_cleanup_free_ double *b = xptr(reallocarray(NULL, n, sizeof(*b)));
 	struct shift shift;
 	int r;
 
-	if (!a || !b)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		differences[i] = new[i] - old[i];
 		a[i] = old[i];
@@ -126,14 +122,9 @@ static int compare_pairs_without_ratio(
 static int compare_ratios(struct comparison *c, const double *old, const double *new,
 	const double *ratios, double *differences, size_t n, char **ret_unclear)
 {
-	_cleanup_free_ double *a = NULL, *b = NULL;
+	_cleanup_free_ double *a = make_logarithms(old, n), *b = make_logarithms(new, n);
 	int r;
 
-	r = make_logarithms(old, n, &a);
-	if (r >= 0)
-		r = make_logarithms(new, n, &b);
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < n; i++)
 		differences[i] = b[i] - a[i];
 	r = shift_test_of_pairs(a, b, n, &c->test);
@@ -150,14 +141,11 @@ static int compare_ratios(struct comparison *c, const double *old, const double 
 static int compare_pairs(
 	struct comparison *c, const double *old, const double *new, size_t n, char **ret_unclear)
 {
-	_cleanup_free_ double *ratios = NULL, *differences = NULL;
+	_cleanup_free_ double *ratios = xptr(reallocarray(NULL, n, sizeof(*ratios)));
+	_cleanup_free_ double *differences = xptr(reallocarray(NULL, n, sizeof(*differences)));
 	bool have_ratios = true;
 	int r;
 
-	ratios = reallocarray(NULL, n, sizeof(*ratios));
-	differences = reallocarray(NULL, n, sizeof(*differences));
-	if (!ratios || !differences)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		ratios[i] = new[i] / old[i];
 		have_ratios = have_ratios && isfinite(ratios[i]) && ratios[i] > 0;
@@ -183,11 +171,9 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	c->least_p = mann_whitney_least_p(n_old, n_new);
 	if (!(old[0] > 0) || !(new[0] > 0))
 		return 0;
-	r = make_logarithms(old, n_old, &a);
-	if (r >= 0)
-		r = make_logarithms(new, n_new, &b);
-	if (r >= 0)
-		r = shift_test_of_samples(a, n_old, b, n_new, &c->test);
+	a = make_logarithms(old, n_old);
+	b = make_logarithms(new, n_new);
+	r = shift_test_of_samples(a, n_old, b, n_new, &c->test);
 	if (r >= 0)
 		set_shift(c);
 	return r;
@@ -255,48 +241,32 @@ static int side_analyze(struct side *side)
 	side->range = resolution_find_range(side->analysis->levels);
 	for (size_t i = 0; i < side->n; i++)
 		above_zero = above_zero && side->units[i] > 0;
-	return above_zero ? resolution_of_units(side->units, side->n, side->analysis->levels,
-				    &side->resolution, &side->excess)
-			  : 0;
-}
-
-/* Takes ownership of the text. */
-static int add_objection(struct comparison *c, char *text)
-{
-	char **more = reallocarray(c->objections, c->n_objections + 1, sizeof(char *));
-
-	if (!more) {
-		free(text);
-		return -ENOMEM;
-	}
-	c->objections = more;
-	more[c->n_objections++] = text;
+	if (above_zero)
+		side->resolution = resolution_of_units(
+			side->units, side->n, side->analysis->levels, &side->excess);
 	return 0;
 }
 
+/* Takes ownership of the text. */
+static void add_objection(struct comparison *c, char *text)
+{
+	c->objections =
+		xptr(reallocarray(c->objections, c->n_objections + 1, sizeof(*c->objections)));
+	c->objections[c->n_objections++] = text;
+}
+
 /* What `check` objects to in a side. */
-static int object_to(struct comparison *c, const char *name, const struct stability *stability)
+static void object_to(struct comparison *c, const char *name, const struct stability *stability)
 {
 	_cleanup_free_ char *disturbed = NULL;
-	char *text;
-	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < stability->n_findings; i++) {
-		const struct finding *finding = &stability->findings[i];
-
-		if (!finding->warning)
-			continue;
-		r = text_format(&text, "%s: %s", name, finding->text);
-		if (r >= 0)
-			r = add_objection(c, text);
-	}
-	if (r < 0 || !stability->mostly_disturbed)
-		return r;
+	for (size_t i = 0; i < stability->n_findings; i++)
+		if (stability->findings[i].warning)
+			add_objection(c, xformat("%s: %s", name, stability->findings[i].text));
+	if (!stability->mostly_disturbed)
+		return;
 	disturbed = stability_disturbed_text(stability);
-	if (!disturbed)
-		return -ENOMEM;
-	r = text_format(&text, "%s: %s", name, disturbed);
-	return r < 0 ? r : add_objection(c, text);
+	add_objection(c, xformat("%s: %s", name, disturbed));
 }
 
 /* Collects all doubts about two benchmarks that were measured one after the other. */
@@ -304,9 +274,8 @@ static int doubt_sequence(struct comparison *c, struct side *old, struct side *n
 {
 	int r;
 
-	r = differences_find_of_cores(c, c->old, c->new, &c->had_core);
-	if (r >= 0)
-		r = side_analyze(old);
+	c->had_core = differences_find_of_cores(c, c->old, c->new);
+	r = side_analyze(old);
 	if (r >= 0)
 		r = side_analyze(new);
 	if (r < 0)
@@ -320,16 +289,15 @@ static int doubt_sequence(struct comparison *c, struct side *old, struct side *n
 	resolution_widen(&c->resolution, &c->of_levels);
 	resolution_add_excess(&c->resolution, MAX(old->excess, new->excess));
 	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
-	r = object_to(c, "old", old->analysis->stability);
-	if (r >= 0)
-		r = object_to(c, "new", new->analysis->stability);
-	if (r < 0 || c->unclear)
-		return r;
+	object_to(c, "old", old->analysis->stability);
+	object_to(c, "new", new->analysis->stability);
+	if (c->unclear)
+		return 0;
 	if ((old->range.how || new->range.how) &&
 		old->range.low <= new->range.high &&new->range.low <= old->range.high) {
 		const struct range ranges[] = { old->range, new->range };
 
-		return explain_unstable(ranges, c->old->unit, &c->unclear);
+		c->unclear = explain_unstable(ranges, c->old->unit);
 	}
 	return 0;
 }
@@ -371,20 +339,18 @@ static bool is_part_of(const struct series *part, const struct series *whole)
 }
 
 /* Looks at what the two do to each other's runs; `all` are the benchmarks of their file. */
-static int look_at_order(struct comparison *c, const struct benchmark *const *all, size_t n_all)
+static void look_at_order(struct comparison *c, const struct benchmark *const *all, size_t n_all)
 {
 	_cleanup_free_ const struct benchmark **others =
-		reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*others));
+		xptr(reallocarray(NULL, MAX(n_all, (size_t)1), sizeof(*others)));
 	size_t n_others = 0;
 
-	if (!others)
-		return -ENOMEM;
 	for (size_t i = 0; i < n_all; i++)
 		if (!benchmark_is_by_program(all[i]) && turns_are_common(all[i], c->old) &&
 			!is_part_of(c->old->series, all[i]->series) &&
 			!is_part_of(c->new->series, all[i]->series))
 			others[n_others++] = all[i];
-	return carryover_find(c->old, c->new, others, n_others, &c->carryover);
+	carryover_find(c->old, c->new, others, n_others, &c->carryover);
 }
 
 /* Pairs need the units in the order of the runs, so they come first: stats_compute() sorts them. */
@@ -399,22 +365,21 @@ static int compute(struct comparison *c, struct side *old, struct side *new,
 	if (r >= 0)
 		r = side_fill(c->new, new);
 	if (r >= 0 && turns_are_common(c->old, c->new))
-		r = turns_pick_pairs(c->old, c->new, old->units, new->units, &n_pairs);
+		n_pairs = turns_pick_pairs(c->old, c->new, old->units, new->units);
 	/* Without a pair all units are used, which were measured one after the other. */
 	if (r >= 0 && n_pairs > 0) {
 		old->n = new->n = n_pairs;
 		r = compare_pairs(c, old->units, new->units, n_pairs, &unstable_pairs);
 		if (r >= 0)
-			r = look_at_order(c, all, n_all);
+			look_at_order(c, all, n_all);
 	}
 	if (r >= 0)
 		r = compute_figures(c, old->units, old->n, new->units, new->n);
 	if (r >= 0 && c->n_pairs == 0)
 		r = compare_samples(c, old->units, new->units);
-	if (r >= 0)
-		r = explain_single(c, &c->unclear);
 	if (r < 0)
 		return r;
+	c->unclear = explain_single(c);
 	/* Values of one run tell nothing of other runs. */
 	if (c->unclear)
 		c->ratio.low = c->ratio.high = NAN;
@@ -428,10 +393,8 @@ static int compute(struct comparison *c, struct side *old, struct side *new,
 static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new, struct comparison **ret)
 {
-	_cleanup_(comparison) struct comparison *c = calloc(1, sizeof(*c));
+	_cleanup_(comparison) struct comparison *c = xptr(calloc(1, sizeof(*c)));
 
-	if (!c)
-		return -ENOMEM;
 	c->old = old[0];
 	c->new = new[0];
 	c->faults[0] = c->faults[1] = NAN;
@@ -451,15 +414,14 @@ static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 /* --- Several machines --- */
 
 /* Sets the reason why nothing can be concluded about machines. */
-static int explain_machines(struct comparison *c, const char *why)
+static void explain_machines(struct comparison *c, const char *why)
 {
 	c->design = COMPARED_BETWEEN_MACHINES;
-	c->unclear = strdup(why);
+	c->unclear = xptr(strdup(why));
 	c->ratio = ratio_of_medians(c->old_stats.median, c->new_stats.median);
 	if (!isfinite(c->ratio.ratio))
 		c->ratio.ratio = NAN;
 	c->p = NAN;
-	return c->unclear ? 0 : -ENOMEM;
 }
 
 /* Compares machines: each one counts as a single value. */
@@ -472,10 +434,12 @@ static int compute_machines(struct comparison *c, const struct fleet *old, const
 	c->design = COMPARED_BETWEEN_MACHINES;
 	if (r >= 0)
 		r = fleet_compare(old, new, &c->fleet);
-	if (r == -ENODATA)
-		return explain_machines(c,
+	if (r == -ENODATA) {
+		explain_machines(c,
 			"fewer than two machines have both programs, and one of the programs is on "
 			"fewer than two machines");
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	c->ratio = (struct ratio){ exp(nested->mean), exp(nested->low), exp(nested->high) };
@@ -494,16 +458,12 @@ static int collect_units(
 
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ double *units = NULL;
-		double *larger;
 		size_t n_units;
 		int r = benchmark_units(results[i], &units, &n_units);
 
 		if (r < 0)
 			return r;
-		larger = reallocarray(all, n_all + n_units, sizeof(*all));
-		if (!larger)
-			return -ENOMEM;
-		all = larger;
+		all = xptr(reallocarray(all, n_all + n_units, sizeof(*all)));
 		memcpy(all + n_all, units, n_units * sizeof(*all));
 		n_all += n_units;
 	}
@@ -525,7 +485,7 @@ static int explain_zeros(struct comparison *c, const struct benchmark *const *ol
 	if (r >= 0)
 		r = compute_figures(c, a, n_a, b, n_b);
 	if (r >= 0)
-		r = explain_machines(c,
+		explain_machines(c,
 			"machines are compared by ratios, and a value that is not above 0 has "
 			"none");
 	return r;
@@ -553,16 +513,13 @@ int comparison_new_among(const struct benchmark *old, const struct benchmark *ne
 	int r;
 
 	r = comparison_begin(&old, 1, &new, 1, &c);
-	if (r >= 0)
-		r = differences_find(c, old, new);
-	if (r >= 0)
-		r = differences_find_faults(old, &c->faults[0]);
-	if (r >= 0)
-		r = differences_find_faults(new, &c->faults[1]);
-	if (r >= 0 && of_machines)
-		r = compare_machines(&old, 1, &new, 1, c);
-	if (r >= 0 && !of_machines)
-		r = compute(c, &sides[0], &sides[1], all, n_all);
+	if (r < 0)
+		return r;
+	differences_find(c, old, new);
+	c->faults[0] = differences_find_faults(old);
+	c->faults[1] = differences_find_faults(new);
+	r = of_machines ? compare_machines(&old, 1, &new, 1, c)
+			: compute(c, &sides[0], &sides[1], all, n_all);
 	side_clear(&sides[0]);
 	side_clear(&sides[1]);
 	if (r < 0)
@@ -583,10 +540,8 @@ int comparison_new(
 /* The median of the units of each result. */
 static int make_medians(const struct benchmark *const *results, size_t n, double **ret)
 {
-	_cleanup_free_ double *medians = reallocarray(NULL, n, sizeof(*medians));
+	_cleanup_free_ double *medians = xptr(reallocarray(NULL, n, sizeof(*medians)));
 
-	if (!medians)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		int r = benchmark_median(results[i], &medians[i]);
 
@@ -618,21 +573,19 @@ static int compare_dates(const void *a, const void *b)
  * earlier one: in a quarter to three quarters of all pairs of an old and a new result, the old one
  * must have come first.
  */
-static int find_alternation(const struct benchmark *const *old, size_t n_old,
-	const struct benchmark *const *new, size_t n_new, bool *ret)
+static bool find_alternation(const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new)
 {
-	_cleanup_free_ struct dated *dates = reallocarray(NULL, n_old + n_new, sizeof(*dates));
+	_cleanup_free_ struct dated *dates =
+		xptr(reallocarray(NULL, n_old + n_new, sizeof(*dates)));
 	size_t n_changes = 0, n_old_before = 0, n_earlier = 0;
 	double earlier;
 
-	if (!dates)
-		return -ENOMEM;
 	for (size_t i = 0; i < n_old + n_new; i++) {
 		const struct benchmark *b = i < n_old ? old[i] : new[i - n_old];
 
-		*ret = b->has_dates;
 		if (!b->has_dates)
-			return 0;
+			return false;
 		dates[i] = (struct dated){ b->first_date, i >= n_old };
 	}
 	qsort(dates, n_old + n_new, sizeof(*dates), compare_dates);
@@ -642,8 +595,7 @@ static int find_alternation(const struct benchmark *const *old, size_t n_old,
 		n_old_before += !dates[i].is_new;
 	}
 	earlier = (double)n_earlier / (double)n_old / (double)n_new;
-	*ret = n_changes >= MIN(n_old, n_new) && earlier >= 0.25 && earlier <= 0.75;
-	return 0;
+	return n_changes >= MIN(n_old, n_new) && earlier >= 0.25 && earlier <= 0.75;
 }
 
 /* Widens the part of the resolution that comes from the levels and the drift within one of the
@@ -675,14 +627,11 @@ static int doubt_results(struct comparison *c, const struct benchmark *const *ol
 	for (size_t i = 0; i < n_old + n_new; i++) {
 		const struct benchmark *a = i < n_old ? old[i] : old[0];
 		const struct benchmark *b = i < n_old ? new[0] : new[i - n_old];
-		bool had_this_core;
 		int r = resolve_levels(c, i < n_old ? a : b);
 
-		if (r >= 0)
-			r = differences_find_of_cores(c, a, b, &had_this_core);
 		if (r < 0)
 			return r;
-		had_core = had_core && had_this_core;
+		had_core = differences_find_of_cores(c, a, b) && had_core;
 	}
 	c->design = COMPARED_RESULTS_IN_SEQUENCE;
 	c->had_core = had_core;
@@ -700,7 +649,6 @@ static int compute_results(struct comparison *c, const struct benchmark *const *
 	const struct benchmark *const *new, size_t n_new)
 {
 	_cleanup_free_ double *a = NULL, *b = NULL;
-	bool alternate;
 	int r;
 
 	c->design = COMPARED_RESULTS;
@@ -710,14 +658,12 @@ static int compute_results(struct comparison *c, const struct benchmark *const *
 	if (r >= 0)
 		r = make_medians(new, n_new, &b);
 	if (r >= 0)
-		r = find_alternation(old, n_old, new, n_new, &alternate);
-	if (r >= 0)
 		r = compute_figures(c, a, n_old, b, n_new);
 	if (r >= 0)
 		r = compare_samples(c, a, b);
-	if (r < 0)
+	if (r < 0 || find_alternation(old, n_old, new, n_new))
 		return r;
-	return alternate ? 0 : doubt_results(c, old, n_old, new, n_new);
+	return doubt_results(c, old, n_old, new, n_new);
 }
 
 static bool is_same_machine(const struct benchmark *old, const struct benchmark *new)
@@ -732,13 +678,12 @@ static bool is_same_machine(const struct benchmark *old, const struct benchmark 
 /* Finds the differences between each result and the first one of the other side: every difference
  * between any two results shows in one of these pairs. Where a side has several machines, only
  * results of the same machine are paired, because two machines always differ. */
-static int find_differences_of_results(struct comparison *c, const struct benchmark *const *old,
+static void find_differences_of_results(struct comparison *c, const struct benchmark *const *old,
 	size_t n_old, const struct benchmark *const *new, size_t n_new)
 {
 	bool one_each = !fleet_is_needed(old, n_old) && !fleet_is_needed(new, n_new);
-	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < n_old + n_new; i++) {
+	for (size_t i = 0; i < n_old + n_new; i++) {
 		bool is_old = i < n_old;
 		const struct benchmark *result = is_old ? old[i] : new[i - n_old];
 		const struct benchmark *const *others = is_old ? new : old;
@@ -747,10 +692,9 @@ static int find_differences_of_results(struct comparison *c, const struct benchm
 		while (!one_each && at < n_others && !is_same_machine(result, others[at]))
 			at++;
 		if (at < n_others)
-			r = is_old ? differences_find(c, result, others[at])
-				   : differences_find(c, others[at], result);
+			differences_find(
+				c, is_old ? result : others[at], is_old ? others[at] : result);
 	}
-	return r;
 }
 
 /* True also where all old results are of one machine and all new ones of another. */
@@ -772,12 +716,11 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 	if (n_old == 0 || n_new == 0)
 		return -EINVAL;
 	r = comparison_begin(old, n_old, new, n_new, &c);
-	if (r >= 0)
-		r = find_differences_of_results(c, old, n_old, new, n_new);
-	if (r >= 0 && are_of_machines(old, n_old, new, n_new))
-		r = compare_machines(old, n_old, new, n_new, c);
-	else if (r >= 0)
-		r = compute_results(c, old, n_old, new, n_new);
+	if (r < 0)
+		return r;
+	find_differences_of_results(c, old, n_old, new, n_new);
+	r = are_of_machines(old, n_old, new, n_new) ? compare_machines(old, n_old, new, n_new, c)
+						    : compute_results(c, old, n_old, new, n_new);
 	if (r < 0)
 		return r;
 	comparison_settle(&c, 1);

@@ -7,6 +7,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/report/compare.h"
 #include "judge/report/control.h"
 #include "judge/report/turns.h"
@@ -68,15 +69,12 @@ static int find_rounds(
 	r = benchmark_units(of, &ret->program, &n_a);
 	if (r >= 0)
 		r = benchmark_units(control, &ret->control, &n_c);
-	if (r >= 0)
-		r = turns_pick_pairs(of, control, ret->program, ret->control, &ret->n);
 	if (r < 0)
 		return r;
+	ret->n = turns_pick_pairs(of, control, ret->program, ret->control);
 	if (ret->n == 0)
 		return -ENODATA;
-	ret->ratios = reallocarray(NULL, ret->n, sizeof(*ret->ratios));
-	if (!ret->ratios)
-		return -ENOMEM;
+	ret->ratios = xptr((double *)reallocarray(NULL, ret->n, sizeof(*ret->ratios)));
 	for (size_t i = 0; i < ret->n; i++) {
 		double ratio = ret->program[i] / ret->control[i];
 
@@ -92,10 +90,8 @@ static int find_rounds(
  * are to have where that one takes exp(`base`). */
 static int rounds_compare(struct rounds *rounds, double slope, double base)
 {
-	_cleanup_free_ double *control = reallocarray(NULL, rounds->n, sizeof(*control));
+	_cleanup_free_ double *control = xptr(reallocarray(NULL, rounds->n, sizeof(*control)));
 
-	if (!control)
-		return -ENOMEM;
 	for (size_t i = 0; i < rounds->n; i++) {
 		control[i] = base + slope * (rounds->control[i] - base);
 		rounds->ratios[i] = exp(rounds->program[i] - control[i]);
@@ -122,17 +118,15 @@ int control_measure(
 char *control_text(const struct benchmark *control, const struct control_ratio *ratio)
 {
 	const char *command = facts_find_string(&control->metadata, BENCHMARK_CONTROL);
-	_cleanup_free_ char *name = text_escape_control(command ? command : control->name);
+	_cleanup_free_ char *name = xptr(text_escape_control(command ? command : control->name));
 	const struct ratio *x = &ratio->ratio;
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
-	if (!name)
-		return NULL;
 	text_appendf(&t, "%.4g of %s", x->ratio, name);
 	if (!isnan(x->low))
 		text_appendf(&t, " (%.4g .. %.4g with 95 %% certainty)", x->low, x->high);
 	text_appendf(&t, ", %zu round%s", ratio->n_rounds, ratio->n_rounds == 1 ? "" : "s");
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 /* Ours is like no program in particular. */
@@ -159,8 +153,8 @@ static const char *find_length(const char *old, const char *new)
 	return blank + 1;
 }
 
-int control_explain_different(const struct benchmark *old, const struct benchmark *old_control,
-	const struct benchmark *new, const struct benchmark *new_control, char **ret)
+char *control_explain_different(const struct benchmark *old, const struct benchmark *old_control,
+	const struct benchmark *new, const struct benchmark *new_control)
 {
 	const char *commands[2] = {
 		facts_find_string(&old_control->metadata, BENCHMARK_CONTROL),
@@ -168,29 +162,24 @@ int control_explain_different(const struct benchmark *old, const struct benchmar
 	};
 	const char *length = find_length(commands[0], commands[1]);
 	_cleanup_free_ char *text = NULL;
-	int r = 0;
 
 	if (!have_equal(old_control, new_control, BENCHMARK_CONTROL))
-		r = text_format(&text, "the controls are not the same: %s and %s%s%s",
+		text = xformat("the controls are not the same: %s and %s%s%s",
 			commands[0] ? commands[0] : "unknown",
 			commands[1] ? commands[1] : "unknown",
 			length ? "; measure again with --control-length " : "",
 			length ? length : "");
 	else if (!facts_find(&old_control->metadata, BENCHMARK_CONTROL_HASH) ||
 		!facts_find(&new_control->metadata, BENCHMARK_CONTROL_HASH))
-		r = text_format(&text, "it is not known whether the controls are the same file");
+		text = xformat("it is not known whether the controls are the same file");
 	else if (!have_equal(old_control, new_control, BENCHMARK_CONTROL_HASH))
-		r = text_format(&text,
-			"the controls are not the same: two files, each of them called %s",
+		text = xformat("the controls are not the same: two files, each of them called %s",
 			commands[0]);
 	else if (!have_equal(old, new, METADATA_CLOCK) && !benchmark_is_by_program(old))
-		r = text_format(&text, "the controls are not the same: their clocks differ");
+		text = xformat("the controls are not the same: their clocks differ");
 	else if (!have_equal(old, new, "cpu_model_name"))
-		r = text_format(&text, "a control is of use between processors of one model alone");
-	if (r < 0)
-		return r;
-	*ret = text ? text_escape_control(text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
+		text = xformat("a control is of use between processors of one model alone");
+	return text ? xptr(text_escape_control(text)) : NULL;
 }
 
 /* --- The slope --- */
@@ -328,7 +317,8 @@ static void set_change(struct comparison *c, const struct shift *old, const stru
 	c->least_p = 0;
 }
 
-/* The ratios to the controls have to be as stable as times must be without a control. */
+/* The ratios to the controls have to be as stable as times must be without a control; NULL in *ret
+ * where they are. */
 static int explain_unstable_ratios(const struct rounds rounds[2], char **ret)
 {
 	struct range ranges[2];
@@ -347,12 +337,13 @@ static int explain_unstable_ratios(const struct rounds rounds[2], char **ret)
 	if ((!ranges[0].how && !ranges[1].how) || ranges[0].low > ranges[1].high ||
 		ranges[1].low > ranges[0].high)
 		return 0;
-	return resolution_explain_ranges(ranges, "ratios to the control", shown, ret);
+	*ret = resolution_explain_ranges(ranges, "ratios to the control", shown);
+	return 0;
 }
 
-static int explain_too_few(const struct rounds rounds[2], char **ret)
+static char *explain_too_few(const struct rounds rounds[2])
 {
-	return text_format(ret,
+	return xformat(
 		"too few rounds with the control: %zu and %zu, and at least %zu each are needed "
 		"to find any difference",
 		rounds[0].n, rounds[1].n, shift_pairs_needed(SIGNIFICANCE));
@@ -375,8 +366,10 @@ static int apply(struct comparison *c, struct rounds rounds[2], const struct ben
 	if (r < 0)
 		return r;
 	set_change(c, &rounds[0].shift, &rounds[1].shift);
-	r = isnan(c->ratio.low) ? explain_too_few(rounds, &unclear)
-				: explain_unstable_ratios(rounds, &unclear);
+	if (isnan(c->ratio.low))
+		unclear = explain_too_few(rounds);
+	else
+		r = explain_unstable_ratios(rounds, &unclear);
 	if (r < 0)
 		return r;
 	free(c->unclear);
@@ -402,18 +395,13 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 	const struct benchmark *new_control, char **ret_why)
 {
 	struct rounds rounds[2] = { 0 };
-	char *why = NULL;
 	int r;
 
-	if (comparison_is_of_machines(comparison))
-		r = (why = strdup("the results are of several machines")) ? 0 : -ENOMEM;
-	else
-		r = control_explain_different(
-			comparison->old, old_control, comparison->new, new_control, &why);
-	if (r < 0)
-		return r;
-	*ret_why = why;
-	if (why)
+	*ret_why = comparison_is_of_machines(comparison)
+		? xptr(strdup("the results are of several machines"))
+		: control_explain_different(
+			  comparison->old, old_control, comparison->new, new_control);
+	if (*ret_why)
 		return 0;
 	r = find_rounds(comparison->old, old_control, &rounds[0]);
 	if (r >= 0)
@@ -426,11 +414,9 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 	 * control. */
 	if (r != -ENODATA && r != -ERANGE)
 		return r;
-	why = strdup(r == -ENODATA ? "a program and its control have no round in common"
-				   : "a value that is not above 0 has no ratio to another");
-	if (!why)
-		return -ENOMEM;
-	*ret_why = why;
+	*ret_why =
+		xptr(strdup(r == -ENODATA ? "a program and its control have no round in common"
+					  : "a value that is not above 0 has no ratio to another"));
 	return 0;
 }
 
@@ -438,37 +424,33 @@ int control_apply(struct comparison *comparison, const struct benchmark *old_con
 
 /* The changes of the medians from each result to the next one, which tell how the machine moves
  * both from day to day. A change of the program is noise among them. */
-static int find_steps(const double *programs, const double *controls, size_t n, struct rounds *ret)
+static struct rounds find_steps(const double *programs, const double *controls, size_t n)
 {
-	ret->program = reallocarray(NULL, n, sizeof(*ret->program));
-	ret->control = reallocarray(NULL, n, sizeof(*ret->control));
-	if (!ret->program || !ret->control)
-		return -ENOMEM;
-	for (ret->n = 0; ret->n + 1 < n; ret->n++) {
-		ret->program[ret->n] = log(programs[ret->n + 1] / programs[ret->n]);
-		ret->control[ret->n] = log(controls[ret->n + 1] / controls[ret->n]);
+	struct rounds steps = {
+		.program = xptr((double *)reallocarray(NULL, n, sizeof(*steps.program))),
+		.control = xptr((double *)reallocarray(NULL, n, sizeof(*steps.control))),
+	};
+
+	for (; steps.n + 1 < n; steps.n++) {
+		steps.program[steps.n] = log(programs[steps.n + 1] / programs[steps.n]);
+		steps.control[steps.n] = log(controls[steps.n + 1] / controls[steps.n]);
 	}
-	return 0;
+	return steps;
 }
 
 /* What both the rounds and the days allow; where these contradict, the days are what matters. */
-static int learn_slope(const struct rounds *results, const double *programs, const double *controls,
-	size_t n, struct control_slope *ret)
+static struct control_slope learn_slope(
+	const struct rounds *results, const double *programs, const double *controls, size_t n)
 {
-	struct slope_bounds bounds = bound_slope(results, n), by_day;
-	struct rounds steps = { 0 };
-	int r = find_steps(programs, controls, n, &steps);
+	struct rounds steps = find_steps(programs, controls, n);
+	struct slope_bounds bounds = bound_slope(results, n), by_day = bound_slope(&steps, 1);
 
-	if (r >= 0) {
-		by_day = bound_slope(&steps, 1);
-		if (by_day.low > bounds.high || by_day.high < bounds.low)
-			bounds = by_day;
-		bounds.low = fmax(bounds.low, by_day.low);
-		bounds.high = fmin(bounds.high, by_day.high);
-		*ret = choose_slope(bounds);
-	}
 	rounds_clear(&steps);
-	return r;
+	if (by_day.low > bounds.high || by_day.high < bounds.low)
+		bounds = by_day;
+	bounds.low = fmax(bounds.low, by_day.low);
+	bounds.high = fmin(bounds.high, by_day.high);
+	return choose_slope(bounds);
 }
 
 /* Sets the values by the slope, and returns it. */
@@ -476,16 +458,16 @@ static int correct(const struct benchmark *const *controls, struct rounds *resul
 	double *values, double *control_values, struct control_slope *ret)
 {
 	struct control_slope slope = slope_of_ours;
-	_cleanup_free_ double *scratch = reallocarray(NULL, n, sizeof(*scratch));
+	_cleanup_free_ double *scratch = xptr(reallocarray(NULL, n, sizeof(*scratch)));
 	double base;
-	int r = scratch ? 0 : -ENOMEM;
+	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = benchmark_median(controls[i], &control_values[i]);
-	if (r >= 0 && !is_ours(controls[0]))
-		r = learn_slope(results, values, control_values, n, &slope);
 	if (r < 0)
 		return r;
+	if (!is_ours(controls[0]))
+		slope = learn_slope(results, values, control_values, n);
 	base = log(stats_find_median(control_values, n, scratch));
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = rounds_compare(&results[i], slope.slope, base);
@@ -500,15 +482,15 @@ static int correct(const struct benchmark *const *controls, struct rounds *resul
 int control_correct(const struct benchmark *const *of, const struct benchmark *const *controls,
 	size_t n, double *values, double *control_values, struct control_slope *ret)
 {
-	struct rounds *results = calloc(n, sizeof(*results));
-	int r = results ? 0 : -ENOMEM;
+	struct rounds *results = xptr(calloc(n, sizeof(*results)));
+	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = fleet_is_needed(&of[i], 1) ? -ENODATA
 					       : find_rounds(of[i], controls[i], &results[i]);
 	if (r >= 0)
 		r = correct(controls, results, n, values, control_values, ret);
-	for (size_t i = 0; results && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		rounds_clear(&results[i]);
 	free(results);
 	return r;

@@ -33,17 +33,18 @@ const struct benchmark *control_find(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of);
 
 /* Why two results cannot be compared by their controls: the controls are not the same program with
- * the same length, the clocks differ, or the models of the processors do. malloc'd; NULL in *ret
- * where they can be compared. -ENOMEM. */
-int control_explain_different(const struct benchmark *old, const struct benchmark *old_control,
-	const struct benchmark *new, const struct benchmark *new_control, char **ret);
+ * the same length, the clocks differ, or the models of the processors do. malloc'd; NULL where
+ * they can be compared. */
+char *control_explain_different(const struct benchmark *old, const struct benchmark *old_control,
+	const struct benchmark *new, const struct benchmark *new_control);
 
 /*
  * Makes this a comparison by the controls of its two sides, before comparison_settle(): sets
  * `ratio`, `p`, `unclear` and the other members of struct comparison for controls. The comparison
  * is unchanged, and *ret_why (malloc'd, NULL otherwise) says why, where the controls cannot be
  * compared, a program has no round in common with its control, a value is not above 0, or there are
- * several machines, of which each counts as one number (judge/report/fleet.h). -ENOMEM.
+ * several machines, of which each counts as one number (judge/report/fleet.h). Errors
+ * as of comparison_new() for the controls.
  */
 int control_apply(struct comparison *comparison, const struct benchmark *old_control,
 	const struct benchmark *new_control, char **ret_why);
@@ -60,8 +61,8 @@ struct control_slope {
  * medians, by what the program would take where the control takes the median of all, by the slope
  * that the rounds within the results and the changes from each result to the next one show.
  * `control_values` are the medians of the controls. -ENODATA where one has no round in common with
- * its control, or is of several machines; -ERANGE when a value is not above 0, -ENOMEM; the values
- * are then as they were.
+ * its control, or is of several machines; -ERANGE when a value is not above 0; the values are then
+ * as they were.
  */
 int control_correct(const struct benchmark *const *of, const struct benchmark *const *controls,
 	size_t n, double *values, double *control_values, struct control_slope *ret);
@@ -72,7 +73,7 @@ struct control_ratio {
 	size_t n_rounds;
 };
 /* -ENODATA without a round, or when the rounds are of several machines and so not independent;
- * -ERANGE when a value is not above 0, -ENOMEM. */
+ * -ERANGE when a value is not above 0. */
 int control_measure(
 	const struct benchmark *of, const struct benchmark *control, struct control_ratio *ret);
 /* "1.234 of runpinned-control 64 (1.221 .. 1.246 with 95 % certainty), 25 rounds", malloc'd. */

@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xalloc.h"
 #include "judge/report/decision.h"
 #include "judge/stats/evalue.h"
 #include "judge/stats/multiple.h"
@@ -82,13 +83,12 @@ void decision_add(struct decision *decision, double old, double new)
 		d->settled_after = d->n_pairs;
 }
 
-int decision_estimate(struct decision *decision, const double *old, const double *new, size_t n)
+void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n)
 {
-	_cleanup_free_ double *ratios = reallocarray(NULL, MAX(n, (size_t)1), sizeof(*ratios));
+	_cleanup_free_ double *ratios =
+		xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*ratios)));
 	size_t n_ratios = 0, least;
 
-	if (!ratios)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		double ratio = new[i] / old[i];
 
@@ -96,7 +96,7 @@ int decision_estimate(struct decision *decision, const double *old, const double
 			ratios[n_ratios++] = ratio;
 	}
 	if (n_ratios == 0)
-		return 0;
+		return;
 	stats_sort(ratios, n_ratios);
 	decision->ratio = stats_median(ratios, n_ratios);
 	least = sign_evalue_least(n_ratios, decision->wanted);
@@ -106,7 +106,6 @@ int decision_estimate(struct decision *decision, const double *old, const double
 		decision->low = ratios[n_ratios - least];
 		decision->high = ratios[least - 1];
 	}
-	return 0;
 }
 
 bool decision_wants_look(const struct decision *decision)
@@ -279,7 +278,7 @@ static void append_missing(struct text *t, const struct decision *d)
 char *decision_text(const struct decision *decision)
 {
 	const struct decision *d = decision;
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	char alone[UNITS_TEXT_SIZE];
 
 	switch (d->verdict) {
@@ -302,7 +301,7 @@ char *decision_text(const struct decision *decision)
 	else
 		text_appendf(&t, ", settled after %zu of %zu pairs", d->settled_after, d->n_pairs);
 	if (d->verdict != DECISION_NOT_SETTLED)
-		return text_steal(&t);
+		return xptr(text_steal(&t));
 	if (d->carried > 0) {
 		text_append(&t, "; ");
 		carryover_append(&t, log(d->carried), "the old program", "the new program");
@@ -322,5 +321,5 @@ char *decision_text(const struct decision *decision)
 	} else {
 		append_missing(&t, d);
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }

@@ -92,8 +92,8 @@ size_t decision_least_pairs(size_t n_together);
 /* Takes the next pair of values. A pair whose ratio is not a number above 0 counts for neither
  * claim. */
 void decision_add(struct decision *decision, double old, double new);
-/* Fills ratio, low and high from all pairs. -ENOMEM. */
-int decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
+/* Fills ratio, low and high from all pairs. */
+void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
 
 /* Whether the verdict says "slower", and it is time to look at each of the two alone. */
 bool decision_wants_look(const struct decision *decision);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xalloc.h"
 #include "judge/report/differences.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
@@ -102,22 +102,13 @@ static bool is_found(const struct comparison *c, const char *key)
 	return false;
 }
 
-static int add(struct comparison *c, const char *key, const char *from, const char *to)
+static void add(struct comparison *c, const char *key, const char *from, const char *to)
 {
-	_cleanup_free_ char *line = NULL, *plain = NULL;
-	char **more;
-	int r = text_format(&line, "%s: %s -> %s", key, from, to);
+	_cleanup_free_ char *line = xformat("%s: %s -> %s", key, from, to);
 
-	if (r < 0)
-		return r;
-	plain = text_escape_control(line);
-	more = reallocarray(c->differences, c->n_differences + 1, sizeof(char *));
-	if (more)
-		c->differences = more;
-	if (!plain || !more)
-		return -ENOMEM;
-	more[c->n_differences++] = TAKE_PTR(plain);
-	return 0;
+	c->differences =
+		xptr(reallocarray(c->differences, c->n_differences + 1, sizeof(*c->differences)));
+	c->differences[c->n_differences++] = xptr(text_escape_control(line));
 }
 
 static bool has_prefix(const char *key)
@@ -129,20 +120,18 @@ static bool has_prefix(const char *key)
 }
 
 /* A key that is missing in one result is no difference, unless that says that it was not set. */
-static int compare_key(struct comparison *c, const char *key, const struct benchmark *old,
+static void compare_key(struct comparison *c, const char *key, const struct benchmark *old,
 	const struct benchmark *new, bool may_be_unset)
 {
 	const struct fact *a = facts_find(&old->metadata, key);
 	const struct fact *b = facts_find(&new->metadata, key);
 	_cleanup_free_ char *from = NULL, *to = NULL;
-	int r;
 
 	if ((a && b ? metadata_equal_facts(a, b) : (a == b || !may_be_unset)) || is_found(c, key))
-		return 0;
-	r = benchmark_metadata_text(old, key, &from);
-	if (r >= 0)
-		r = benchmark_metadata_text(new, key, &to);
-	return r < 0 ? r : add(c, key, from ? from : "none", to ? to : "none");
+		return;
+	from = benchmark_metadata_text(old, key);
+	to = benchmark_metadata_text(new, key);
+	add(c, key, from ? from : "none", to ? to : "none");
 }
 
 /* Whether both results mention the same things: a newer version may know more. That of runpinned is
@@ -159,7 +148,7 @@ static bool know_the_same(const struct benchmark *old, const struct benchmark *n
 }
 
 /* What programs measure themselves is not stamped. */
-static int add_stampers(
+static void add_stampers(
 	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
 {
 	const char *from = metadata_get_stamper(&old->metadata);
@@ -167,30 +156,30 @@ static int add_stampers(
 
 	if (!from || !to || strcmp(from, to) == 0 || is_found(c, METADATA_STAMPS) ||
 		benchmark_is_by_program(old))
-		return 0;
-	return add(c, METADATA_STAMPS, from, to);
+		return;
+	add(c, METADATA_STAMPS, from, to);
 }
 
 /* A key that is missing in one result is no difference, except for what is left out because it is
  * not set. */
-int differences_find(struct comparison *c, const struct benchmark *old, const struct benchmark *new)
+void differences_find(
+	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
 {
 	const char *from = benchmark_tool(old), *to = benchmark_tool(new);
 	bool know = know_the_same(old, new);
-	int r = 0;
 
 	/* Each tool starts a program in its own way, and takes something else for its time. */
 	if (from && to && strcmp(from, to) != 0 && !is_found(c, "tool"))
-		r = add(c, "tool", from, to);
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(keys); i++)
-		r = compare_key(c, keys[i].key, old, new, know && keys[i].set_or_not);
-	for (size_t i = 0; r >= 0 && i < old->metadata.n; i++)
+		add(c, "tool", from, to);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		compare_key(c, keys[i].key, old, new, know && keys[i].set_or_not);
+	for (size_t i = 0; i < old->metadata.n; i++)
 		if (has_prefix(old->metadata.items[i].name))
-			r = compare_key(c, old->metadata.items[i].name, old, new, know);
-	for (size_t i = 0; r >= 0 && i < new->metadata.n; i++)
+			compare_key(c, old->metadata.items[i].name, old, new, know);
+	for (size_t i = 0; i < new->metadata.n; i++)
 		if (has_prefix(new->metadata.items[i].name))
-			r = compare_key(c, new->metadata.items[i].name, old, new, know);
-	return r < 0 ? r : add_stampers(c, old, new);
+			compare_key(c, new->metadata.items[i].name, old, new, know);
+	add_stampers(c, old, new);
 }
 
 static bool is_of_program(const char *difference)
@@ -209,26 +198,21 @@ const char *differences_find_other(const struct comparison *c)
 	return NULL;
 }
 
-int differences_describe_program(const struct benchmark *benchmark, char **ret)
+char *differences_describe_program(const struct benchmark *benchmark)
 {
-	_cleanup_text_ struct text t = { 0 };
 	const char *commit = facts_find_string(&benchmark->metadata, METADATA_COMMIT);
-	int r = 0;
+	struct text t = { 0 };
 
 	text_appendf(&t, "%s\n", commit ? commit : "");
-	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(keys); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		_cleanup_free_ char *value = NULL;
 
 		if (!keys[i].of_program)
 			continue;
-		r = benchmark_metadata_text(benchmark, keys[i].key, &value);
-		if (r >= 0)
-			text_appendf(&t, "%s\n", value ? value : "");
+		value = benchmark_metadata_text(benchmark, keys[i].key);
+		text_appendf(&t, "%s\n", value ? value : "");
 	}
-	if (r < 0)
-		return r;
-	*ret = text_steal(&t);
-	return *ret ? 0 : -ENOMEM;
+	return xptr(text_steal(&t));
 }
 
 const char *differences_find_lost(const struct benchmark *of, const struct benchmark *benchmark)
@@ -242,16 +226,12 @@ const char *differences_find_lost(const struct benchmark *of, const struct bench
 
 /* The median clock of the core during the runs that count; NAN where it is known for less than half
  * of them. */
-static int find_core_clock(const struct series *series, double *ret_khz)
+static double find_core_clock(const struct series *series)
 {
 	struct weight_base base;
-	int r;
 
-	r = weight_base_find(series, &base);
-	if (r < 0)
-		return r;
-	*ret_khz = 2 * base.n_core_khz < series->n_counted ? NAN : base.core_khz;
-	return 0;
+	weight_base_find(series, &base);
+	return 2 * base.n_core_khz < series->n_counted ? NAN : base.core_khz;
 }
 
 /* The part of the runs that had less than a whole core; NAN where that is known for less than half
@@ -283,57 +263,44 @@ static bool is_same_core(const struct benchmark *old, const struct benchmark *ne
 	return fabs(b - a) <= CLOCK_TOLERANCE * a;
 }
 
-static int add_numbers(
+static void add_numbers(
 	struct comparison *c, const char *key, double from, double to, const char *unit)
 {
 	char texts[2][UNITS_TEXT_SIZE];
 
 	if (is_found(c, key))
-		return 0;
+		return;
 	snprintf(texts[0], sizeof(texts[0]), "%.0f %s", from, unit);
 	snprintf(texts[1], sizeof(texts[1]), "%.0f %s", to, unit);
-	return add(c, key, texts[0], texts[1]);
+	add(c, key, texts[0], texts[1]);
 }
 
 /* Differences that the settings do not show: the real clock of the core, and how often somebody
  * else used the core. */
-int differences_find_of_cores(struct comparison *c, const struct benchmark *old,
-	const struct benchmark *new, bool *ret_had_core)
+bool differences_find_of_cores(
+	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
 {
 	double old_part = find_shared_part(old->series), new_part = find_shared_part(new->series);
-	double from = NAN, to = NAN;
-	int r;
+	double from = find_core_clock(old->series), to = find_core_clock(new->series);
 
-	r = find_core_clock(old->series, &from);
-	if (r >= 0)
-		r = find_core_clock(new->series, &to);
-	if (r >= 0 && fabs(to - from) > CLOCK_TOLERANCE * from)
-		r = add_numbers(c, "clock of the core", from / 1000, to / 1000, "MHz");
-	if (r >= 0 && fabs(new_part - old_part) > SHARED_TOLERANCE)
-		r = add_numbers(c, "runs on a shared core", 100 * old_part, 100 * new_part, "%");
-	if (r < 0)
-		return r;
-	*ret_had_core = is_same_core(old, new) && old_part <= SHARED_AT_MOST &&
-		new_part <= SHARED_AT_MOST && fabs(to - from) <= CLOCK_TOLERANCE * from;
-	return 0;
+	if (fabs(to - from) > CLOCK_TOLERANCE * from)
+		add_numbers(c, "clock of the core", from / 1000, to / 1000, "MHz");
+	if (fabs(new_part - old_part) > SHARED_TOLERANCE)
+		add_numbers(c, "runs on a shared core", 100 * old_part, 100 * new_part, "%");
+	return is_same_core(old, new) && old_part <= SHARED_AT_MOST && new_part <= SHARED_AT_MOST &&
+		fabs(to - from) <= CLOCK_TOLERANCE * from;
 }
 
-int differences_find_faults(const struct benchmark *benchmark, double *ret)
+double differences_find_faults(const struct benchmark *benchmark)
 {
 	const struct series *series = benchmark->series;
 	_cleanup_free_ double *faults =
-		reallocarray(NULL, MAX(series->n_samples, (size_t)1), sizeof(*faults));
-	size_t n;
+		xptr(reallocarray(NULL, MAX(series->n_samples, (size_t)1), sizeof(*faults)));
+	size_t n = series_metric(series, "minor_faults", faults);
 
-	if (!faults)
-		return -ENOMEM;
-	n = series_metric(series, "minor_faults", faults);
-	*ret = NAN;
 	for (size_t i = 0; i < n; i++)
 		if (isnan(faults[i]))
-			return 0;
+			return NAN;
 	stats_sort(faults, n);
-	if (n > 0)
-		*ret = stats_median(faults, n);
-	return 0;
+	return n > 0 ? stats_median(faults, n) : NAN;
 }

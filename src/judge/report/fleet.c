@@ -181,7 +181,7 @@ static int make_logarithms(const struct benchmark *b, double *logarithms)
 {
 	_cleanup_free_ double *units = NULL;
 	size_t n = 0;
-	int r = xcheck(benchmark_units(b, &units, &n));
+	int r = benchmark_units(b, &units, &n);
 
 	if (r < 0)
 		return r;

@@ -6,6 +6,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/report/differences.h"
 #include "judge/report/fleet.h"
 #include "judge/report/repeats.h"
@@ -51,72 +52,52 @@ void repeats_clear(struct repeats *repeats)
 }
 
 /* Takes ownership of the text. */
-static int add_remark(struct repeats *repeats, char *text)
+static void add_remark(struct repeats *repeats, char *text)
 {
-	char **more;
-
 	for (size_t i = 0; i < repeats->n_remarks; i++) {
 		if (strcmp(repeats->remarks[i], text) == 0) {
 			free(text);
-			return 0;
+			return;
 		}
 	}
-	more = reallocarray(repeats->remarks, repeats->n_remarks + 1, sizeof(*more));
-	if (!more) {
-		free(text);
-		return -ENOMEM;
-	}
-	repeats->remarks = more;
-	more[repeats->n_remarks++] = text;
-	return 0;
+	repeats->remarks =
+		xptr(reallocarray(repeats->remarks, repeats->n_remarks + 1, sizeof(char *)));
+	repeats->remarks[repeats->n_remarks++] = text;
 }
 
 /* --- Which sittings count --- */
 
-static int find_program(struct found *found, const struct benchmark *benchmark, size_t *ret)
+static size_t find_program(struct found *found, const struct benchmark *benchmark)
 {
-	_cleanup_free_ char *program = NULL;
-	char **more;
-	int r = differences_describe_program(benchmark, &program);
+	_cleanup_free_ char *program = differences_describe_program(benchmark);
 
-	if (r < 0)
-		return r;
-	for (*ret = 0; *ret < found->n_programs; ++*ret)
-		if (strcmp(found->programs[*ret], program) == 0)
-			return 0;
-	more = reallocarray(found->programs, found->n_programs + 1, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	found->programs = more;
-	more[found->n_programs++] = TAKE_PTR(program);
-	return 0;
+	for (size_t i = 0; i < found->n_programs; i++)
+		if (strcmp(found->programs[i], program) == 0)
+			return i;
+	found->programs =
+		xptr(reallocarray(found->programs, found->n_programs + 1, sizeof(char *)));
+	found->programs[found->n_programs] = TAKE_PTR(program);
+	return found->n_programs++;
 }
 
-static int add_repeat(struct found *found, const struct repeat *repeat)
+static void add_repeat(struct found *found, const struct repeat *repeat)
 {
-	struct repeat *more = reallocarray(found->items, found->n + 1, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	found->items = more;
-	more[found->n++] = *repeat;
-	return 0;
+	found->items = xptr(reallocarray(found->items, found->n + 1, sizeof(*found->items)));
+	found->items[found->n++] = *repeat;
 }
 
 /*
  * Adds all sittings of a result that have dates and values above 0. The runs of a benchmark with a
  * single run are its values, which are of one sitting.
  */
-static int add_sittings(struct found *found, const struct benchmark *b, size_t program)
+static void add_sittings(struct found *found, const struct benchmark *b, size_t program)
 {
 	_cleanup_free_ double *units = NULL;
 	size_t n, run = 0, at = 0;
-	int r;
 
-	if (!b->has_dates)
-		return 0;
-	r = benchmark_units(b, &units, &n);
-	for (size_t i = 0; r >= 0 && i < fleet_count_sittings(b); i++) {
+	if (!b->has_dates || benchmark_units(b, &units, &n) < 0)
+		return;
+	for (size_t i = 0; i < fleet_count_sittings(b); i++) {
 		struct repeat repeat = { .date = INT64_MAX, .program = program };
 		struct fleet_sitting sitting;
 		size_t end = fleet_describe_sitting(b, i, &sitting), first = at;
@@ -140,9 +121,8 @@ static int add_sittings(struct found *found, const struct benchmark *b, size_t p
 		if (!(units[first] > 0))
 			continue;
 		repeat.level = log(stats_median(units + first, repeat.n));
-		r = add_repeat(found, &repeat);
+		add_repeat(found, &repeat);
 	}
-	return r == -ENODATA ? 0 : r;
 }
 
 static bool is_among(const struct repeat *repeat, const struct repeat *items, size_t n)
@@ -155,51 +135,38 @@ static bool is_among(const struct repeat *repeat, const struct repeat *items, si
 	return false;
 }
 
-/* Why no sitting of a result counts; NULL in *ret where it may. */
-static int explain_other(const struct comparison *c, const struct benchmark *result, char **ret)
+/* Why no sitting of a result counts; NULL where it may. */
+static char *explain_other(const struct comparison *c, const struct benchmark *result)
 {
-	_cleanup_(comparison) struct comparison *both = calloc(1, sizeof(*both));
+	_cleanup_(comparison) struct comparison *both = xptr(calloc(1, sizeof(*both)));
 	const char *difference, *lost;
-	int r;
 
-	*ret = NULL;
-	if (!both)
-		return -ENOMEM;
 	if (result->unit != c->old->unit)
-		return text_format(ret, "is in %ss", unit_name(result->unit));
-	r = differences_find(both, c->old, result);
-	if (r < 0)
-		return r;
+		return xformat("is in %ss", unit_name(result->unit));
+	differences_find(both, c->old, result);
 	difference = differences_find_other(both);
 	if (difference)
-		return text_format(ret, "was measured differently, %s", difference);
+		return xformat("was measured differently, %s", difference);
 	/* What differs between the runs of a merged result holds for none of them. */
 	lost = fleet_count_sittings(result) > 1 ? differences_find_lost(c->old, result) : NULL;
 	if (lost)
-		return text_format(ret, "does not tell %s for all of its sittings", lost);
+		return xformat("does not tell %s for all of its sittings", lost);
 	if (!result->has_dates)
-		return text_format(ret, "does not tell when it was measured");
-	return 0;
+		return xptr(strdup("does not tell when it was measured"));
+	return NULL;
 }
 
-static int add_result(struct repeats *repeats, const struct comparison *c, const char *name,
+static void add_result(struct repeats *repeats, const struct comparison *c, const char *name,
 	const struct benchmark *result, const struct found *judged, struct found *found)
 {
-	size_t first = found->n, n = first, program, n_added, n_other = 0;
-	char *text, *why;
-	int r = explain_other(c, result, &why);
+	_cleanup_free_ char *why = explain_other(c, result);
+	size_t first = found->n, n = first, n_added, n_other = 0;
 
-	if (r >= 0 && why) {
-		r = text_format(&text, "%s does not count: it %s", name, why);
-		free(why);
-		return r < 0 ? r : add_remark(repeats, text);
+	if (why) {
+		add_remark(repeats, xformat("%s does not count: it %s", name, why));
+		return;
 	}
-	if (r >= 0)
-		r = find_program(found, result, &program);
-	if (r >= 0)
-		r = add_sittings(found, result, program);
-	if (r < 0)
-		return r;
+	add_sittings(found, result, find_program(found, result));
 	n_added = found->n - first;
 	for (size_t i = first; i < found->n; i++) {
 		const struct repeat repeat = found->items[i];
@@ -211,10 +178,8 @@ static int add_result(struct repeats *repeats, const struct comparison *c, const
 			found->items[n++] = repeat;
 	}
 	found->n = n;
-	if (n_added == 0 || n_other > 0)
-		return 0;
-	r = text_format(&text, "%s does not count: it is what is judged", name);
-	return r < 0 ? r : add_remark(repeats, text);
+	if (n_added > 0 && n_other == 0)
+		add_remark(repeats, xformat("%s does not count: it is what is judged", name));
 }
 
 static int compare_dates(const void *a, const void *b)
@@ -228,18 +193,13 @@ static int compare_dates(const void *a, const void *b)
 
 static char *describe_time(int64_t seconds)
 {
-	char *text;
-	int r;
-
 	if (seconds >= 2 * DAY)
-		r = text_format(&text, "%.0f days", (double)seconds / DAY);
-	else if (seconds >= 2 * HOUR)
-		r = text_format(&text, "%.0f hours", (double)seconds / HOUR);
-	else if (seconds >= 2 * MINUTE)
-		r = text_format(&text, "%.0f minutes", (double)seconds / MINUTE);
-	else
-		r = text_format(&text, "%lld s", (long long)seconds);
-	return r < 0 ? NULL : text;
+		return xformat("%.0f days", (double)seconds / DAY);
+	if (seconds >= 2 * HOUR)
+		return xformat("%.0f hours", (double)seconds / HOUR);
+	if (seconds >= 2 * MINUTE)
+		return xformat("%.0f minutes", (double)seconds / MINUTE);
+	return xformat("%lld s", (long long)seconds);
 }
 
 /* How far apart sittings have to begin to tell something of OLD and NEW: half as far as these, for
@@ -255,16 +215,12 @@ static int64_t find_least_distance(const struct comparison *c)
 }
 
 /* Leaves out sittings that follow another one too soon. */
-static int thin_out(struct repeats *repeats, const struct comparison *c, struct found *found)
+static void thin_out(struct repeats *repeats, const struct comparison *c, struct found *found)
 {
 	int64_t least = find_least_distance(c);
 	size_t n = 0, n_near = 0;
 	_cleanup_free_ char *time = describe_time(least);
-	char *text;
-	int r;
 
-	if (!time)
-		return -ENOMEM;
 	if (found->n > 0)
 		qsort(found->items, found->n, sizeof(*found->items), compare_dates);
 	for (size_t i = 0; i < found->n; i++) {
@@ -274,13 +230,12 @@ static int thin_out(struct repeats *repeats, const struct comparison *c, struct 
 			found->items[n++] = found->items[i];
 	}
 	found->n = n;
-	if (n_near == 0)
-		return 0;
-	r = text_format(&text,
-		"%zu sitting%s not count: %s began less than %s after another one, "
-		"and what is compared is farther apart",
-		n_near, n_near == 1 ? " does" : "s do", n_near == 1 ? "it" : "they", time);
-	return r < 0 ? r : add_remark(repeats, text);
+	if (n_near > 0)
+		add_remark(repeats,
+			xformat("%zu sitting%s not count: %s began less than %s after another "
+				"one, and what is compared is farther apart",
+				n_near, n_near == 1 ? " does" : "s do", n_near == 1 ? "it" : "they",
+				time));
 }
 
 /* --- What they tell --- */
@@ -326,14 +281,12 @@ static double find_squares(struct found *found)
 /* Says where the level of the repeats changes, as that of a program does that was changed. */
 static int find_steps(struct learnt *learnt, const struct found *found, size_t n_together)
 {
-	_cleanup_free_ double *values = calloc(found->n, sizeof(*values));
+	_cleanup_free_ double *values = xptr(calloc(found->n, sizeof(*values)));
 	_cleanup_(levels) struct levels *levels = NULL;
 	char change[UNITS_TEXT_SIZE], date[BENCHMARK_DATE_SIZE];
 	const struct level *last;
 	int r;
 
-	if (!values)
-		return -ENOMEM;
 	for (size_t i = 0; i < found->n; i++)
 		values[i] = found->items[i].level;
 	learnt->is_steady_known = found->n >= levels_changes_needed(n_together);
@@ -343,22 +296,20 @@ static int find_steps(struct learnt *learnt, const struct found *found, size_t n
 	last = &levels->items[levels->n - 1];
 	units_format_change(expm1(last->median - last[-1].median), change);
 	(void)benchmark_format_date(found->items[last->first].date, date);
-	return text_format(&learnt->steps, "%s from %.10s on", change, date);
+	learnt->steps = xformat("%s from %.10s on", change, date);
+	return 0;
 }
 
-static int describe(struct learnt *learnt)
+static void describe(struct learnt *learnt)
 {
 	_cleanup_free_ char *time = describe_time(learnt->seconds);
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
-	if (!time)
-		return -ENOMEM;
 	text_appendf(&t, "this machine, by %zu repeats", learnt->n);
 	if (learnt->n_programs > 1)
 		text_appendf(&t, " of %zu programs", learnt->n_programs);
 	text_appendf(&t, " over %s,", time);
-	learnt->why = text_steal(&t);
-	return learnt->why ? 0 : -ENOMEM;
+	learnt->why = xptr(text_steal(&t));
 }
 
 static int learn(struct repeats *repeats, struct comparison *c, struct found *found)
@@ -366,14 +317,14 @@ static int learn(struct repeats *repeats, struct comparison *c, struct found *fo
 	struct learnt *learnt = &c->learnt;
 	size_t n_programs = count_programs(found), n_means = n_programs;
 	double df;
-	char *text;
 	int r;
 
 	if (found->n < 2) {
-		r = text_format(&text, "nothing is learnt for %s: %s sitting of it counts%s",
-			c->old->name, found->n == 0 ? "no" : "one",
-			found->n == 0 ? "" : ", and it takes two");
-		return r < 0 ? r : add_remark(repeats, text);
+		add_remark(repeats,
+			xformat("nothing is learnt for %s: %s sitting of it counts%s", c->old->name,
+				found->n == 0 ? "no" : "one",
+				found->n == 0 ? "" : ", and it takes two"));
+		return 0;
 	}
 	if (n_programs == found->n) {
 		for (size_t i = 0; i < found->n; i++)
@@ -385,9 +336,8 @@ static int learn(struct repeats *repeats, struct comparison *c, struct found *fo
 	learnt->n_programs = n_programs;
 	learnt->deviation = sqrt(find_squares(found) / df);
 	learnt->seconds = found->items[found->n - 1].date - found->items[0].date;
-	r = describe(learnt);
-	if (r >= 0)
-		r = find_steps(learnt, found, repeats->n_together);
+	describe(learnt);
+	r = find_steps(learnt, found, repeats->n_together);
 	if (r < 0)
 		return r;
 	comparison_learn(c, learnt->deviation, df);
@@ -413,8 +363,7 @@ int repeats_apply(struct repeats *repeats, struct comparison *comparison,
 	struct comparison *c = comparison;
 	struct found found = { 0 }, own = { 0 };
 	const char *why;
-	char *text;
-	int r = 0;
+	int r;
 
 	if (repeats->n == 0 ||
 		(c->design != COMPARED_IN_SEQUENCE && c->design != COMPARED_RESULTS_IN_SEQUENCE))
@@ -425,21 +374,19 @@ int repeats_apply(struct repeats *repeats, struct comparison *comparison,
 		return 0;
 	why = explain_unlearnt(c);
 	if (why) {
-		r = text_format(&text, "nothing is learnt for %s: %s", c->old->name, why);
-		return r < 0 ? r : add_remark(repeats, text);
+		add_remark(repeats, xformat("nothing is learnt for %s: %s", c->old->name, why));
+		return 0;
 	}
-	for (size_t i = 0; r >= 0 && i < n_judged; i++)
-		r = add_sittings(&own, judged[i], 0);
-	for (size_t i = 0; r >= 0 && i < repeats->n; i++) {
+	for (size_t i = 0; i < n_judged; i++)
+		add_sittings(&own, judged[i], 0);
+	for (size_t i = 0; i < repeats->n; i++) {
 		const struct benchmark *b = suite_find(repeats->suites[i], c->old->name);
 
 		if (b && b->n_values > 0)
-			r = add_result(repeats, c, repeats->names[i], b, &own, &found);
+			add_result(repeats, c, repeats->names[i], b, &own, &found);
 	}
-	if (r >= 0)
-		r = thin_out(repeats, c, &found);
-	if (r >= 0)
-		r = learn(repeats, c, &found);
+	thin_out(repeats, c, &found);
+	r = learn(repeats, c, &found);
 	found_clear(&found);
 	found_clear(&own);
 	return r;

@@ -43,7 +43,7 @@ struct repeats {
 
 /* Learns, where repeats allow that, how the machine of a comparison varies whose results were
  * measured one after the other; comparison_settle() is to follow. Other comparisons are left as
- * they are. `judged` are the results of NEW. -ENOMEM. */
+ * they are. `judged` are the results of NEW. Errors as of levels_find_changes(). */
 int repeats_apply(struct repeats *repeats, struct comparison *comparison,
 	const struct benchmark *const *judged, size_t n_judged);
 void repeats_clear(struct repeats *repeats);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/report/resolution.h"
 #include "judge/stats/inference.h"
 #include "judge/stats/multiple.h"
@@ -64,12 +64,11 @@ struct range resolution_find_range(const struct levels *levels)
 	return range;
 }
 
-int resolution_explain_ranges(const struct range ranges[2], const char *what,
-	char shown[2][2][UNITS_TEXT_SIZE], char **ret)
+char *resolution_explain_ranges(
+	const struct range ranges[2], const char *what, char shown[2][2][UNITS_TEXT_SIZE])
 {
 	static const char *const sides[] = { "old", "new" };
-	_cleanup_text_ struct text t = { 0 };
-	char *text;
+	struct text t = { 0 };
 
 	text_append(&t, "the data are not stable:");
 	for (int i = 0; i < 2; i++)
@@ -77,11 +76,7 @@ int resolution_explain_ranges(const struct range ranges[2], const char *what,
 			text_appendf(&t, "%s the %s %s %s between %s and %s",
 				i == 1 && ranges[0].how ? ", and" : "", sides[i], what,
 				ranges[i].how, shown[i][0], shown[i][1]);
-	text = text_steal(&t);
-	if (!text)
-		return -ENOMEM;
-	*ret = text;
-	return 0;
+	return xptr(text_steal(&t));
 }
 
 static double find_level_range(const struct levels *levels)
@@ -107,21 +102,18 @@ static double find_excess(const double *sorted, size_t n, double correlation)
 	return expm1(MIN(error * (sqrt((1 + most) / (1 - most)) - 1), range));
 }
 
-int resolution_of_units(const double *units, size_t n, const struct levels *levels,
-	struct resolution *ret, double *ret_excess)
+struct resolution resolution_of_units(
+	const double *units, size_t n, const struct levels *levels, double *ret_excess)
 {
-	_cleanup_free_ double *sorted = reallocarray(NULL, n, sizeof(*sorted));
+	_cleanup_free_ double *sorted = xptr(reallocarray(NULL, n, sizeof(*sorted)));
 	struct resolution found = { 0 };
 
-	if (!sorted)
-		return -ENOMEM;
 	memcpy(sorted, units, n * sizeof(*sorted));
 	stats_sort(sorted, n);
 	resolution_widen(&found,
 		&(struct resolution){ find_level_range(levels), "a machine with such levels" });
 	*ret_excess = find_excess(sorted, n, levels->autocorrelation);
-	*ret = found;
-	return 0;
+	return found;
 }
 
 void resolution_widen(struct resolution *resolution, const struct resolution *by)

@@ -61,9 +61,9 @@ struct range {
 struct range resolution_find_range(const struct levels *levels);
 /* "the data are not stable: the old ones jump between 11.0 ms and 20.3 ms, and the new ones drift
  * between ...", for the sides that are not stable. `what` is the noun: "ones". `shown` are the
- * lowest and the highest value of each side. malloc'd; -ENOMEM. */
-int resolution_explain_ranges(const struct range ranges[2], const char *what,
-	char shown[2][2][UNITS_TEXT_SIZE], char **ret);
+ * lowest and the highest value of each side. malloc'd. */
+char *resolution_explain_ranges(
+	const struct range ranges[2], const char *what, char shown[2][2][UNITS_TEXT_SIZE]);
 
 struct resolution {
 	double share; /* 0 when there is none */
@@ -95,9 +95,9 @@ struct machine_state {
 struct resolution resolution_of_machines(
 	const struct facts *old, const struct facts *new, const struct machine_state *state);
 /* The resolution from the units of one result (benchmark_units()), which are above 0 and in their
- * order, and from their levels; and the excess, because neighbours are alike. -ENOMEM. */
-int resolution_of_units(const double *units, size_t n, const struct levels *levels,
-	struct resolution *ret, double *ret_excess);
+ * order, and from their levels; and the excess, because neighbours are alike. */
+struct resolution resolution_of_units(
+	const double *units, size_t n, const struct levels *levels, double *ret_excess);
 /* `change` is new / old of the control; slope_error: by so much the slope may be another one. */
 struct resolution resolution_of_control(double change, double slope_error);
 /* Widens the interval of a ratio by the resolution. */

@@ -26,20 +26,15 @@ static bool is_decidable(
 static char *explain_too_few(const struct comparison *c, size_t n_compared)
 {
 	double wanted = SIGNIFICANCE / (double)n_compared;
-	char *text = NULL;
 
 	if (c->n_pairs > 0)
-		xcheck(text_format(&text,
-			"too few runs: %zu pairs, and at least %zu are needed to find any "
-			"difference",
-			c->n_pairs, shift_pairs_needed(wanted)));
-	else
-		xcheck(text_format(&text,
-			"too few %s: %zu and %zu, and at least %zu each are needed to find any "
-			"difference",
-			comparison_is_of_results(c) ? "results" : "runs", c->old_stats.n,
-			c->new_stats.n, shift_values_needed(wanted)));
-	return text;
+		return xformat("too few runs: %zu pairs, and at least %zu are needed to find any "
+			       "difference",
+			c->n_pairs, shift_pairs_needed(wanted));
+	return xformat(
+		"too few %s: %zu and %zu, and at least %zu each are needed to find any difference",
+		comparison_is_of_results(c) ? "results" : "runs", c->old_stats.n, c->new_stats.n,
+		shift_values_needed(wanted));
 }
 
 /* Whether the change is beyond what the machine may do between two results. */
@@ -63,17 +58,12 @@ static bool is_of_sittings(const struct comparison *c)
 static char *explain_unresolved(const struct comparison *c)
 {
 	char share[UNITS_TEXT_SIZE], control[UNITS_TEXT_SIZE];
-	char *text = NULL;
 
 	units_format_percent(resolution_size(&c->resolution), share);
 	if (c->design == COMPARED_BY_CONTROL)
-		xcheck(text_format(&text,
-			"the control itself changed by %s, so nothing shows below about %s",
-			units_format_change(c->control_ratio - 1, control), share));
-	else
-		xcheck(text_format(&text,
-			"measured one after the other, which shows nothing below about %s", share));
-	return text;
+		return xformat("the control itself changed by %s, so nothing shows below about %s",
+			units_format_change(c->control_ratio - 1, control), share);
+	return xformat("measured one after the other, which shows nothing below about %s", share);
 }
 
 /* Whether new is larger than old in more pairs of units than it is smaller, which is the direction

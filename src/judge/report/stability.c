@@ -145,7 +145,7 @@ static int check_as_pyperf(
 	int r = 0;
 
 	if (benchmark->runs)
-		r = xcheck(benchmark_run_deviation(benchmark, &sigma));
+		r = benchmark_run_deviation(benchmark, &sigma);
 	if (r < 0)
 		return r;
 	stability->runs_needed = NAN;
@@ -564,9 +564,7 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 
 	stability = xptr(calloc(1, sizeof(*stability)));
 	stability->stable = true;
-	r = xcheck(disturbances_find(benchmark->series, &stability->disturbances));
-	if (r < 0)
-		return r;
+	disturbances_find(benchmark->series, &stability->disturbances);
 	disturbances = &stability->disturbances;
 	stability->mostly_disturbed = benchmark_is_of_time(benchmark) &&
 		2 * disturbances->n_disturbed > disturbances->n_runs;
@@ -625,12 +623,12 @@ static void append_cause(struct text *t, const struct disturbances *disturbances
 char *stability_disturbed_text(const struct stability *stability)
 {
 	const struct disturbances *d = &stability->disturbances;
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	bool shown[SAMPLE_N_FLAGS] = { false }, weighed = true;
 	char percent[UNITS_TEXT_SIZE];
 
 	if (d->n_disturbed == 0)
-		return text_steal(&t);
+		return xptr(text_steal(&t));
 	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
 		weighed = weighed && (d->n_by[i] == 0 || !isnan(d->worst[i]));
 	text_appendf(&t, "%zu of %zu runs ", d->n_disturbed, d->n_runs);
@@ -660,5 +658,5 @@ char *stability_disturbed_text(const struct stability *stability)
 	if (!isnan(d->typical))
 		text_appendf(
 			&t, "; a typical run lost %s", units_format_percent(d->typical, percent));
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }

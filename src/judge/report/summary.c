@@ -9,6 +9,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/report/summary.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
@@ -87,12 +88,9 @@ static void append_whole_core(
 	char figure[UNITS_TEXT_SIZE];
 	size_t n_whole, n_known;
 	double median;
-	int r = summary_find_whole_core(benchmark, &median, &n_whole, &n_known);
 
-	if (r < 0) {
-		t->failed |= r != -ENODATA;
+	if (summary_find_whole_core(benchmark, &median, &n_whole, &n_known) < 0)
 		return;
-	}
 	append_row(t, "whole core", n_whole > 0 ? scale_format(*scale, median, figure) : "unknown",
 		"%zu of %zu runs had the core to themselves%s", n_whole, n_known,
 		is_whole_core_known(benchmark) ? "" : ", it seems");
@@ -180,13 +178,11 @@ int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *
 	const struct facts *metadata = &benchmark->metadata;
 	const struct series *series = benchmark->series;
 	_cleanup_free_ double *values =
-		calloc(MAX(series->n_samples, (size_t)1) * 3, sizeof(*values));
+		xptr(calloc(MAX(series->n_samples, (size_t)1) * 3, sizeof(*values)));
 	double *sum = values, *part = values + series->n_samples;
 	double *scratch = part + series->n_samples;
 	size_t n;
 
-	if (!values)
-		return -ENOMEM;
 	if (benchmark->metric || benchmark_is_by_program(benchmark) ||
 		!benchmark_units_are_runs(benchmark) || !benchmark_is_of_time(benchmark))
 		return -ENODATA;
@@ -228,12 +224,9 @@ static void append_usage(struct text *t, const struct benchmark *benchmark)
 	const struct unit *unit = benchmark->unit;
 	struct summary_usage usage;
 	struct scale scale;
-	int r = summary_find_usage(benchmark, &usage);
 
-	if (r < 0) {
-		t->failed |= r != -ENODATA;
+	if (summary_find_usage(benchmark, &usage) < 0)
 		return;
-	}
 	scale = scale_choose_unit(unit, usage.cpu);
 	if (isfinite(usage.cpu))
 		append_row(t, "CPU time", scale_format(scale, usage.cpu, a), "user %s, system %s%s",
@@ -308,11 +301,10 @@ static void format_count(double count, char *buf, size_t size)
 
 int summary_count_event(const struct series *series, size_t event, struct stats *ret)
 {
-	_cleanup_free_ double *counts = calloc(MAX(series->n_samples, (size_t)1), sizeof(*counts));
+	_cleanup_free_ double *counts =
+		xptr(calloc(MAX(series->n_samples, (size_t)1), sizeof(*counts)));
 	size_t n = 0;
 
-	if (!counts)
-		return -ENOMEM;
 	for (size_t i = 0; i < series->n_samples; i++) {
 		double count = series->counters[i * series->n_events + event];
 
@@ -323,18 +315,15 @@ int summary_count_event(const struct series *series, size_t event, struct stats 
 }
 
 /* Appends the counts of each event of -e in the counted runs. */
-static int append_events(struct text *t, const struct series *series)
+static void append_events(struct text *t, const struct series *series)
 {
 	if (series->n_events > 0)
 		text_appendf(t, "\n");
 	for (size_t event = 0; event < series->n_events; event++) {
 		char median[48], spread[UNITS_TEXT_SIZE];
 		struct stats stats;
-		int r = summary_count_event(series, event, &stats);
 
-		if (r == -ENOMEM)
-			return r;
-		if (r < 0) {
+		if (summary_count_event(series, event, &stats) < 0) {
 			text_appendf(
 				t, "  %-24s %16s\n", series->event_names[event], "not counted");
 			continue;
@@ -344,7 +333,6 @@ static int append_events(struct text *t, const struct series *series)
 		text_appendf(t, "  %-24s %16s    MAD %s of it\n", series->event_names[event],
 			median, spread);
 	}
-	return 0;
 }
 
 /* A file of another tool does not say how its values were measured. */
@@ -376,9 +364,7 @@ int summary_find_waiting(const struct series *series, struct stats *ret)
 
 	if (!series->with_evidence)
 		return -ENODATA;
-	shares = calloc(MAX(series->n_samples, (size_t)1), sizeof(*shares));
-	if (!shares)
-		return -ENOMEM;
+	shares = xptr(calloc(MAX(series->n_samples, (size_t)1), sizeof(*shares)));
 	for (size_t i = 0; i < series->n_samples; i++) {
 		int64_t delay = weight_find_waited_ns(&series->evidence[i]);
 		int64_t ns = sample_window_ns(&series->samples[i]);
@@ -390,19 +376,15 @@ int summary_find_waiting(const struct series *series, struct stats *ret)
 }
 
 /* How long the runs waited for their CPU, if the line about disturbed runs does not say it. */
-static int append_waiting(struct text *t, const struct series *series)
+static void append_waiting(struct text *t, const struct series *series)
 {
 	char median[UNITS_TEXT_SIZE], most[UNITS_TEXT_SIZE];
 	struct stats stats;
-	int r = summary_find_waiting(series, &stats);
 
-	if (r == -ENOMEM)
-		return r;
-	if (r < 0 || stats.max < WEIGHT_WORTH_SAYING)
-		return 0;
+	if (summary_find_waiting(series, &stats) < 0 || stats.max < WEIGHT_WORTH_SAYING)
+		return;
 	text_appendf(t, "waiting for the CPU took %s of a run, %s of the worst\n",
 		units_format_percent(stats.median, median), units_format_percent(stats.max, most));
-	return 0;
 }
 
 static bool had_records_in_all(const struct benchmark *benchmark)
@@ -442,14 +424,10 @@ static void append_inspections(struct text *t, const struct benchmark *benchmark
 static void append_head(struct text *t, const struct summary_input *input)
 {
 	const struct benchmark *benchmark = input->benchmark;
-	_cleanup_free_ char *name = text_escape_control(benchmark->name);
+	_cleanup_free_ char *name = xptr(text_escape_control(benchmark->name));
 	size_t n_runs = benchmark_counted_runs(benchmark);
 	const char *clock = summary_clock_text(benchmark);
 
-	if (!name) {
-		t->failed = true;
-		return;
-	}
 	text_appendf(t, "%s: ", name);
 	if (benchmark->n_values != n_runs)
 		text_appendf(t, "%zu value%s in ", benchmark->n_values,
@@ -467,29 +445,23 @@ static void append_head(struct text *t, const struct summary_input *input)
 
 char *summary_render_head(const struct summary_input *input)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	append_head(&t, input);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
-static int append_histogram(struct text *t, const struct summary_input *input)
+static void append_histogram(struct text *t, const struct summary_input *input)
 {
 	_cleanup_(histogram) struct histogram *histogram = NULL;
 	_cleanup_free_ char *bars = NULL;
-	int r;
 
-	if (input->analysis->n < HISTOGRAM_MIN)
-		return 0;
-	r = histogram_new(input->analysis->sorted, input->analysis->n, 0, &histogram);
-	if (r < 0)
-		return r;
+	if (input->analysis->n < HISTOGRAM_MIN ||
+		histogram_new(input->analysis->sorted, input->analysis->n, 0, &histogram) < 0)
+		return;
 	bars = histogram_render(
 		histogram, input->benchmark->unit, MIN(input->width, (int)WIDTH_MAX));
-	if (!bars)
-		return -ENOMEM;
 	text_appendf(t, "\n%s\n", bars);
-	return 0;
 }
 
 char *summary_render(const struct summary_input *input)
@@ -497,7 +469,7 @@ char *summary_render(const struct summary_input *input)
 	const struct stability *stability = input->analysis->stability;
 	const struct series *series = input->benchmark->series;
 	_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	append_head(&t, input);
 	if (input->cpus_reason)
@@ -505,13 +477,12 @@ char *summary_render(const struct summary_input *input)
 	if (input->meanwhile)
 		text_appendf(&t, "  meanwhile there: %s\n", input->meanwhile);
 	append_figures(&t, input, &input->analysis->stats);
-	if (!disturbed || append_events(&t, series) < 0 || append_histogram(&t, input) < 0)
-		return NULL;
+	append_events(&t, series);
+	append_histogram(&t, input);
 	if (*disturbed)
 		text_appendf(&t, "%s\n", disturbed);
-	if (stability->disturbances.n_by[weight_bit(SAMPLE_PREEMPTED)] == 0 &&
-		append_waiting(&t, series) < 0)
-		return NULL;
+	if (stability->disturbances.n_by[weight_bit(SAMPLE_PREEMPTED)] == 0)
+		append_waiting(&t, series);
 	if (benchmark_is_of_time(input->benchmark))
 		append_inspections(&t, input->benchmark);
 	for (size_t i = 0; i < stability->n_findings; i++) {
@@ -521,7 +492,7 @@ char *summary_render(const struct summary_input *input)
 			text_appendf(&t, "%s: %s\n", finding->warning ? "warning" : "note",
 				finding->text);
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 /* By the clock of the values; NAN when unknown. `what` is "floor" or "floor_shell". */

@@ -25,8 +25,7 @@ struct summary_input {
 	int width;     /* width of the terminal in columns */
 };
 
-/* The figures, counted events, histogram and disturbed runs as lines of text, malloc'd; NULL when
- * memory is short. */
+/* The figures, counted events, histogram and disturbed runs as lines of text, malloc'd. */
 char *summary_render(const struct summary_input *input);
 /* Fills the fields that describe a benchmark from a file; texts are borrowed from its metadata. */
 void summary_fill(const struct benchmark *benchmark, struct summary_input *ret);
@@ -55,7 +54,7 @@ struct summary_usage {
 	double floor_system_cpu;
 	double floor_max_rss;
 };
-/* -ENODATA where values are not the times of whole runs. -ENOMEM. */
+/* -ENODATA where values are not the times of whole runs. */
 int summary_find_usage(const struct benchmark *benchmark, struct summary_usage *ret);
 /* How the values were measured, a static text; NULL when the file does not say. */
 const char *summary_clock_text(const struct benchmark *benchmark);

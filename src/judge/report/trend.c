@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/report/control.h"
 #include "judge/report/fleet.h"
 #include "judge/report/resolution.h"
@@ -20,16 +20,13 @@ static char *name_machine(const struct benchmark *benchmark)
 	struct fleet_sitting sitting;
 	size_t n = fleet_count_machines(benchmark);
 	bool has_both;
-	char *name;
 
 	if (n > 1)
-		return asprintf(&name, "%zu machines", n) < 0 ? NULL : name;
+		return xformat("%zu machines", n);
 	(void)fleet_describe_sitting(benchmark, 0, &sitting);
 	has_both = *sitting.model && *sitting.node;
-	if (asprintf(&name, "%s%s%s%s", sitting.model, has_both ? " (" : "", sitting.node,
-		    has_both ? ")" : "") < 0)
-		return NULL;
-	return name;
+	return xformat(
+		"%s%s%s%s", sitting.model, has_both ? " (" : "", sitting.node, has_both ? ")" : "");
 }
 
 /* The clock that stamped the values; "" when it is unknown or no clock did. */
@@ -45,15 +42,12 @@ static const char *find_clock(const struct benchmark *benchmark)
 /* The history that the benchmark belongs to, perhaps a new one. *next is the place where the
  * history of the next benchmark is looked for first: most often, files have the same benchmarks in
  * the same order. */
-static int find_trend(
-	struct trends *trends, const struct benchmark *benchmark, size_t *next, struct trend **ret)
+static struct trend *find_trend(
+	struct trends *trends, const struct benchmark *benchmark, size_t *next)
 {
 	_cleanup_free_ char *machine = name_machine(benchmark);
 	const char *clock = find_clock(benchmark);
-	struct trend *items;
 
-	if (!machine)
-		return -ENOMEM;
 	for (size_t i = 0; i < trends->n; i++) {
 		size_t at = (*next + i) % trends->n;
 		struct trend *trend = &trends->items[at];
@@ -61,46 +55,32 @@ static int find_trend(
 		if (trend->unit == benchmark->unit && strcmp(trend->machine, machine) == 0 &&
 			strcmp(trend->clock, clock) == 0 &&
 			metadata_equal_strings(trend->name, benchmark->name)) {
-			*ret = trend;
 			*next = at + 1;
-			return 0;
+			return trend;
 		}
 	}
-	items = reallocarray(trends->items, trends->n + 1, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	trends->items = items;
-	items[trends->n] = (struct trend){
+	trends->items = xptr(reallocarray(trends->items, trends->n + 1, sizeof(*trends->items)));
+	trends->items[trends->n] = (struct trend){
 		.name = benchmark->name,
 		.machine = TAKE_PTR(machine),
 		.clock = clock,
 		.unit = benchmark->unit,
 	};
-	*ret = &items[trends->n++];
-	*next = trends->n;
-	return 0;
+	*next = trends->n + 1;
+	return &trends->items[trends->n++];
 }
 
-static int add_point(struct trends *trends, const struct suite *suite,
+static void add_point(struct trends *trends, const struct suite *suite,
 	const struct benchmark *benchmark, const char *file, size_t order, size_t *next)
 {
-	struct trend_point *points;
-	struct trend *trend = NULL;
+	struct trend *trend;
 	double value;
-	int r;
 
-	r = benchmark_median(benchmark, &value);
-	if (r == -ENODATA)
-		return 0;
-	if (r == 0)
-		r = find_trend(trends, benchmark, next, &trend);
-	if (r != 0)
-		return r;
-	points = reallocarray(trend->points, trend->n + 1, sizeof(*points));
-	if (!points)
-		return -ENOMEM;
-	trend->points = points;
-	points[trend->n++] = (struct trend_point){
+	if (benchmark_median(benchmark, &value) < 0)
+		return;
+	trend = find_trend(trends, benchmark, next);
+	trend->points = xptr(reallocarray(trend->points, trend->n + 1, sizeof(*trend->points)));
+	trend->points[trend->n++] = (struct trend_point){
 		.benchmark = benchmark,
 		.control = control_find(suite->benchmarks, suite->n, benchmark),
 		.file = file,
@@ -108,7 +88,6 @@ static int add_point(struct trends *trends, const struct suite *suite,
 		.value = value,
 		.order = order,
 	};
-	return 0;
 }
 
 static const char *find_commit_date(const struct trend_point *point)
@@ -165,25 +144,22 @@ static void sort_points(struct trend *trend)
 }
 
 /* Whether all results can be compared by their controls with the first one. */
-static int find_comparable(const struct trend *trend, bool *ret)
+static bool are_comparable(const struct trend *trend)
 {
 	const struct trend_point *first = &trend->points[0];
 
-	*ret = false;
 	for (size_t i = 0; i < trend->n; i++) {
 		const struct trend_point *point = &trend->points[i];
 		_cleanup_free_ char *why = NULL;
-		int r;
 
 		if (!point->control)
-			return 0;
-		r = control_explain_different(
-			first->benchmark, first->control, point->benchmark, point->control, &why);
-		if (r < 0 || why)
-			return r;
+			return false;
+		why = control_explain_different(
+			first->benchmark, first->control, point->benchmark, point->control);
+		if (why)
+			return false;
 	}
-	*ret = true;
-	return 0;
+	return true;
 }
 
 /* Takes the control's own changes out of the values. */
@@ -192,17 +168,14 @@ static int apply_control(struct trend *trend)
 	_cleanup_free_ const struct benchmark **of = NULL, **controls = NULL;
 	_cleanup_free_ double *values = NULL;
 	struct control_slope slope;
-	bool is_comparable;
-	int r = find_comparable(trend, &is_comparable);
+	int r;
 
-	if (r < 0 || !is_comparable)
-		return r;
-	of = calloc(trend->n, sizeof(*of));
-	controls = calloc(trend->n, sizeof(*controls));
-	values = calloc(trend->n, sizeof(*values));
-	trend->control_values = calloc(trend->n, sizeof(*values));
-	if (!of || !controls || !values || !trend->control_values)
-		return -ENOMEM;
+	if (!are_comparable(trend))
+		return 0;
+	of = xptr(calloc(trend->n, sizeof(*of)));
+	controls = xptr(calloc(trend->n, sizeof(*controls)));
+	values = xptr(calloc(trend->n, sizeof(*values)));
+	trend->control_values = xptr(calloc(trend->n, sizeof(*values)));
 	for (size_t i = 0; i < trend->n; i++) {
 		of[i] = trend->points[i].benchmark;
 		controls[i] = trend->points[i].control;
@@ -306,11 +279,9 @@ static void join_uncertain(struct trend *trend, const double *values, double *sc
 
 static int find_levels(struct trend *trend, size_t n_together)
 {
-	_cleanup_free_ double *values = calloc(trend->n, 2 * sizeof(*values));
+	_cleanup_free_ double *values = xptr(calloc(trend->n, 2 * sizeof(*values)));
 	int r;
 
-	if (!values)
-		return -ENOMEM;
 	for (size_t i = 0; i < trend->n; i++)
 		values[i] = trend->points[i].value;
 	r = levels_find_changes(values, trend->n, n_together, &trend->levels);
@@ -342,21 +313,16 @@ static void keep_named(struct trends *trends, const char *name)
 int trends_new(struct suite *const *suites, char *const *files, size_t n, const char *name,
 	struct trends **ret)
 {
-	_cleanup_(trends) struct trends *trends = calloc(1, sizeof(*trends));
+	_cleanup_(trends) struct trends *trends = xptr(calloc(1, sizeof(*trends)));
 	size_t next = 0;
-	int r = 0;
+	int r;
 
-	if (!trends)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < suites[i]->n; k++) {
 			const struct benchmark *benchmark = suites[i]->benchmarks[k];
 
-			if (benchmark_is_control(benchmark))
-				continue;
-			r = add_point(trends, suites[i], benchmark, files[i], i, &next);
-			if (r < 0)
-				return r;
+			if (!benchmark_is_control(benchmark))
+				add_point(trends, suites[i], benchmark, files[i], i, &next);
 		}
 	}
 	trends->n_together = trends->n;

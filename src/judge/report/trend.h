@@ -75,7 +75,7 @@ struct trends {
  * The histories of all benchmarks of these results, or of those with this name; controls have no
  * history of their own, and benchmarks without values have no point. All pointers into the suites
  * and `files` are borrowed. -ERANGE when results are compared by their controls and a value has no
- * ratio to its control, -ENOMEM.
+ * ratio to its control.
  */
 int trends_new(struct suite *const *suites, char *const *files, size_t n, const char *name,
 	struct trends **ret);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/report/turns.h"
 #include "judge/result/metadata.h"
 
@@ -164,18 +164,17 @@ static size_t add_pairs(
 	return n;
 }
 
-int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, double *old_units,
-	double *new_units, size_t *ret_n)
+size_t turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, double *old_units,
+	double *new_units)
 {
 	size_t n_old = old->series->n_samples, n_new = new->series->n_samples;
-	_cleanup_free_ struct turn *a = reallocarray(NULL, n_old, sizeof(*a));
-	_cleanup_free_ struct turn *b = reallocarray(NULL, n_new, sizeof(*b));
-	_cleanup_free_ double *pairs = reallocarray(NULL, MIN(n_old, n_new), 2 * sizeof(*pairs));
+	_cleanup_free_ struct turn *a = xptr(reallocarray(NULL, n_old, sizeof(*a)));
+	_cleanup_free_ struct turn *b = xptr(reallocarray(NULL, n_new, sizeof(*b)));
+	_cleanup_free_ double *pairs =
+		xptr(reallocarray(NULL, MIN(n_old, n_new), 2 * sizeof(*pairs)));
 	size_t n = 0, n_stretches, end;
 	int64_t seed;
 
-	if (!a || !b || !pairs)
-		return -ENOMEM;
 	n_stretches = could_be_together(old, new) ? count_stretches(old) : 0;
 	for (size_t i = 0; i < n_stretches; i++) {
 		if (!get_stretch(old, i, &end, &seed) || is_seen(old, i, seed))
@@ -187,8 +186,7 @@ int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, d
 		old_units[i] = pairs[2 * i];
 		new_units[i] = pairs[2 * i + 1];
 	}
-	*ret_n = n;
-	return 0;
+	return n;
 }
 
 /* The part "VALUE" of a name such as "PROGRAM: VALUE"; NULL when the values are not of this

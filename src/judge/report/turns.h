@@ -19,12 +19,12 @@ bool turns_are_common(const struct benchmark *old, const struct benchmark *new);
 
 /*
  * Reduces the units of both (benchmark_units()) to those of runs that were made in turn, pair by
- * pair; *ret_n is the number of pairs. Runs that were not measured in turn are left out, and runs
+ * pair, and returns the number of pairs. Runs that were not measured in turn are left out, and runs
  * without a partner, because the last round was not finished or the chosen metric is not known for
- * both. -ENOMEM.
+ * both.
  */
-int turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, double *old_units,
-	double *new_units, size_t *ret_n);
+size_t turns_pick_pairs(const struct benchmark *old, const struct benchmark *new, double *old_units,
+	double *new_units);
 
 /*
  * Among benchmarks of one file, the first program of those that were run in turn with `new`, or

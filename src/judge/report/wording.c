@@ -6,6 +6,7 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xalloc.h"
 #include "judge/report/wording.h"
 #include "judge/stats/multiple.h"
 
@@ -91,14 +92,14 @@ const char *comparison_where_text(const struct comparison *comparison)
 
 char *comparison_verdict_text(const struct comparison *comparison)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	text_append(&t, verdict_word(comparison));
 	text_append(&t, comparison_where_text(comparison));
 	if (comparison->verdict == VERDICT_UNCLEAR)
 		text_appendf(&t, ": %s", comparison->unclear);
 	comparison_append_correction(&t, comparison);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 /* With enough decimals to tell the ends of an interval of this width apart. */
@@ -251,15 +252,13 @@ char *comparison_render(const struct comparison *comparison)
 {
 	const struct comparison *c = comparison;
 	_cleanup_free_ char *verdict = comparison_verdict_text(c);
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	const char *remark = comparison_median_remark(c);
 	struct scale scale = scale_refine(
 		scale_choose_unit(c->old->unit, MAX(c->old_stats.median, c->new_stats.median)), 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
 	char interval[COMPARISON_INTERVAL_SIZE];
 
-	if (!verdict)
-		return NULL;
 	comparison_format_change(c, change);
 	scale = scale_resolve(scale, c->new_stats.median - c->old_stats.median);
 	text_appendf(&t, "  median     %s -> %s%s%s\n",
@@ -309,5 +308,5 @@ char *comparison_render(const struct comparison *comparison)
 	text_appendf(&t, "  verdict    %s\n", verdict);
 	if (c->verdict == VERDICT_UNCLEAR && comparison_remedy(c))
 		text_appendf(&t, "  instead    %s\n", comparison_remedy(c));
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }

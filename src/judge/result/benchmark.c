@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/macro.h"
-#include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/benchmark.h"
 #include "judge/result/metadata.h"
 #include "judge/stats/stats.h"
@@ -129,11 +129,12 @@ bool benchmark_units_are_runs(const struct benchmark *benchmark)
 }
 
 /* One number for each run that counts, made by `reduce`, which may sort the values of the run. */
-static int reduce_runs(const struct benchmark *benchmark,
-	double (*reduce)(double *values, size_t n), double **ret, size_t *ret_n)
+static double *reduce_runs(const struct benchmark *benchmark,
+	double (*reduce)(double *values, size_t n), size_t *ret_n)
 {
 	size_t n = 0, n_runs = benchmark_counted_runs(benchmark), largest = 0;
-	_cleanup_free_ double *units = NULL, *scratch = NULL;
+	_cleanup_free_ double *scratch = NULL;
+	double *units;
 
 	for (size_t i = 0; i < benchmark->series->n_samples; i++) {
 		size_t first, count;
@@ -141,10 +142,8 @@ static int reduce_runs(const struct benchmark *benchmark,
 		benchmark_run_values(benchmark, i, &first, &count);
 		largest = MAX(largest, count);
 	}
-	units = reallocarray(NULL, n_runs, sizeof(*units));
-	scratch = reallocarray(NULL, largest, sizeof(*scratch));
-	if (!units || !scratch)
-		return -ENOMEM;
+	units = xptr(reallocarray(NULL, n_runs, sizeof(*units)));
+	scratch = xptr(reallocarray(NULL, largest, sizeof(*scratch)));
 	for (size_t i = 0; i < benchmark->series->n_samples; i++) {
 		size_t first, count;
 
@@ -154,9 +153,8 @@ static int reduce_runs(const struct benchmark *benchmark,
 		memcpy(scratch, benchmark->values + first, count * sizeof(*scratch));
 		units[n++] = reduce(scratch, count);
 	}
-	*ret = TAKE_PTR(units);
 	*ret_n = n;
-	return 0;
+	return units;
 }
 
 static double reduce_to_median(double *values, size_t n)
@@ -178,11 +176,11 @@ int benchmark_units(const struct benchmark *benchmark, double **ret, size_t *ret
 
 	if (benchmark->n_values == 0)
 		return -ENODATA;
-	if (benchmark->runs && benchmark_units_are_runs(benchmark))
-		return reduce_runs(benchmark, reduce_to_median, ret, ret_n);
-	units = reallocarray(NULL, benchmark->n_values, sizeof(*units));
-	if (!units)
-		return -ENOMEM;
+	if (benchmark->runs && benchmark_units_are_runs(benchmark)) {
+		*ret = reduce_runs(benchmark, reduce_to_median, ret_n);
+		return 0;
+	}
+	units = xptr(reallocarray(NULL, benchmark->n_values, sizeof(*units)));
 	memcpy(units, benchmark->values, benchmark->n_values * sizeof(*units));
 	*ret = units;
 	*ret_n = benchmark->n_values;
@@ -207,19 +205,18 @@ int benchmark_run_deviation(const struct benchmark *benchmark, double *ret)
 	_cleanup_free_ double *means = NULL;
 	struct stats stats;
 	size_t n;
-	int r;
+	int r = 0;
 
 	if (benchmark_counted_runs(benchmark) < 2) {
 		*ret = NAN;
 		return 0;
 	}
 	if (benchmark->runs)
-		r = reduce_runs(benchmark, reduce_to_mean, &means, &n);
+		means = reduce_runs(benchmark, reduce_to_mean, &n);
 	else
 		r = benchmark_units(benchmark, &means, &n);
-	if (r < 0)
-		return r;
-	r = stats_compute(means, n, &stats);
+	if (r >= 0)
+		r = stats_compute(means, n, &stats);
 	if (r < 0)
 		return r;
 	*ret = stats.stdev / stats.mean;
@@ -257,23 +254,21 @@ const char *benchmark_tool(const struct benchmark *benchmark)
 	return facts_find(&benchmark->metadata, METADATA_PYPERF_VERSION) ? METADATA_PYPERF : NULL;
 }
 
-int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret)
+char *benchmark_metadata_text(const struct benchmark *benchmark, const char *name)
 {
 	const struct fact *fact = facts_find(&benchmark->metadata, name);
 
-	if (!fact) {
-		*ret = NULL;
-		return 0;
-	}
+	if (!fact)
+		return NULL;
 	switch (fact->type) {
 	case FACT_STRING:
-		return text_format(ret, "%s", fact->string);
+		return xformat("%s", fact->string);
 	case FACT_INTEGER:
-		return text_format(ret, "%" PRId64, fact->integer);
+		return xformat("%" PRId64, fact->integer);
 	case FACT_REAL:
-		return text_format(ret, "%.15g", fact->real);
+		return xformat("%.15g", fact->real);
 	case FACT_BOOLEAN:
-		return text_format(ret, "%s", fact->integer ? "true" : "false");
+		return xformat("%s", fact->integer ? "true" : "false");
 	}
-	return -EINVAL;
+	return NULL;
 }

@@ -145,7 +145,7 @@ bool benchmark_is_by_program(const struct benchmark *benchmark);
  */
 const char *benchmark_tool(const struct benchmark *benchmark);
 
-/* A piece of metadata as a text, malloc'd; NULL in *ret when there is none. */
-int benchmark_metadata_text(const struct benchmark *benchmark, const char *name, char **ret);
+/* A piece of metadata as a text, malloc'd; NULL when there is none. */
+char *benchmark_metadata_text(const struct benchmark *benchmark, const char *name);
 
 #endif

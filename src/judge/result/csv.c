@@ -112,18 +112,16 @@ static void write_header(FILE *stream, const struct series *series, bool with_in
 	fputs("\r\n", stream);
 }
 
-static int put_fact(FILE *stream, const struct run_fact *fact, const struct run_place *place)
+static void put_fact(FILE *stream, const struct run_fact *fact, const struct run_place *place)
 {
 	struct fact value = { 0 };
 	int64_t number = 0;
 	bool known;
-	int r = 0;
 
 	if (run_fact_is_text(fact)) {
-		r = run_fact_get(fact, place, &value);
-		if (r >= 0)
-			put_text(stream, r > 0 ? value.string : "");
-		if (r > 0)
+		known = run_fact_get(fact, place, &value);
+		put_text(stream, known ? value.string : "");
+		if (known)
 			run_fact_clear(&value);
 	} else if (fact->kind == KIND_FLOAT) {
 		put_hundredths(stream, run_fact_real(fact, place));
@@ -131,7 +129,6 @@ static int put_fact(FILE *stream, const struct run_fact *fact, const struct run_
 		known = run_fact_number(fact, place, &number);
 		put_quotient(stream, number, run_fact_per(fact), known);
 	}
-	return r;
 }
 
 /* A value that was measured inside of a run. */
@@ -172,7 +169,7 @@ static void put_inside_value(const struct rows *rows, const struct inside_value 
 }
 
 /* inside: NULL for the run as a whole. */
-static int write_row(const struct rows *rows, const struct series *series, size_t index,
+static void write_row(const struct rows *rows, const struct series *series, size_t index,
 	size_t number, const struct inside_value *inside)
 {
 	struct run_place place = run_place_of(series, index, NULL);
@@ -189,10 +186,7 @@ static int write_row(const struct rows *rows, const struct series *series, size_
 	else
 		put_window_value(rows, series, index);
 	for (size_t i = 0; i < rows->columns.n; i++) {
-		int r = put_fact(stream, rows->columns.facts[i], &place);
-
-		if (r < 0)
-			return r;
+		put_fact(stream, rows->columns.facts[i], &place);
 		if (rows->columns.facts[i]->kind != KIND_FLAGS)
 			continue;
 		disturbances_weigh(&rows->disturbances, series, index, &weights);
@@ -206,52 +200,49 @@ static int write_row(const struct rows *rows, const struct series *series, size_
 		put_integer(stream, known ? llround(value) : 0, known);
 	}
 	fputs("\r\n", stream);
-	return 0;
 }
 
 /* The values of one run that were measured inside. */
-static int write_inside(const struct rows *rows, const struct series *series,
+static void write_inside(const struct rows *rows, const struct series *series,
 	const struct benchmark *inside, size_t run, size_t number)
 {
 	struct inside_value value = { .inner_loops = inside->runs[run].inner_loops };
 	size_t first, n;
-	int r = 0;
 
 	benchmark_run_warmups(inside, run, &first, &n);
-	for (size_t i = first; r == 0 && i < first + n; i++) {
+	for (size_t i = first; i < first + n; i++) {
 		value.index++;
 		value.loops = inside->warmups[i].loops;
 		value.seconds = inside->warmups[i].value;
-		r = write_row(rows, series, run, number, &value);
+		write_row(rows, series, run, number, &value);
 	}
 	benchmark_run_values(inside, run, &first, &n);
 	value.counted = true;
 	value.loops = inside->runs[run].loops;
-	for (size_t i = first; r == 0 && i < first + n; i++) {
+	for (size_t i = first; i < first + n; i++) {
 		value.index++;
 		value.seconds = inside->values[i];
-		r = write_row(rows, series, run, number, &value);
+		write_row(rows, series, run, number, &value);
 	}
-	return r;
 }
 
-static int write_rows(
+static void write_rows(
 	struct rows *rows, const struct series *series, const struct benchmark *inside)
 {
 	size_t numbers[2] = { 0 };
-	int r;
 
 	find_columns(series, &rows->columns);
-	r = disturbances_find(series, &rows->disturbances);
+	disturbances_find(series, &rows->disturbances);
 	/* Stop at the first error: the disk may be full, and there may be millions of rows. */
-	for (size_t i = 0; r == 0 && i < series->n_samples && !ferror(rows->stream); i++) {
+	for (size_t i = 0; i < series->n_samples && !ferror(rows->stream); i++) {
 		size_t number = ++numbers[series->samples[i].warmup];
 
-		r = inside ? write_inside(rows, series, inside, i, number)
-			   : write_row(rows, series, i, number, NULL);
+		if (inside)
+			write_inside(rows, series, inside, i, number);
+		else
+			write_row(rows, series, i, number, NULL);
 	}
 	disturbances_clear(&rows->disturbances);
-	return r;
 }
 
 static int finish(FILE *stream)
@@ -264,12 +255,11 @@ static int finish(FILE *stream)
 int csv_write(FILE *stream, const struct series *series)
 {
 	struct rows rows = { .stream = stream };
-	int r;
 
 	errno = 0;
 	write_header(stream, series, false);
-	r = write_rows(&rows, series, NULL);
-	return r < 0 ? r : finish(stream);
+	write_rows(&rows, series, NULL);
+	return finish(stream);
 }
 
 int csv_write_all(FILE *stream, const struct csv_part *parts, size_t n)
@@ -282,12 +272,8 @@ int csv_write_all(FILE *stream, const struct csv_part *parts, size_t n)
 	fputs("name,", stream);
 	write_header(stream, parts[0].series, rows.with_inside);
 	for (size_t i = 0; i < n; i++) {
-		int r;
-
 		rows.name = parts[i].name;
-		r = write_rows(&rows, parts[i].series, parts[i].inside);
-		if (r < 0)
-			return r;
+		write_rows(&rows, parts[i].series, parts[i].inside);
 	}
 	return finish(stream);
 }

@@ -193,14 +193,11 @@ static int check_machine(
 	for (size_t i = 0; i < MACHINE_N_TELLING; i++)
 		key = hash_text(key, facts_find_string(&b->metadata, machine_keys[i]));
 	for (size_t i = MACHINE_N_TELLING; i < ARRAY_SIZE(machine_keys); i++) {
-		_cleanup_free_ char *text = NULL;
+		_cleanup_free_ char *text = benchmark_metadata_text(b, machine_keys[i]);
+		uint64_t value = hash_text(0, text);
 		struct seen seen;
-		uint64_t value;
-		int r = benchmark_metadata_text(b, machine_keys[i], &text);
+		int r;
 
-		if (r < 0)
-			return r;
-		value = hash_text(0, text);
 		key = hash_text(key, machine_keys[i]);
 		r = note_seen(merge, key, value, &seen);
 		if (r < 0)

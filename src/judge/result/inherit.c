@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/reading.h"
 #include "judge/result/weight.h"
@@ -71,13 +72,13 @@ static bool is_elsewhere(const struct run_place *place)
 
 /* Gives a fact from above to each run that has no other value of it, or to each sitting. A turn is
  * of one run. What tells of the CPUs is not of a run that was elsewhere. */
-static int spread_fact(struct benchmark *b, const struct run_field *field, const struct fact *value)
+static void spread_fact(
+	struct benchmark *b, const struct run_field *field, const struct fact *value)
 {
 	bool of_sitting = field->fact->part == PART_PROVENANCE;
 	size_t n = of_sitting ? b->series->n_sittings : b->series->n_samples;
-	int r = 0;
 
-	for (size_t k = 0; r >= 0 && field->fact->kind != KIND_TURN && k < n; k++) {
+	for (size_t k = 0; field->fact->kind != KIND_TURN && k < n; k++) {
 		struct run_place place = { 0 };
 
 		if (of_sitting)
@@ -86,27 +87,24 @@ static int spread_fact(struct benchmark *b, const struct run_field *field, const
 			place = run_place_of(b->series, k, &b->runs[k]);
 		if (!run_field_is_known(field, &place) &&
 			!(field->fact->of_given_cpus && is_elsewhere(&place)))
-			r = run_field_read(field, &place, b->series, value);
+			run_field_read(field, &place, b->series, value);
 	}
-	return r;
 }
 
 /* Those that are of the CPUs come last: whether a run was elsewhere may be among the others. */
-static int spread_facts(struct pending *pending)
+static void spread_facts(struct pending *pending)
 {
 	const struct facts *above = &pending->metadata;
 	struct benchmark *b = pending->benchmark;
-	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < 2 * above->n; i++) {
+	for (size_t i = 0; i < 2 * above->n; i++) {
 		const struct fact *fact = &above->items[i % above->n];
 		struct run_field field;
 
-		r = run_field_find(b->series, fact->name, &field);
-		if (r >= 0 && field.fact && field.fact->of_given_cpus == (i >= above->n))
-			r = spread_fact(b, &field, fact);
+		run_field_find(b->series, fact->name, &field);
+		if (field.fact && field.fact->of_given_cpus == (i >= above->n))
+			spread_fact(b, &field, fact);
 	}
-	return r;
 }
 
 /* What cpu_temp and cpu_freq said of the CPUs is not of a run that was elsewhere, which may have
@@ -227,20 +225,17 @@ static void find_agreement(const struct pending *pending, struct kept *ret)
 
 /* What writes evidence and no flags gets the flags that runpinned would have set by it. Of
  * runpinned, a run without flags has none. */
-static int derive_flags(struct pending *pending)
+static void derive_flags(struct pending *pending)
 {
 	struct series *series = pending->benchmark->series;
 	/* pyperf's own cpu_freq is of one moment, and says little of the run. */
 	bool has_frequency = is_mentioned(pending, "quiesce_frequency_khz");
 	struct weight_base base;
-	int r;
 
 	if (!series->with_evidence || is_mentioned(pending, "quiesce_flags") ||
 		is_mentioned(pending, "quiesce_version"))
-		return 0;
-	r = weight_base_find(series, &base);
-	if (r < 0)
-		return r;
+		return;
+	weight_base_find(series, &base);
 	if (!has_frequency)
 		base.frequency_khz = NAN;
 	for (size_t i = 0; i < series->n_samples; i++) {
@@ -249,7 +244,6 @@ static int derive_flags(struct pending *pending)
 		weights_find(&base, &series->samples[i], &series->evidence[i], &weights);
 		series->samples[i].flags |= weight_flags(&series->evidence[i], &weights);
 	}
-	return 0;
 }
 
 int reader_finish_benchmark(struct reader *reader, struct pending *pending)
@@ -268,9 +262,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	clock = first_fact(pending, METADATA_CLOCK);
 	if (!name || name->type != FACT_STRING)
 		return reader_refuse(reader, "no pyperf result: a benchmark without a name");
-	b->name = strdup(name->string);
-	if (!b->name)
-		return -ENOMEM;
+	b->name = xptr(strdup(name->string));
 	/* metadata_judge() has accepted it: one of the three units, or absent. */
 	r = unit_parse(unit ? unit->string : NULL, &b->unit);
 	if (r < 0)
@@ -278,16 +270,14 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	b->series->clock =
 		clock && metadata_get_clock(clock) == WINDOW_KERNEL ? WINDOW_KERNEL : WINDOW_USER;
 	r = merge_metadata(reader, pending, n_own);
-	if (r >= 0)
-		r = spread_facts(pending);
 	if (r < 0)
 		return r;
+	spread_facts(pending);
 	forget_elsewhere(pending);
 	r = reader_extend_figures(b);
-	if (r >= 0)
-		r = derive_flags(pending);
 	if (r < 0)
 		return r;
+	derive_flags(pending);
 	settle_times(b, reader->is_old);
 	if (b->kept) {
 		find_agreement(pending, b->kept);

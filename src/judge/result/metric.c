@@ -6,6 +6,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/metric.h"
 #include "judge/result/runfact.h"
 
@@ -142,9 +143,7 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 	n_known = count_known(series, &metric);
 	if (n_known == 0)
 		return -ENODATA;
-	values = reallocarray(NULL, n_known, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
+	values = xptr(reallocarray(NULL, n_known, sizeof(*values)));
 	for (size_t i = 0; i < series->n_samples; i++) {
 		double value = find_value(series, &metric, i);
 

@@ -162,7 +162,10 @@ int reader_add_run(
 	b->runs[at].end = end;
 	b->runs[at].warmup_end = b->n_warmups;
 	r = series_append(b->series, &data->sample, &data->evidence, data->counters);
-	return r < 0 ? r : series_set_provenance(b->series, &data->provenance);
+	if (r < 0)
+		return r;
+	series_set_provenance(b->series, &data->provenance);
+	return 0;
 }
 
 /* "warmups": pyperf accepts null for an empty list. */
@@ -284,7 +287,6 @@ void pending_free(struct pending *pending)
 int reader_pending_new(const struct reader *reader, struct pending **ret)
 {
 	_cleanup_(pending) struct pending *pending = calloc(1, sizeof(*pending));
-	int r;
 
 	if (!pending)
 		return -ENOMEM;
@@ -296,9 +298,7 @@ int reader_pending_new(const struct reader *reader, struct pending **ret)
 		if (!pending->benchmark->kept)
 			return -ENOMEM;
 	}
-	r = series_new(reader->with_evidence, NULL, &pending->benchmark->series);
-	if (r < 0)
-		return r;
+	pending->benchmark->series = series_new(reader->with_evidence, NULL);
 	*ret = TAKE_PTR(pending);
 	return 0;
 }

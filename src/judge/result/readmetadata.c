@@ -204,7 +204,8 @@ static int find_run_name(struct reader *reader, struct pending *pending, struct 
 		if (r < 0)
 			return r;
 	}
-	return run_field_find(pending->benchmark->series, (*ret)->name, &(*ret)->field);
+	run_field_find(pending->benchmark->series, (*ret)->name, &(*ret)->field);
+	return 0;
 }
 
 int reader_read_run_metadata(
@@ -235,7 +236,7 @@ int reader_read_run_metadata(
 			name->varies = !metadata_equal_facts(&name->first.items[0], &fact);
 		}
 		if (r >= 0)
-			r = run_field_read(
+			run_field_read(
 				&name->field, &data->place, pending->benchmark->series, &fact);
 	}
 	return r;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/rundata.h"
 
@@ -32,24 +32,18 @@ void run_data_clear(struct run_data *data)
 	};
 }
 
-static int find_event(struct series *series, const char *name, struct run_field *field)
+static void find_event(struct series *series, const char *name, struct run_field *field)
 {
-	int r;
-
 	for (field->event = 0; field->event < series->n_events; field->event++)
 		if (strcmp(series->event_names[field->event], name) == 0)
-			return 0;
-	if (series->n_events < RUN_EVENTS_MAX) {
-		r = series_add_event(series, name);
-		if (r < 0)
-			return r;
-	} else {
+			return;
+	if (series->n_events < RUN_EVENTS_MAX)
+		series_add_event(series, name);
+	else
 		field->fact = NULL;
-	}
-	return 0;
 }
 
-int run_field_find(struct series *series, const char *name, struct run_field *ret)
+void run_field_find(struct series *series, const char *name, struct run_field *ret)
 {
 	*ret = (struct run_field){ 0 };
 	for (size_t i = 0; i < run_n_facts; i++) {
@@ -63,11 +57,12 @@ int run_field_find(struct series *series, const char *name, struct run_field *re
 		if (fact->only_written ||
 			(!series->with_evidence &&
 				(fact->part == PART_EVIDENCE || fact->part == PART_COUNTERS)))
-			return 0;
+			return;
 		ret->fact = fact;
-		return is_event ? find_event(series, name + strlen(fact->key), ret) : 0;
+		if (is_event)
+			find_event(series, name + strlen(fact->key), ret);
+		return;
 	}
-	return 0;
 }
 
 static bool get_number(const struct fact *value, double *ret)
@@ -164,9 +159,9 @@ static void read_frequency(int64_t *at, const char *text)
 		*at = llround(figure * 1e6);
 }
 
-/* The next entry of "38: virtio2-input.0 x3, 40: nvme0q1 x1": a name, malloc'd, and a count. 0 at
- * the end, or where the text is not such a list. */
-static int next_count(const char **cursor, char **ret_name, int64_t *ret_count)
+/* The next entry of "38: virtio2-input.0 x3, 40: nvme0q1 x1": a name, malloc'd, and a count. False
+ * at the end, or where the text is not such a list. */
+static bool next_count(const char **cursor, char **ret_name, int64_t *ret_count)
 {
 	const char *p = *cursor;
 
@@ -176,64 +171,53 @@ static int next_count(const char **cursor, char **ret_name, int64_t *ret_count)
 
 		if (parse_next_u64(&end, &count) < 0 || (*end && *end != ',') || count > INT32_MAX)
 			continue;
-		*ret_name = strndup(p, (size_t)(x - p));
-		if (!*ret_name)
-			return -ENOMEM;
+		*ret_name = xptr(strndup(p, (size_t)(x - p)));
 		*ret_count = (int64_t)count;
 		*cursor = end + (*end == ',') + (*end == ',' && end[1] == ' ');
-		return 1;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
-static int read_irq_lines(struct evidence *evidence, struct series *series, const char *text)
+static void read_irq_lines(struct evidence *evidence, struct series *series, const char *text)
 {
 	evidence->n_irq_lines = 0;
 	while (*text && evidence->n_irq_lines < EVIDENCE_N_IRQ_LINES) {
 		_cleanup_free_ char *name = NULL;
+		uint16_t *line = &evidence->irq_line[evidence->n_irq_lines];
 		int64_t count;
-		int r;
 
-		r = next_count(&text, &name, &count);
-		if (r <= 0)
-			return r;
-		r = series_intern_irq(series, name, &evidence->irq_line[evidence->n_irq_lines]);
-		if (r == -ENOSPC)
-			return 0;
-		if (r < 0)
-			return r;
+		if (!next_count(&text, &name, &count) ||
+			xcheck(series_intern_irq(series, name, line)) < 0)
+			return;
 		evidence->irq_count[evidence->n_irq_lines++] = (int32_t)count;
 	}
-	return 0;
 }
 
-static int read_softirqs(int32_t *softirqs, const char *text)
+static void read_softirqs(int32_t *softirqs, const char *text)
 {
 	memset(softirqs, 0, EVIDENCE_N_SOFTIRQS * sizeof(*softirqs));
 	while (*text) {
 		_cleanup_free_ char *name = NULL;
 		int64_t count;
-		int r;
 
-		r = next_count(&text, &name, &count);
-		if (r <= 0)
-			return r;
+		if (!next_count(&text, &name, &count))
+			return;
 		for (size_t i = 0; i < EVIDENCE_N_SOFTIRQS; i++)
 			if (strcmp(name, series_softirq_name(i)) == 0)
 				softirqs[i] = (int32_t)count;
 	}
-	return 0;
 }
 
-static int keep_text(struct series *series, const char **at, size_t offset, const char *text)
+static void keep_text(struct series *series, const char **at, size_t offset, const char *text)
 {
 	size_t which = (offset - offsetof(struct provenance, texts)) / sizeof(*at);
 
-	return series_keep_text(series, (enum sitting_text)which, text, at);
+	*at = series_keep_text(series, (enum sitting_text)which, text);
 }
 
 /* Texts that are the only ones of their kind. */
-static int read_text(const struct run_fact *fact, struct run_place *place, struct series *series,
+static void read_text(const struct run_fact *fact, struct run_place *place, struct series *series,
 	const char *text)
 {
 	void *at = (char *)place->parts[fact->part] + fact->offset;
@@ -242,22 +226,24 @@ static int read_text(const struct run_fact *fact, struct run_place *place, struc
 	case KIND_DATE:
 		if (metadata_parse_time(text, at) < 0)
 			*(int64_t *)at = -1;
-		return 0;
+		break;
 	case KIND_FLAGS:
 		*(uint16_t *)at = (uint16_t)sample_flags_parse(text);
-		return 0;
+		break;
 	case KIND_IRQ_LINES:
-		return read_irq_lines(place->parts[PART_EVIDENCE], series, text);
+		read_irq_lines(place->parts[PART_EVIDENCE], series, text);
+		break;
 	case KIND_SOFTIRQS:
-		return read_softirqs(at, text);
+		read_softirqs(at, text);
+		break;
 	case KIND_TEMPERATURE:
 		read_temperature(at, text);
-		return 0;
+		break;
 	case KIND_FREQUENCY:
 		read_frequency(at, text);
-		return 0;
+		break;
 	default: /* KIND_ORIGIN */
-		return keep_text(series, at, fact->offset, text);
+		keep_text(series, at, fact->offset, text);
 	}
 }
 
@@ -283,7 +269,7 @@ static void read_other(
 	}
 }
 
-int run_field_read(const struct run_field *field, struct run_place *place, struct series *series,
+void run_field_read(const struct run_field *field, struct run_place *place, struct series *series,
 	const struct fact *value)
 {
 	const struct run_fact *fact = field->fact;
@@ -291,17 +277,17 @@ int run_field_read(const struct run_field *field, struct run_place *place, struc
 	double number;
 
 	if (!fact)
-		return 0;
-	if (run_fact_is_text(fact))
-		return value->type == FACT_STRING ? read_text(fact, place, series, value->string)
-						  : 0;
-	if (fact->kind <= KIND_UINT32)
+		return;
+	if (run_fact_is_text(fact)) {
+		if (value->type == FACT_STRING)
+			read_text(fact, place, series, value->string);
+	} else if (fact->kind <= KIND_UINT32) {
 		read_number(fact, place, at, value);
-	else if (fact->kind != KIND_FLOAT)
+	} else if (fact->kind != KIND_FLOAT) {
 		read_other(field, place, value);
-	else if (get_number(value, &number))
+	} else if (get_number(value, &number)) {
 		*(float *)at = (float)number;
-	return 0;
+	}
 }
 
 bool run_field_is_known(const struct run_field *field, const struct run_place *place)

@@ -35,13 +35,13 @@ struct run_data {
 /* Makes everything unknown. */
 void run_data_clear(struct run_data *data);
 /* Finds the field of a name. A new event is added to the series. What is evidence is not kept where
- * the series has none. -ENOMEM. */
-int run_field_find(struct series *series, const char *name, struct run_field *ret);
+ * the series has none. */
+void run_field_find(struct series *series, const char *name, struct run_field *ret);
 /* Is the value of that field known? */
 bool run_field_is_known(const struct run_field *field, const struct run_place *place);
 /* A value of a type or range that the field cannot have is ignored: other tools may write anything
- * under these names. -ENOMEM. */
-int run_field_read(const struct run_field *field, struct run_place *place, struct series *series,
+ * under these names. */
+void run_field_read(const struct run_field *field, struct run_place *place, struct series *series,
 	const struct fact *value);
 
 #endif

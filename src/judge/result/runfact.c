@@ -7,6 +7,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/runfact.h"
 
@@ -328,7 +329,7 @@ double run_fact_real(const struct run_fact *fact, const struct run_place *place)
 	return (double)number / (double)run_fact_per(fact);
 }
 
-/* Malloc'd, empty where it is not known; NULL when memory is short. */
+/* Malloc'd, empty where it is not known. */
 static char *get_text(const struct run_fact *fact, const struct run_place *place)
 {
 	const struct sample *sample = place->parts[PART_SAMPLE];
@@ -354,48 +355,46 @@ static char *get_text(const struct run_fact *fact, const struct run_place *place
 				(double)evidence->temperature_after);
 		break;
 	}
-	return strdup(text);
+	return xptr(strdup(text));
 }
 
-static int get_text_fact(
+static bool get_text_fact(
 	const struct run_fact *fact, const struct run_place *place, struct fact *ret)
 {
 	char *text = get_text(fact, place);
 
-	if (!text)
-		return -ENOMEM;
 	if (!*text) {
 		free(text);
-		return 0;
+		return false;
 	}
 	*ret = (struct fact){ .type = FACT_STRING, .string = text };
-	return 1;
+	return true;
 }
 
-int run_fact_get(const struct run_fact *fact, const struct run_place *place, struct fact *ret)
+bool run_fact_get(const struct run_fact *fact, const struct run_place *place, struct fact *ret)
 {
 	int64_t number, per = run_fact_per(fact);
 	double real;
 
 	if (!place->parts[fact->part])
-		return 0;
+		return false;
 	if (run_fact_is_text(fact))
 		return get_text_fact(fact, place, ret);
 	if (fact->kind == KIND_FLOAT) {
 		real = run_fact_real(fact, place);
 		if (isnan(real))
-			return 0;
+			return false;
 		/* The kernel shows two decimals, which a float holds; more would be noise of it. */
 		*ret = (struct fact){ .type = FACT_REAL, .real = round(real * 100) / 100 };
-		return 1;
+		return true;
 	}
 	if (!run_fact_number(fact, place, &number) || (number == 0 && fact->zero >= ZERO_USUAL))
-		return 0;
+		return false;
 	if (per > 1)
 		*ret = (struct fact){ .type = FACT_REAL, .real = (double)number / (double)per };
 	else
 		*ret = (struct fact){ .type = FACT_INTEGER, .integer = number };
-	return 1;
+	return true;
 }
 
 void run_fact_clear(struct fact *value)

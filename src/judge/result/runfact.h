@@ -147,9 +147,9 @@ static inline bool run_fact_is_text(const struct run_fact *fact)
 }
 /* By which power of ten a number is divided where it is written; 1 where it is none. */
 int64_t run_fact_per(const struct run_fact *fact);
-/* What a result says of it, as a value without its name: 1, or 0 where it says none. A string is
- * malloc'd; run_fact_clear() frees it. -ENOMEM. */
-int run_fact_get(const struct run_fact *fact, const struct run_place *place, struct fact *ret);
+/* What a result says of it, as a value without its name; false where it says none. A string is
+ * malloc'd; run_fact_clear() frees it. */
+bool run_fact_get(const struct run_fact *fact, const struct run_place *place, struct fact *ret);
 void run_fact_clear(struct fact *value);
 
 #endif

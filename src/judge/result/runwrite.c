@@ -37,17 +37,15 @@ static void set_fact(struct facts *facts, const struct run_fact *fact,
 	const struct run_place *place, bool with_zero)
 {
 	struct fact value;
-	int r = run_fact_get(fact, place, &value);
+	bool is_known = run_fact_get(fact, place, &value);
 
-	if (r < 0)
-		facts->failed = true;
-	else if (r > 0 && value.type == FACT_STRING)
+	if (is_known && value.type == FACT_STRING)
 		metadata_set_string(facts, fact->key, value.string);
-	else if (r > 0)
+	else if (is_known)
 		facts_set_copy(facts, fact->key, &value);
 	else if (with_zero && fact->zero == ZERO_USUAL_OF_ALL)
 		facts_set_integer(facts, fact->key, 0);
-	if (r > 0)
+	if (is_known)
 		run_fact_clear(&value);
 }
 

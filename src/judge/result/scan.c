@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/scan.h"
 
@@ -20,23 +21,18 @@ const char *scan_parameter(const struct benchmark *benchmark, size_t i)
 	return NULL;
 }
 
-/* The value as it stands in the metadata; malloc'd, NULL in *ret when there is none. */
-static int read_value(const struct benchmark *benchmark, const char *parameter, char **ret)
+/* The value as it stands in the metadata; malloc'd, NULL when there is none. */
+static char *read_value(const struct benchmark *benchmark, const char *parameter)
 {
-	_cleanup_free_ char *key = NULL;
+	_cleanup_free_ char *key = xformat(METADATA_PARAMETER "%s", parameter);
 
-	if (text_format(&key, METADATA_PARAMETER "%s", parameter) < 0)
-		return -ENOMEM;
-	return benchmark_metadata_text(benchmark, key, ret);
+	return benchmark_metadata_text(benchmark, key);
 }
 
 int scan_number(const struct benchmark *benchmark, const char *parameter, double *ret)
 {
-	_cleanup_free_ char *text = NULL;
-	int r = read_value(benchmark, parameter, &text);
+	_cleanup_free_ char *text = read_value(benchmark, parameter);
 
-	if (r < 0)
-		return r;
 	if (!text)
 		return -ENODATA;
 	return parse_double(text, -HUGE_VAL, HUGE_VAL, ret) < 0 || !isfinite(*ret) ? -EINVAL : 0;
@@ -82,19 +78,16 @@ static char *find_value(char *name, const char *parameter, const char *value)
 }
 
 /* "n=1000" in the name, or else "1000", becomes "n={n}" or "{n}". Returns whether it is there. */
-static int replace_value(char **name, const char *parameter, const char *value)
+static bool replace_value(char **name, const char *parameter, const char *value)
 {
-	_cleanup_free_ char *replaced = NULL;
-	char *at = find_value(*name, parameter, value);
+	char *at = find_value(*name, parameter, value), *replaced;
 
 	if (!at)
-		return 0;
-	if (text_format(&replaced, "%.*s{%s}%s", (int)(at - *name), *name, parameter,
-		    at + strlen(value)) < 0)
-		return -ENOMEM;
+		return false;
+	replaced = xformat("%.*s{%s}%s", (int)(at - *name), *name, parameter, at + strlen(value));
 	free(*name);
-	*name = TAKE_PTR(replaced);
-	return 1;
+	*name = replaced;
+	return true;
 }
 
 static bool is_of_hyperfine(const struct benchmark *benchmark)
@@ -115,45 +108,38 @@ static const char *find_number(const struct benchmark *benchmark)
 	return benchmark->name + strlen(command);
 }
 
-int scan_family(const struct benchmark *benchmark, const char *parameter, char **ret)
+char *scan_family(const struct benchmark *benchmark, const char *parameter)
 {
 	const char *number = find_number(benchmark), *each;
 	_cleanup_free_ char *name =
-		strndup(benchmark->name, strlen(benchmark->name) - strlen(number));
+		xptr(strndup(benchmark->name, strlen(benchmark->name) - strlen(number)));
 	bool has_value = false;
-	int r = name ? 0 : -ENOMEM;
 
-	for (size_t i = 0; r >= 0 && (each = scan_parameter(benchmark, i)); i++) {
+	for (size_t i = 0; (each = scan_parameter(benchmark, i)); i++) {
 		_cleanup_free_ char *value = NULL;
 
 		if (parameter && strcmp(each, parameter) != 0)
 			continue;
-		r = read_value(benchmark, each, &value);
-		if (r >= 0)
-			r = replace_value(&name, each, value);
-		has_value = has_value || r > 0;
+		value = read_value(benchmark, each);
+		if (replace_value(&name, each, value))
+			has_value = true;
 	}
-	if (r < 0)
-		return r;
 	/* Commands of a scan that do not contain the value are all equal, so their numbers are
 	 * dropped. */
 	if (!has_value && scan_parameter(benchmark, 0))
 		number = "";
-	return text_format(ret, "%s%s", name, number);
+	return xformat("%s%s", name, number);
 }
 
-int scan_is_common(const struct benchmark *a, const struct benchmark *b, bool *ret)
+bool scan_is_common(const struct benchmark *a, const struct benchmark *b)
 {
 	_cleanup_free_ char *first = NULL, *second = NULL;
-	int r;
 
-	*ret = is_of_hyperfine(a) && is_of_hyperfine(b);
-	if (*ret || !scan_parameter(a, 0) || !scan_parameter(b, 0))
-		return 0;
-	r = scan_family(a, NULL, &first);
-	if (r >= 0)
-		r = scan_family(b, NULL, &second);
-	if (r >= 0)
-		*ret = strcmp(first, second) == 0;
-	return r;
+	if (is_of_hyperfine(a) && is_of_hyperfine(b))
+		return true;
+	if (!scan_parameter(a, 0) || !scan_parameter(b, 0))
+		return false;
+	first = scan_family(a, NULL);
+	second = scan_family(b, NULL);
+	return strcmp(first, second) == 0;
 }

@@ -21,8 +21,8 @@ int scan_number(const struct benchmark *benchmark, const char *parameter, double
  * that parameter ("sort/n=1000" is "sort/n={n}"), or of all parameters for NULL. Malloc'd; the name
  * itself where there is no such parameter.
  */
-int scan_family(const struct benchmark *benchmark, const char *parameter, char **ret);
+char *scan_family(const struct benchmark *benchmark, const char *parameter);
 /* Whether both have parameters, and are of one scan, or are commands of one call of hyperfine. */
-int scan_is_common(const struct benchmark *a, const struct benchmark *b, bool *ret);
+bool scan_is_common(const struct benchmark *a, const struct benchmark *b);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/series.h"
 
 enum {
@@ -148,30 +149,14 @@ static void names_free(char **names, size_t n)
 	free(names);
 }
 
-int series_new(bool with_evidence, const char *const *event_names, struct series **ret)
+struct series *series_new(bool with_evidence, const char *const *event_names)
 {
-	_cleanup_(series) struct series *series = NULL;
-	size_t n = 0;
+	struct series *series = xptr(calloc(1, sizeof(*series)));
 
-	series = calloc(1, sizeof(*series));
-	if (!series)
-		return -ENOMEM;
 	series->with_evidence = with_evidence;
-	while (event_names && event_names[n])
-		n++;
-	if (n > 0) {
-		series->event_names = calloc(n, sizeof(*series->event_names));
-		if (!series->event_names)
-			return -ENOMEM;
-		for (; series->n_events < n; series->n_events++) {
-			series->event_names[series->n_events] =
-				strdup(event_names[series->n_events]);
-			if (!series->event_names[series->n_events])
-				return -ENOMEM;
-		}
-	}
-	*ret = TAKE_PTR(series);
-	return 0;
+	while (event_names && event_names[series->n_events])
+		series_add_event(series, event_names[series->n_events]);
+	return series;
 }
 
 void series_free(struct series *series)
@@ -217,7 +202,7 @@ bool evidence_is_shared(const struct evidence *evidence)
 
 char *series_irq_text(const struct series *series, size_t index)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	if (series->with_evidence) {
 		const struct evidence *evidence = &series->evidence[index];
@@ -226,7 +211,7 @@ char *series_irq_text(const struct series *series, size_t index)
 			text_appendf(&t, "%s%s x%" PRId32, i > 0 ? ", " : "",
 				series->irq_names[evidence->irq_line[i]], evidence->irq_count[i]);
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 const char *series_softirq_name(size_t kind)
@@ -239,7 +224,7 @@ const char *series_softirq_name(size_t kind)
 
 char *series_softirq_text(const struct series *series, size_t index)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	for (size_t i = 0; series->with_evidence && i < EVIDENCE_N_SOFTIRQS; i++) {
 		int32_t n = series->evidence[index].softirqs[i];
@@ -248,7 +233,7 @@ char *series_softirq_text(const struct series *series, size_t index)
 			text_appendf(&t, "%s%s x%" PRId32, t.length > 0 ? ", " : "",
 				series_softirq_name(i), n);
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 int series_append(struct series *series, const struct sample *sample,
@@ -289,26 +274,17 @@ void series_leave_out(struct series *series, size_t index)
 	series->samples[index].left_out = !series->samples[index].warmup;
 }
 
-int series_add_event(struct series *series, const char *name)
+void series_add_event(struct series *series, const char *name)
 {
 	size_t old = series->n_events, new = old + 1;
 	double *counters = NULL;
-	char **names, *copy;
-	int r;
 
-	names = reallocarray(series->event_names, new, sizeof(*names));
-	if (!names)
-		return -ENOMEM;
-	series->event_names = names;
-	copy = strdup(name);
-	if (!copy)
-		return -ENOMEM;
+	series->event_names =
+		xptr(reallocarray(series->event_names, new, sizeof(*series->event_names)));
+	series->event_names[old] = xptr(strdup(name));
 	if (series->capacity > 0) {
-		r = array_grow((void **)&counters, new * sizeof(*counters), 0, series->capacity);
-		if (r < 0) {
-			free(copy);
-			return r;
-		}
+		xcheck(array_grow(
+			(void **)&counters, new * sizeof(*counters), 0, series->capacity));
 		for (size_t i = 0; i < series->n_samples; i++) {
 			for (size_t k = 0; k < old; k++)
 				counters[i * new + k] = series->counters[i * old + k];
@@ -317,9 +293,7 @@ int series_add_event(struct series *series, const char *name)
 		array_free(series->counters, old * sizeof(*counters), series->capacity);
 		series->counters = counters;
 	}
-	names[old] = copy;
 	series->n_events = new;
-	return 0;
 }
 
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret)
@@ -346,27 +320,18 @@ int series_intern_irq(struct series *series, const char *name, uint16_t *ret)
 	return 0;
 }
 
-int series_keep_text(
-	struct series *series, enum sitting_text kind, const char *text, const char **ret)
+const char *series_keep_text(struct series *series, enum sitting_text kind, const char *text)
 {
 	const char *last = series->n_sittings > 0
 		? series->sittings[series->n_sittings - 1].provenance.texts[kind]
 		: NULL;
-	char **texts;
 
-	if (last && strcmp(last, text) == 0) {
-		*ret = last;
-		return 0;
-	}
-	texts = reallocarray(series->texts, series->n_texts + 1, sizeof(char *));
-	if (!texts)
-		return -ENOMEM;
-	series->texts = texts;
-	texts[series->n_texts] = strdup(text);
-	if (!texts[series->n_texts])
-		return -ENOMEM;
-	*ret = texts[series->n_texts++];
-	return 0;
+	if (last && strcmp(last, text) == 0)
+		return last;
+	series->texts =
+		xptr(reallocarray(series->texts, series->n_texts + 1, sizeof(*series->texts)));
+	series->texts[series->n_texts] = xptr(strdup(text));
+	return series->texts[series->n_texts++];
 }
 
 static bool is_same_provenance(const struct provenance *a, const struct provenance *b)
@@ -377,21 +342,17 @@ static bool is_same_provenance(const struct provenance *a, const struct provenan
 	return a->has_order_seed == b->has_order_seed && a->order_seed == b->order_seed;
 }
 
-int series_set_provenance(struct series *series, const struct provenance *provenance)
+void series_set_provenance(struct series *series, const struct provenance *provenance)
 {
 	size_t n = series->n_sittings;
-	struct sitting *sittings;
 
 	if (n == 0 || !is_same_provenance(&series->sittings[n - 1].provenance, provenance)) {
-		sittings = reallocarray(series->sittings, n + 1, sizeof(*sittings));
-		if (!sittings)
-			return -ENOMEM;
-		series->sittings = sittings;
-		sittings[n] = (struct sitting){ .provenance = *provenance };
+		series->sittings =
+			xptr(reallocarray(series->sittings, n + 1, sizeof(*series->sittings)));
+		series->sittings[n] = (struct sitting){ .provenance = *provenance };
 		series->n_sittings = ++n;
 	}
 	series->sittings[n - 1].end = series->n_samples;
-	return 0;
 }
 
 double series_value(const struct series *series, size_t index)
@@ -410,9 +371,7 @@ int series_values(const struct series *series, double **ret, size_t *ret_n)
 
 	if (n == 0)
 		return -ENODATA;
-	values = reallocarray(NULL, n, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
+	values = xptr(reallocarray(NULL, n, sizeof(*values)));
 	for (size_t i = 0; i < series->n_samples; i++)
 		if (sample_counts(&series->samples[i]))
 			values[k++] = series_value(series, i);
@@ -448,7 +407,7 @@ const char *sample_flag_name(enum sample_flag flag)
 
 char *sample_flags_text(uint32_t flags)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
 		if (!(flags & 1u << i))
@@ -457,7 +416,7 @@ char *sample_flags_text(uint32_t flags)
 			text_append(&t, ",");
 		text_append(&t, flag_names[i]);
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 uint32_t sample_flags_parse(const char *text)

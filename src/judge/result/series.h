@@ -206,7 +206,7 @@ struct series {
 };
 
 /* An empty series. event_names is a NULL-terminated vector that is copied, or NULL. */
-int series_new(bool with_evidence, const char *const *event_names, struct series **ret);
+struct series *series_new(bool with_evidence, const char *const *event_names);
 void series_free(struct series *series);
 DEFINE_CLEANUP(series, series_free);
 
@@ -231,22 +231,23 @@ const char *series_softirq_name(size_t kind);
 
 /* Appends copies of a sample, its evidence and its n_events counters. NULL as evidence or counters
  * means that all their values are absent in this run. A series without evidence ignores them.
- * -EINVAL when an interrupt line of the evidence is not in irq_names. */
+ * -EINVAL when an interrupt line of the evidence is not in irq_names. -ENOMEM, with the series as
+ * it was: whoever measures has runs in it that are worth saving. */
 int series_append(struct series *series, const struct sample *sample,
 	const struct evidence *evidence, const double *counters);
 /* A run that counts does so no longer: the chosen metric is not known for it. */
 void series_leave_out(struct series *series, size_t index);
 /* Adds an event. Its count is absent in all runs that the series has already. */
-int series_add_event(struct series *series, const char *name);
-/* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names. */
+void series_add_event(struct series *series, const char *name);
+/* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names,
+ * -ENOMEM. */
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret);
 
 /* A copy of the text that lives as long as the series; equal texts of runs that follow each other
  * are one copy. */
-int series_keep_text(
-	struct series *series, enum sitting_text kind, const char *text, const char **ret);
+const char *series_keep_text(struct series *series, enum sitting_text kind, const char *text);
 /* Sets where the last run was made. */
-int series_set_provenance(struct series *series, const struct provenance *provenance);
+void series_set_provenance(struct series *series, const struct provenance *provenance);
 
 /* A sample's value in seconds, by the series' clock. */
 double series_value(const struct series *series, size_t index);

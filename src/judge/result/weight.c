@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xalloc.h"
 #include "judge/result/weight.h"
 #include "judge/stats/stats.h"
 
@@ -277,7 +277,7 @@ static double find_median(const struct series *series,
 	return stats_median(values, n);
 }
 
-int weight_base_find(const struct series *series, struct weight_base *ret)
+void weight_base_find(const struct series *series, struct weight_base *ret)
 {
 	_cleanup_free_ double *values = NULL;
 	size_t n;
@@ -290,16 +290,13 @@ int weight_base_find(const struct series *series, struct weight_base *ret)
 		.off_cpu_ns = NAN,
 	};
 	if (!series->with_evidence || series->n_samples == 0)
-		return 0;
-	values = reallocarray(NULL, series->n_samples, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
+		return;
+	values = xptr(reallocarray(NULL, series->n_samples, sizeof(*values)));
 	ret->stolen = find_stolen(series);
 	ret->off_cpu_ns = find_least_off_cpu(series);
 	ret->frequency_khz = find_median(series, get_frequency, values, &n);
 	ret->mean_khz = find_median(series, get_mean, values, &n);
 	ret->core_khz = find_median(series, get_clock, values, &ret->n_core_khz);
-	return 0;
 }
 
 void weights_find(const struct weight_base *base, const struct sample *sample,
@@ -451,26 +448,19 @@ static void count(struct disturbances *d, const struct sample *sample, uint16_t 
 	}
 }
 
-int disturbances_find(const struct series *series, struct disturbances *ret)
+void disturbances_find(const struct series *series, struct disturbances *ret)
 {
 	size_t n = MAX(series->n_samples, (size_t)1);
 	struct disturbances d = { .threshold = WEIGHT_WORTH_SAYING, .typical = NAN };
-	int r;
 
-	r = weight_base_find(series, &d.base);
-	if (r < 0)
-		return r;
+	weight_base_find(series, &d.base);
 	if (series->with_evidence) {
-		_cleanup_free_ double *values = reallocarray(NULL, n, sizeof(*values));
+		_cleanup_free_ double *values = xptr(reallocarray(NULL, n, sizeof(*values)));
 
-		if (!values)
-			return -ENOMEM;
 		d.threshold = fmax(d.threshold, find_noise(&d, series, values));
 		d.typical = find_typical(&d, series, values);
 	}
-	d.causes = calloc(n, sizeof(*d.causes));
-	if (!d.causes)
-		return -ENOMEM;
+	d.causes = xptr(calloc(n, sizeof(*d.causes)));
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
 		d.worst[bit] = NAN;
 	for (size_t i = 0; i < series->n_samples; i++) {
@@ -483,7 +473,6 @@ int disturbances_find(const struct series *series, struct disturbances *ret)
 			count(&d, sample, d.causes[i], &weights);
 	}
 	*ret = d;
-	return 0;
 }
 
 void disturbances_clear(struct disturbances *disturbances)

@@ -80,8 +80,8 @@ struct weight_base {
 	double off_cpu_ns;
 };
 
-/* NULL as base makes a weight that needs it underivable. Warm-ups do not count. -ENOMEM. */
-int weight_base_find(const struct series *series, struct weight_base *ret);
+/* NULL as base makes a weight that needs it underivable. Warm-ups do not count. */
+void weight_base_find(const struct series *series, struct weight_base *ret);
 
 struct weights {
 	/* By the number of the flag's bit. NAN when it has no weight or when that cannot be
@@ -120,8 +120,8 @@ struct disturbances {
 	uint16_t *causes;
 };
 
-/* -ENOMEM. Takes 2 bytes a run, and 8 more while it works if there is evidence. */
-int disturbances_find(const struct series *series, struct disturbances *ret);
+/* Takes 2 bytes a run, and 8 more while it works if there is evidence. */
+void disturbances_find(const struct series *series, struct disturbances *ret);
 void disturbances_clear(struct disturbances *disturbances);
 /* The weights of a run of that series. */
 void disturbances_weigh(const struct disturbances *disturbances, const struct series *series,
