@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/facts.h"
 #include "base/stop.h"
@@ -26,6 +27,8 @@ struct command {
 				    * does not have */
 	const char *const *hooks;  /* HOOK_KINDS of them, NULL where there is none */
 	bool set_up;		   /* its --setup was begun, so that its --cleanup is due */
+	bool prepared;		   /* its --prepare was run, so that its --conclude is due */
+	uint32_t number;	   /* of the run that it is prepared for */
 	char *const *argv;	   /* as the user gave it */
 	char *program;		   /* the file that is executed; NULL until it is resolved */
 	const char *input;	   /* the files that `streams` has open, or NULL */

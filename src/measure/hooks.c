@@ -283,8 +283,21 @@ int hooks_set_up(const struct options *options, const struct place *place,
 	return r;
 }
 
+void hooks_conclude(const struct options *options, const struct place *place,
+	struct commands *commands, struct stop *stop)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		struct command *command = &commands->items[i];
+
+		if (command->prepared)
+			(void)hook_run(options, place, command, HOOK_CONCLUDE, command->number,
+				stop, NULL);
+		command->prepared = false;
+	}
+}
+
 int hooks_clean_up(const struct options *options, const struct place *place,
-	const struct commands *commands, struct stop *stop)
+	struct commands *commands, struct stop *stop)
 {
 	int r = 0;
 
@@ -298,5 +311,7 @@ int hooks_clean_up(const struct options *options, const struct place *place,
 		if (r == 0)
 			r = one;
 	}
+	for (size_t i = 0; i < commands->n; i++)
+		commands->items[i].set_up = false;
 	return r;
 }

@@ -31,9 +31,12 @@ int hook_run(const struct options *options, const struct place *place,
  * hook_run() returns. */
 int hooks_set_up(const struct options *options, const struct place *place,
 	struct commands *commands, struct stop *stop);
-/* The hooks after all runs, in the same way, of all commands whose --setup was begun. A hook that
- * fails does not keep the others from being run. */
+/* The hooks after a run of the commands that were prepared for one, which ends early. */
+void hooks_conclude(const struct options *options, const struct place *place,
+	struct commands *commands, struct stop *stop);
+/* The hooks after all runs, as those before them, of all commands whose --setup was begun: they are
+ * run once. A hook that fails does not keep the others from being run. */
 int hooks_clean_up(const struct options *options, const struct place *place,
-	const struct commands *commands, struct stop *stop);
+	struct commands *commands, struct stop *stop);
 
 #endif

@@ -26,6 +26,7 @@
 #include "measure/cpulock.h"
 #include "measure/decide.h"
 #include "measure/describe.h"
+#include "measure/ending.h"
 #include "measure/evidence.h"
 #include "measure/expand.h"
 #include "measure/hooks.h"
@@ -520,12 +521,14 @@ static int run_here(const struct options *options, const struct place *place,
 	}
 	if (options->dry_run)
 		return dry_run(options, place, commands, counting);
+	ending_set_runs(options, place, commands, stop);
 	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
-	if (status == HAS_WAITED)
-		return status;
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
-	sessions_free(commands);
-	commands_clear(commands);
+	if (status != HAS_WAITED) {
+		sessions_free(commands);
+		commands_clear(commands);
+	}
+	ending_clear_runs();
 	return status;
 }
 
@@ -649,12 +652,14 @@ static int run_quietly(const struct options *options, struct commands *commands,
 	struct quiet quiet = { 0 };
 	int r, status;
 
+	ending_set_quiesce(&quiet.quiesce);
 	status = begin_quietly(options, stop, &quiet);
 	if (status == EXIT_DONE && tell_quiesce(options, quiet.quiesce) < 0)
 		status = EXIT_FAILED;
 	if (status == EXIT_DONE)
 		status = run_here(options, quiet.place, quiet.quiesce, commands, stop, &quiet.lock);
 	r = quiet_end(&quiet);
+	ending_set_quiesce(NULL);
 	/* A verdict of --decide does not hide that the machine could not be put back. */
 	if (r < 0 && (status == EXIT_DONE || status == EXIT_FINDING || status == EXIT_UNSETTLED))
 		return EXIT_FAILED;
@@ -757,6 +762,7 @@ int main(int argc, char *argv[])
 	survive_failed_writes();
 	/* For the width of characters in texts that the user typed. Numbers always use '.'. */
 	setlocale(LC_CTYPE, "");
+	ending_prepare();
 	r = options_parse(argc, argv, &options);
 	if (r < 0)
 		return status_of_options(r);

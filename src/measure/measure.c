@@ -852,6 +852,7 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 {
 	bool due = is_inspection_due(work, purpose, 0, work->next_inspection);
 	uint32_t number = find_number(work, due ? FOR_INSPECTION : purpose, 0);
+	struct command *command = work->command;
 	int r, concluded;
 
 	if (stop_check(work->stop) != 0) {
@@ -861,9 +862,12 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 	r = run_hook(work, HOOK_PREPARE, number);
 	if (r != 0)
 		return r;
+	command->prepared = true;
+	command->number = number;
 	r = prepare_run(work);
 	if (r == 0)
 		r = make_runs(work, purpose, inspect, is_one_at_a_time(work) ? 1 : at_most);
+	command->prepared = false;
 	/* Also after a run that failed, or was not made once it was prepared: something may be left
 	 * that is to be removed. */
 	concluded = run_hook(work, HOOK_CONCLUDE, number);

@@ -4,6 +4,7 @@
  *
  *	FAIL_ALLOC_AT=N		the process's allocation number N fails, counted from 1
  *	FAIL_ALLOC_FOREVER=1	and all that follow it
+ *	FAIL_ALLOC_OF=NAME	only in processes of the program of that name, and only they count
  *	FAIL_ALLOC_COUNT=FILE	how many were asked for, written to the file when the process ends
  *				by exit(3); of several processes the last one's count stands
  *
@@ -104,7 +105,10 @@ EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 __attribute__((constructor)) static void begin(void)
 {
 	const char *at = getenv("FAIL_ALLOC_AT"), *all = getenv("FAIL_ALLOC_FOREVER");
+	const char *of = getenv("FAIL_ALLOC_OF");
 
+	if (of && strcmp(of, program_invocation_short_name) != 0)
+		return;
 	if (at && parse_uint(at, 1, UINT_MAX, &fail_at) < 0)
 		abort();
 	forever = all && strcmp(all, "1") == 0;
@@ -118,6 +122,8 @@ __attribute__((destructor)) static void end(void)
 	char text[32];
 	int fd;
 
+	if (!begun)
+		return;
 	begun = false;
 	(void)mark(MARK_ALLOCATIONS, n_asked);
 	if (!path)
