@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "base/xalloc.h"
 #include "measure/command.h"
 #include "measure/program.h"
 
@@ -25,22 +26,24 @@ enum {
  * character of the shell in it. */
 static bool say_what_to_type(char *const argv[])
 {
-	_cleanup_free_ char *quoted = text_quote_argv((char *const[]){ argv[0], NULL });
+	_cleanup_free_ char *quoted = xptr(text_quote_argv((char *const[]){ argv[0], NULL }));
 	_cleanup_free_ char **words = NULL;
 	_cleanup_text_ struct text several = { 0 };
 	const char *why;
 
-	if (!quoted || !argv[0][strcspn(argv[0], " \t\n|&;<>()$`*?[]#~")])
+	if (!argv[0][strcspn(argv[0], " \t\n|&;<>()$`*?[]#~")])
 		return false;
 	for (int i = 0; argv[i] && strchr(argv[i], ' '); i++) {
-		_cleanup_free_ char *one = text_quote_argv((char *const[]){ argv[i], NULL });
+		_cleanup_free_ char *one = xptr(text_quote_argv((char *const[]){ argv[i], NULL }));
 
-		text_appendf(&several, " --command %d=%s", i + 1, one ? one : "");
+		text_appendf(&several, " --command %d=%s", i + 1, one);
 	}
-	if (argv[1] && strchr(argv[1], ' ') && !several.failed)
+	if (several.failed)
+		xalloc_fail();
+	if (argv[1] && strchr(argv[1], ' '))
 		say("cannot run %s: no program of that name; to measure several, type runpinned%s",
 			quoted, several.data);
-	else if (words_split(argv[0], &words, &why) == 0)
+	else if (xcheck(words_split(argv[0], &words, &why)) == 0)
 		say("cannot run %s: no program of that name; for a program with arguments, type "
 		    "runpinned %s",
 			quoted, argv[0]);
@@ -57,7 +60,7 @@ static int resolve_one(struct command *command)
 	int r;
 
 	if (command->is_shipped)
-		r = install_find(word, &command->program);
+		r = xcheck(install_find(word, &command->program));
 	else
 		r = program_resolve(word, &command->program);
 	if (r == -ENOENT && command->is_shipped)
@@ -179,7 +182,7 @@ static bool settle_corrected(struct measurement *m)
 {
 	struct inspection_gap gap;
 
-	if (m->stamper != STAMPER_CORRECTED || inspections_find_gap(&m->inspections, &gap) < 0)
+	if (m->stamper != STAMPER_CORRECTED || !inspections_find_gap(&m->inspections, &gap))
 		return false;
 	gap.median_ns -= find_event_gap_ns(m);
 	correct(m, &gap);

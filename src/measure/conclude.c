@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/say.h"
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "measure/conclude.h"
 #include "measure/decide.h"
@@ -20,25 +21,17 @@ static double floor_seconds(const struct measurement *m, const struct floor_time
 	return m->series->clock == WINDOW_KERNEL ? floor->kernel_seconds : floor->user_seconds;
 }
 
-static int describe_one(struct command *command, const struct place *place,
+static void describe_one(struct command *command, const struct place *place,
 	const struct evidence_reader *evidence, struct facts *now, bool is_first)
 {
 	_cleanup_free_ char *changes = NULL;
-	int r;
 
-	r = judge_frequencies(command->measurement->series);
-	if (r < 0)
-		return r;
-	r = describe_outcome(command->measurement, evidence, now, &command->facts);
-	if (r < 0)
-		return r;
-	r = describe_changes(place, now, command, &changes);
-	if (r < 0)
-		return r;
+	judge_frequencies(command->measurement->series);
+	describe_outcome(command->measurement, evidence, now, &command->facts);
+	changes = describe_changes(place, now, command);
 	/* This is about the machine, so it is the same for all commands. */
 	if (is_first && *changes)
 		say("warning: the machine was changed meanwhile: %s", changes);
-	return 0;
 }
 
 static void report_runs(const struct options *options, const struct place *place,
@@ -94,17 +87,11 @@ struct parts {
 	size_t n;
 };
 
-static int parts_add(struct parts *parts, const struct series *series, const struct facts *facts,
+static void parts_add(struct parts *parts, const struct series *series, const struct facts *facts,
 	const struct benchmark *by_program)
 {
-	struct document_part *more =
-		reallocarray(parts->items, parts->n + 1, sizeof(parts->items[0]));
-
-	if (!more)
-		return -ENOMEM;
-	parts->items = more;
-	more[parts->n++] = (struct document_part){ series, facts, by_program };
-	return 0;
+	parts->items = xptr(reallocarray(parts->items, parts->n + 1, sizeof(parts->items[0])));
+	parts->items[parts->n++] = (struct document_part){ series, facts, by_program };
 }
 
 /* Whether program values cannot have that name: names in a result file are unique, and not blank.
@@ -128,38 +115,74 @@ static bool is_taken(const struct parts *parts, const struct commands *commands,
 
 /* Each name of the program values becomes a benchmark of its own. The program's name is put in
  * front where the name alone would not be unique. */
-static int conclude_progvalues(const struct options *options, const struct place *place,
-	const struct commands *commands, struct command *command, FILE *stream, struct parts *parts)
+static void add_progvalues(const struct options *options, const struct commands *commands,
+	struct command *command, struct parts *parts)
 {
 	struct measurement *m = command->measurement;
 	bool several = options_count_programs(options) > 1 || command->is_control;
 
 	for (size_t i = 0; i < progvalues_count(m->progvalues); i++) {
-		struct benchmark *benchmark;
-		int r = progvalues_get_benchmark(m->progvalues, i, m->series, &command->facts,
-			several ? command->name : NULL, &benchmark);
+		struct benchmark *benchmark = progvalues_get_benchmark(m->progvalues, i, m->series,
+			&command->facts, several ? command->name : NULL);
 
-		if (r >= 0 && benchmark && is_taken(parts, commands, benchmark->name))
-			r = progvalues_get_benchmark(m->progvalues, i, m->series, &command->facts,
-				command->name, &benchmark);
-		if (r < 0)
-			return r;
+		if (benchmark && is_taken(parts, commands, benchmark->name))
+			benchmark = progvalues_get_benchmark(
+				m->progvalues, i, m->series, &command->facts, command->name);
 		if (!benchmark)
 			continue;
-		if (is_taken(parts, commands, benchmark->name)) {
+		if (is_taken(parts, commands, benchmark->name))
 			say("warning: %s: values that it calls '%s' are left out, because another "
 			    "benchmark has that name",
 				command->name, benchmark->name);
+		else
+			parts_add(parts, m->series, &benchmark->metadata, benchmark);
+	}
+}
+
+/* Puts the result together. */
+static void add_command(const struct options *options, const struct commands *commands,
+	struct command *command, struct parts *parts)
+{
+	struct measurement *m = command->measurement;
+
+	if (is_worth_saving(m))
+		parts_add(parts, m->series, &command->facts, NULL);
+	if (m->n_runs > 0)
+		add_progvalues(options, commands, command, parts);
+}
+
+/* The report about a program, and about each of the values that it measured itself. */
+static void report_command(const struct options *options, const struct place *place,
+	const struct command *command, const struct parts *parts, FILE *stream)
+{
+	report_one(options, place, command, stream);
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct document_part *part = &parts->items[i];
+
+		if (part->series != command->measurement->series || !part->inside)
 			continue;
-		}
 		if (stream)
 			print(stream, "\n");
-		report_runs(options, place, command, benchmark, stream);
-		r = parts_add(parts, m->series, &benchmark->metadata, benchmark);
-		if (r < 0)
-			return r;
+		report_runs(options, place, command, part->inside, stream);
 	}
-	return 0;
+}
+
+static void report_all(const struct options *options, const struct place *place,
+	const struct commands *commands, const struct parts *parts, FILE *stream)
+{
+	int r;
+
+	for (size_t i = 0; i < commands->n; i++) {
+		if (i > 0 && stream)
+			print(stream, "\n");
+		report_command(options, place, &commands->items[i], parts, stream);
+	}
+	if (commands->n < 2 || !stream)
+		return;
+	r = options->decide > 0 ? decide_print(stream, commands)
+				: ranking_print(stream, options, commands);
+	if (r < 0)
+		say_errno(r, "cannot compare");
 }
 
 int conclude(const struct options *options, const struct place *place, struct commands *commands,
@@ -182,52 +205,22 @@ int conclude(const struct options *options, const struct place *place, struct co
 	}
 	/* What is learnt is kept with the user. */
 	user_enter(options->user);
-	r = wholecore_settle(place, commands);
+	wholecore_settle(place, commands);
 	user_leave(options->user);
-	if (r < 0) {
-		say_errno(r, "cannot judge the runs");
-		return r;
-	}
-	if (options->decide > 0) {
-		r = decide_conclude(options, commands);
-		if (r < 0) {
-			say_errno(r, "cannot decide");
-			return r;
-		}
-	}
-	r = describe_machine_again(place, &now);
+	if (options->decide > 0)
+		decide_conclude(options, commands);
+	describe_machine_again(place, &now);
 	for (size_t i = 0; i < commands->n; i++) {
-		struct command *command = &commands->items[i];
-
-		if (r == 0)
-			r = describe_one(command, place, evidence, &now, i == 0);
-		if (r < 0) {
-			say_errno(r, "cannot describe the result");
-			return r;
-		}
-		if (i > 0 && !options->quiet)
-			print(stream, "\n");
-		report_one(options, place, command, options->quiet ? NULL : stream);
-		if (is_worth_saving(command->measurement))
-			r = parts_add(&parts, command->measurement->series, &command->facts, NULL);
-		if (r == 0 && command->measurement->n_runs > 0)
-			r = conclude_progvalues(options, place, commands, command,
-				options->quiet ? NULL : stream, &parts);
-		items = parts.items;
-		if (r < 0) {
-			say_errno(r, "cannot put the result together");
-			return r;
-		}
+		describe_one(&commands->items[i], place, evidence, &now, i == 0);
+		add_command(options, commands, &commands->items[i], &parts);
 	}
-	if (commands->n > 1 && !options->quiet) {
-		r = options->decide > 0 ? decide_print(stream, commands)
-					: ranking_print(stream, options, commands);
-		if (r < 0)
-			say_errno(r, "cannot compare");
-	}
+	items = parts.items;
+	/* The runs are kept also where there is no memory for a report. */
+	if (parts.n > 0)
+		r = save_commit(save, parts.items, parts.n, &saved);
+	report_all(options, place, commands, &parts, options->quiet ? NULL : stream);
 	if (parts.n == 0)
 		return 0;
-	r = save_commit(save, parts.items, parts.n, &saved);
 	if (saved && !options->quiet)
 		print(stream, "saved in %s\n", saved);
 	if (r == 0) {

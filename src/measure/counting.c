@@ -8,6 +8,7 @@
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "measure/counting.h"
 #include "measure/judge.h"
 
@@ -29,7 +30,7 @@ static int add_own(struct counting *counting, int cpu, const char *name)
 	_cleanup_free_ char *why = NULL, *why_not = NULL;
 	struct perf_event_attr attr;
 
-	if (counter_resolve(name, cpu, &attr, &why) < 0)
+	if (xcheck(counter_resolve(name, cpu, &attr, &why)) < 0)
 		return -1;
 	if (counter_probe(&attr, &why_not) < 0)
 		return -1;
@@ -60,20 +61,17 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 	struct perf_event_attr attr;
 	int r;
 
-	r = counter_resolve(name, cpu, &attr, &why);
+	r = xcheck(counter_resolve(name, cpu, &attr, &why));
 	if (r == -ENOENT) {
 		say("-e: %s: %s", name, why ? why : "no such event");
 		return -EINVAL;
 	}
 	if (r == 0)
-		r = counter_probe(&attr, &why);
+		r = xcheck(counter_probe(&attr, &why));
 	if (r < 0) {
-		if (r == -ENOMEM)
-			return r;
-		r = text_format(&counting->notes[counting->n_notes], "note: %s is not counted: %s",
-			name, why ? why : strerror(-r));
-		counting->n_notes += r == 0;
-		return r;
+		xcheck(text_format(&counting->notes[counting->n_notes++],
+			"note: %s is not counted: %s", name, why ? why : strerror(-r)));
+		return 0;
 	}
 	if (counting->n == LAUNCH_MAX_COUNTERS) {
 		say("-e: more events than can be counted at once (%d)",
@@ -82,10 +80,8 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 	}
 	/* Mark events that are counted in user space only, as perf does, unless the name already
 	 * says so. */
-	if (text_format(&counting->event_names[counting->n_events], "%s%s", name,
-		    counter_is_user_only(&attr) && !strchr(name, ':') ? ":u" : "") < 0)
-		return -ENOMEM;
-	counting->n_events++;
+	xcheck(text_format(&counting->event_names[counting->n_events++], "%s%s", name,
+		counter_is_user_only(&attr) && !strchr(name, ':') ? ":u" : ""));
 	counting->attrs[counting->n++] = attr;
 	return 0;
 }
@@ -97,27 +93,22 @@ int counting_open(const char *events, int cpu, bool with_evidence, struct counti
 	char **list;
 	int r = 0;
 
-	counting = calloc(1, sizeof(*counting));
-	if (!counting)
-		return -ENOMEM;
+	counting = xptr(calloc(1, sizeof(*counting)));
 	counting->task_clock = counting->migrations = -1;
-	counting->event_names = calloc(LAUNCH_MAX_COUNTERS + 1, sizeof(*counting->event_names));
-	if (!counting->event_names)
-		return -ENOMEM;
+	counting->event_names =
+		xptr(calloc(LAUNCH_MAX_COUNTERS + 1, sizeof(*counting->event_names)));
 	if (with_evidence)
 		add_evidence(counting, cpu);
 	counting->first_event = counting->n;
 	if (events) {
-		r = counter_split_list(events, &list);
-		if (r == -EINVAL)
+		r = xcheck(counter_split_list(events, &list));
+		if (r < 0) {
 			say("-e: '%s' is no list of events", events);
-		if (r < 0)
 			return r;
+		}
 		while (list[n])
 			n++;
-		counting->notes = calloc(n + 1, sizeof(*counting->notes));
-		if (!counting->notes)
-			r = -ENOMEM;
+		counting->notes = xptr(calloc(n + 1, sizeof(*counting->notes)));
 		for (size_t i = 0; i < n && r == 0; i++)
 			r = add_event(counting, cpu, list[i]);
 		counter_free_list(list);

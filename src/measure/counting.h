@@ -34,9 +34,9 @@ struct counting {
 };
 
 /*
- * Resolves the list of -e (NULL: no list). Says when a name is unknown and returns -EINVAL. An
- * event that this machine or this user cannot count is left out, with a note. `cpu` is one of the
- * CPUs that the program runs on: a machine with two kinds of cores has a PMU for each kind.
+ * Resolves the list of -e (NULL: no list). Says when a name is unknown and returns -EINVAL, else 0.
+ * An event that this machine or this user cannot count is left out, with a note. `cpu` is one of
+ * the CPUs that the program runs on: a machine with two kinds of cores has a PMU for each kind.
  * with_evidence adds the events that are evidence.
  */
 int counting_open(const char *events, int cpu, bool with_evidence, struct counting **ret);

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "measure/cpulock.h"
 
 struct cpulock {
@@ -19,12 +20,8 @@ int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuhold
 {
 	_cleanup_(cpulock) struct cpulock *lock = NULL;
 
-	lock = calloc(1, sizeof(*lock));
-	if (!lock)
-		return -ENOMEM;
-	lock->fds = calloc(cpumask_weight(cpus), sizeof(*lock->fds));
-	if (!lock->fds)
-		return -ENOMEM;
+	lock = xptr(calloc(1, sizeof(*lock)));
+	lock->fds = xptr(calloc(cpumask_weight(cpus), sizeof(*lock->fds)));
 	cpumask_for_each (cpu, cpus) {
 		struct cpuholder holder;
 		char path[64];

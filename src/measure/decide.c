@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "measure/decide.h"
 
 /* The last round may not have been finished. */
@@ -19,19 +19,17 @@ static double pair_value(const struct measurement *m, size_t pair)
 }
 
 /* Estimates the change from all pairs. */
-static int estimate(const struct measurement *old, struct measurement *new)
+static void estimate(const struct measurement *old, struct measurement *new)
 {
 	size_t n = new->decision.n_pairs;
-	_cleanup_free_ double *values = reallocarray(NULL, MAX(n, (size_t)1), 2 * sizeof(*values));
+	_cleanup_free_ double *values =
+		xptr(reallocarray(NULL, MAX(n, (size_t)1), 2 * sizeof(*values)));
 
-	if (!values)
-		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		values[i] = pair_value(old, i);
 		values[n + i] = pair_value(new, i);
 	}
 	decision_estimate(&new->decision, values, values + n, n);
-	return 0;
 }
 
 /* Looks at what one of the two does to the runs after it; `views` are all programs, the old one and
@@ -46,43 +44,36 @@ static void look_at_order(struct decision *d, const struct benchmark *const view
 	carryover_clear(&carryover);
 }
 
-static int judge(const struct commands *commands, size_t new,
+/* Nothing where a program was not run. */
+static void judge(const struct commands *commands, size_t new,
 	void (*take)(struct decision *, const struct carryover *))
 {
 	size_t n = commands->n, old = commands->items[new].old, at = 2;
 	struct measurement *m = commands->items[new].measurement;
 	const struct benchmark *order[OPTIONS_MAX_COMMANDS];
-	struct benchmark *views;
-	int r = estimate(commands->items[old].measurement, m);
+	_cleanup_free_ struct benchmark *views = xptr(calloc(n, sizeof(*views)));
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	views = calloc(n, sizeof(*views));
-	if (!views)
-		return -ENOMEM;
-	for (size_t i = 0; r >= 0 && i < n; i++) {
-		r = benchmark_view("", commands->items[i].measurement->series, &views[i]);
+	estimate(commands->items[old].measurement, m);
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = xcheck(benchmark_view("", commands->items[i].measurement->series, &views[i]));
 		order[i == old ? 0 : i == new ? 1 : at++] = &views[i];
 	}
-	if (r >= 0)
+	if (r == 0)
 		look_at_order(&m->decision, order, n, take);
 	for (size_t i = 0; i < n; i++)
 		benchmark_clear_view(&views[i]);
-	free(views);
-	/* A program that was not run. */
-	return r == -ENODATA ? 0 : r;
 }
 
-int decide_look(const struct options *options, struct commands *commands, bool *ret_settled)
+bool decide_look(const struct options *options, struct commands *commands)
 {
 	size_t n_together = 0;
 	bool settled = true;
-	int r = 0;
 
 	commands_settle_clocks(commands, false);
 	for (size_t i = 0; i < commands->n; i++)
 		n_together += commands->items[i].old != i;
-	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+	for (size_t i = 0; i < commands->n; i++) {
 		struct measurement *m = commands->items[i].measurement;
 		const struct measurement *old = commands->items[commands->items[i].old].measurement;
 		struct decision *d = &m->decision;
@@ -95,12 +86,10 @@ int decide_look(const struct options *options, struct commands *commands, bool *
 		while (d->n_pairs < count_pairs(old, m))
 			decision_add(d, pair_value(old, d->n_pairs), pair_value(m, d->n_pairs));
 		if (decision_wants_look(d))
-			r = judge(commands, i, decision_look);
+			judge(commands, i, decision_look);
 		settled = settled && decision_is_settled(d);
 	}
-	if (r == 0)
-		*ret_settled = settled;
-	return r;
+	return settled;
 }
 
 static bool wants_alone(const struct commands *commands)
@@ -127,19 +116,15 @@ void decide_order(const struct commands *commands, size_t last, size_t order[])
 	}
 }
 
-int decide_conclude(const struct options *options, struct commands *commands)
+void decide_conclude(const struct options *options, struct commands *commands)
 {
-	bool settled;
-	int r;
-
-	/* If a signal or a failed program has ended the runs, there are runs that decide_look() has
-	 * not seen yet. */
-	r = decide_look(options, commands, &settled);
-	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+	/* If a signal or a failed program has ended the runs, there are runs that this has not seen
+	 * yet. */
+	(void)decide_look(options, commands);
+	for (size_t i = 0; i < commands->n; i++) {
 		if (commands->items[i].old != i)
-			r = judge(commands, i, decision_conclude);
+			judge(commands, i, decision_conclude);
 	}
-	return r;
 }
 
 int decide_print(FILE *stream, const struct commands *commands)
@@ -154,13 +139,11 @@ int decide_print(FILE *stream, const struct commands *commands)
 		if (command->old == i)
 			continue;
 		/* A name that the user gave may contain newlines. */
-		old = text_escape_control(commands->items[command->old].name);
-		new = text_escape_control(command->name);
-		text = decision_text(&command->measurement->decision);
-		if (!old || !new || !text)
-			return -ENOMEM;
-		r = print_report(
-			stream, "%s%s, compared with %s: %s\n", first ? "\n" : "", new, old, text);
+		old = xptr(text_escape_control(commands->items[command->old].name));
+		new = xptr(text_escape_control(command->name));
+		text = xptr(decision_text(&command->measurement->decision));
+		r = xcheck(print_report(
+			stream, "%s%s, compared with %s: %s\n", first ? "\n" : "", new, old, text));
 		first = false;
 	}
 	return r;

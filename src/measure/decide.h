@@ -13,15 +13,14 @@
 #include "measure/command.h"
 
 /* Takes the pairs that were made since the last look, and sets the clock of all series. Everything
- * is taken anew when that clock has changed. *ret_settled says whether all programs are settled.
- * -ENOMEM. */
-int decide_look(const struct options *options, struct commands *commands, bool *ret_settled);
+ * is taken anew when that clock has changed. Returns whether all programs are settled. */
+bool decide_look(const struct options *options, struct commands *commands);
 /* Has the order of a round begin with the command `last`, which ended the round before, where it is
  * to be seen of each program alone, in runs after one of the same program, that one is slower. */
 void decide_order(const struct commands *commands, size_t last, size_t order[]);
-/* After the last run: estimates the changes from all pairs. -ENOMEM. */
-int decide_conclude(const struct options *options, struct commands *commands);
-/* Prints a line for each program but the first. -ENOMEM, -EIO. */
+/* After the last run: estimates the changes from all pairs. */
+void decide_conclude(const struct options *options, struct commands *commands);
+/* Prints a line for each program but the first. -EIO. */
 int decide_print(FILE *stream, const struct commands *commands);
 /* EXIT_FINDING when a program is slower, EXIT_UNSETTLED when that is not settled for one, else
  * EXIT_DONE. */

@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "config.h"
 #include "judge/result/metadata.h"
 #include "judge/stats/stats.h"
@@ -16,6 +17,13 @@
 #include "measure/program.h"
 #include "measure/session.h"
 #include "measure/slurm.h"
+
+/* A fact would be missing. */
+static void check(const struct facts *facts)
+{
+	if (facts->failed)
+		xalloc_fail();
+}
 
 /* What --ignore-failure says. */
 static void describe_ignored(const struct options *options, struct facts *facts)
@@ -29,8 +37,8 @@ static void describe_ignored(const struct options *options, struct facts *facts)
 	if (options->ignore_failure)
 		text_appendf(&t, "%sall", t.length > 0 ? "," : "");
 	if (t.failed)
-		facts->failed = true;
-	else if (t.length > 0)
+		xalloc_fail();
+	if (t.length > 0)
 		facts_set_string(facts, "quiesce_ignore_failure", t.data);
 }
 
@@ -116,24 +124,21 @@ static void describe_streams(
 }
 
 /* The variables of --env, quoted as env(1) would have to get them. */
-static int describe_variables(const struct command *command, struct facts *facts)
+static void describe_variables(const struct command *command, struct facts *facts)
 {
 	_cleanup_text_ struct text t = { 0 };
 
 	for (size_t i = 0; command->variables[i]; i++) {
 		/* As the second word, since a first one with a "=" would be more than a word. */
 		char *const words[] = { (char *)"", (char *)command->variables[i], NULL };
-		_cleanup_free_ char *quoted = text_quote_argv(words);
+		_cleanup_free_ char *quoted = xptr(text_quote_argv(words));
 
-		if (!quoted)
-			return -ENOMEM;
 		text_append(&t, quoted + strlen(i > 0 ? "''" : "'' "));
 	}
 	if (t.failed)
-		return -ENOMEM;
+		xalloc_fail();
 	if (t.length > 0)
 		facts_set_string(facts, "quiesce_env", t.data);
-	return 0;
 }
 
 static void describe_hooks(const struct command *command, struct facts *facts)
@@ -148,24 +153,23 @@ static void describe_hooks(const struct command *command, struct facts *facts)
 }
 
 /* The names of all programs, and of the one that this one is compared with. */
-static int describe_interleaved(
+static void describe_interleaved(
 	const struct options *options, const struct command *command, struct facts *facts)
 {
 	_cleanup_text_ struct text t = { 0 };
 
 	if (options->n_commands < 2)
-		return 0;
+		return;
 	for (size_t i = 0; i < options->n_commands; i++)
 		text_appendf(&t, "%s%s", i > 0 ? ", " : "", options->commands[i].name);
 	if (t.failed)
-		return -ENOMEM;
+		xalloc_fail();
 	facts_set_string(facts, "quiesce_interleaved", t.data);
 	if (!command->is_control)
 		facts_set_string(facts, "quiesce_baseline", options->commands[command->old].name);
-	return 0;
 }
 
-int describe_control(struct commands *commands)
+void describe_control(struct commands *commands)
 {
 	struct command *control = &commands->items[commands->n - 1];
 	_cleanup_free_ char *words = NULL;
@@ -173,10 +177,8 @@ int describe_control(struct commands *commands)
 	int r;
 
 	if (!control->is_control)
-		return 0;
-	words = text_quote_argv(control->argv);
-	if (!words)
-		return -ENOMEM;
+		return;
+	words = xptr(text_quote_argv(control->argv));
 	r = program_hash(control->program, &hash);
 	for (size_t i = 0; i < commands->n; i++) {
 		struct facts *facts = &commands->items[i].facts;
@@ -185,12 +187,11 @@ int describe_control(struct commands *commands)
 		/* A file that may be executed but not read is one that nobody can recognise. */
 		if (r == 0)
 			facts_set_stringf(facts, BENCHMARK_CONTROL_HASH, "%016" PRIx64, hash);
-		if (facts->failed)
-			return -ENOMEM;
+		check(facts);
 	}
 	facts_set_string(&control->facts, "command", words);
 	facts_set_string(&control->facts, BENCHMARK_ROLE, BENCHMARK_ROLE_CONTROL);
-	return control->facts.failed ? -ENOMEM : 0;
+	check(&control->facts);
 }
 
 /* Some names are pyperf's, for numbers: a result with a text there could not be written. */
@@ -198,20 +199,16 @@ static int check_given(const char *name, const char *value)
 {
 	_cleanup_facts_ struct facts written = { 0 };
 	const struct fact *fact;
-	const char *objection = NULL;
-	int r = 0;
+	const char *objection;
 
 	metadata_set_string(&written, name, value);
+	check(&written);
 	fact = facts_find(&written, name);
-	if (fact)
-		objection = metadata_judge(name, fact);
-	if (written.failed)
-		r = -ENOMEM;
-	else if (objection)
-		r = -EINVAL;
-	if (objection)
-		say("--metadata: '%s' is a name of pyperf's, and this value %s", name, objection);
-	return r;
+	objection = fact ? metadata_judge(name, fact) : NULL;
+	if (!objection)
+		return 0;
+	say("--metadata: '%s' is a name of pyperf's, and this value %s", name, objection);
+	return -EINVAL;
 }
 
 /* What --metadata says. -EINVAL, after saying so, when runpinned itself writes one of the names. */
@@ -220,11 +217,9 @@ static int describe_given(const struct options *options, struct facts *facts)
 	for (size_t i = 0; i < options->n_metadata; i++) {
 		const char *value = strchr(options->metadata[i], '=');
 		_cleanup_free_ char *name =
-			strndup(options->metadata[i], (size_t)(value - options->metadata[i]));
+			xptr(strndup(options->metadata[i], (size_t)(value - options->metadata[i])));
 		int r;
 
-		if (!name)
-			return -ENOMEM;
 		if (facts_find(facts, name) || identity_is_setting(name)) {
 			say("--metadata: '%s' is written by runpinned itself", name);
 			return -EINVAL;
@@ -237,34 +232,28 @@ static int describe_given(const struct options *options, struct facts *facts)
 	return 0;
 }
 
-int describe_machine(const struct place *place, struct facts *facts)
+void describe_machine(const struct place *place, struct facts *facts)
 {
-	int r = identity_read(place->cpus, 0, facts);
-
-	return r < 0 ? r : identity_read_moving(place->cpus, NULL, facts);
+	xcheck(identity_read(place->cpus, 0, facts));
+	xcheck(identity_read_moving(place->cpus, NULL, facts));
 }
 
-int describe_machine_again(const struct place *place, struct facts *facts)
+void describe_machine_again(const struct place *place, struct facts *facts)
 {
-	int r = identity_read_settings(place->cpus, 0, facts);
-
-	return r < 0 ? r : identity_read_moving(place->cpus, NULL, facts);
+	xcheck(identity_read_settings(place->cpus, 0, facts));
+	xcheck(identity_read_moving(place->cpus, NULL, facts));
 }
 
 int describe_setup(const struct options *options, const struct command *command,
 	const struct place *place, const struct facts *machine, struct facts *facts)
 {
-	_cleanup_free_ char *words = text_quote_argv(command->argv);
-	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
+	_cleanup_free_ char *words = xptr(text_quote_argv(command->argv));
+	_cleanup_free_ char *housekeeping = xptr(cpumask_format_list(place->housekeeping));
 	int r;
 
-	if (!words || !housekeeping)
-		return -ENOMEM;
 	facts_set_string(facts, "name", command->name);
 	facts_set_string(facts, "command", words);
-	r = describe_interleaved(options, command, facts);
-	if (r < 0)
-		return r;
+	describe_interleaved(options, command, facts);
 	facts_set_integer(facts, "loops", 1);
 	facts_set_string(facts, "quiesce_version", QUIESCE_VERSION);
 	facts_set_string(facts, "quiesce_cpus", place->cpus_text);
@@ -278,11 +267,10 @@ int describe_setup(const struct options *options, const struct command *command,
 	describe_hooks(command, facts);
 	describe_parameters(options, command, facts);
 	describe_streams(options, command, facts);
-	r = describe_variables(command, facts);
-	if (r < 0)
-		return r;
+	describe_variables(command, facts);
 	r = describe_given(options, facts);
-	return facts->failed ? -ENOMEM : r;
+	check(facts);
+	return r;
 }
 
 /* Frequencies and load: the difference from the values at the start shows what the benchmark itself
@@ -302,29 +290,23 @@ static void describe_moved(const struct facts *now, struct facts *facts)
 	}
 }
 
-static int describe_inspections(const struct measurement *measurement, struct facts *facts)
+static void describe_inspections(const struct measurement *measurement, struct facts *facts)
 {
 	_cleanup_free_ double *values = NULL;
 	double typical = NAN;
 	size_t n;
-	int r;
 
-	r = series_values(measurement->series, &values, &n);
-	if (r == 0) {
+	if (xcheck(series_values(measurement->series, &values, &n)) == 0) {
 		stats_sort(values, n);
 		typical = stats_median(values, n);
 	}
-	if (r < 0 && r != -ENODATA)
-		return r;
-	return inspections_describe(
+	inspections_describe(
 		&measurement->inspections, measurement->all_have_records, typical, facts);
 }
 
-int describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
+void describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
 	const struct facts *now, struct facts *facts)
 {
-	int r;
-
 	facts_set_string(facts, "timer",
 		measurement->series->clock == WINDOW_KERNEL
 			? "exec to exit, CLOCK_MONOTONIC_RAW"
@@ -339,9 +321,7 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		facts_set_real(facts, "quiesce_gap_spread",
 			(double)measurement->gap.spread_ns / (double)NSEC_PER_SEC);
 	}
-	r = describe_inspections(measurement, facts);
-	if (r < 0)
-		return r;
+	describe_inspections(measurement, facts);
 	/* facts_set_real() ignores a NAN, which stands for a figure that was not measured. */
 	facts_set_real(facts, "quiesce_floor_kernel_before", measurement->floor.kernel_seconds);
 	facts_set_real(facts, "quiesce_floor_user_before", measurement->floor.user_seconds);
@@ -371,24 +351,19 @@ int describe_outcome(const struct measurement *measurement, const struct evidenc
 		facts_set_string(facts, "quiesce_sensor", evidence_sensor(evidence));
 	if (measurement->out_of_time)
 		facts_set_string(facts, "quiesce_ended_by", "--max-time");
-	/* There is no text when there was no memory for it. */
 	if (measurement->end != MEASURE_COMPLETE)
-		facts_set_string(facts, "quiesce_incomplete",
-			measurement->incomplete ? measurement->incomplete : "ended early");
+		facts_set_string(facts, "quiesce_incomplete", measurement->incomplete);
 	if (measurement->n_refused > 0)
 		facts_set_integer(facts, "quiesce_values_refused", (int64_t)measurement->n_refused);
 	describe_moved(now, facts);
-	return facts->failed ? -ENOMEM : 0;
+	check(facts);
 }
 
-int describe_quota(const struct place *place, struct commands *commands)
+void describe_quota(const struct place *place, struct commands *commands)
 {
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < commands->n; i++)
-		r = identity_set_quota(session_find_limited(&commands->items[i], place),
-			&commands->items[i].facts);
-	return r;
+	for (size_t i = 0; i < commands->n; i++)
+		xcheck(identity_set_quota(session_find_limited(&commands->items[i], place),
+			&commands->items[i].facts));
 }
 
 /* Whether the fact is compared with what it was before the runs. `aslr` is what the program finds,
@@ -404,18 +379,15 @@ static void append_change(struct text *t, const char *name, const char *was, con
 	text_appendf(t, "%s%s was '%s', is '%s'", t->length > 0 ? "; " : "", name, was, is);
 }
 
-int describe_changes(
-	const struct place *place, struct facts *now, struct command *command, char **ret_text)
+char *describe_changes(const struct place *place, struct facts *now, struct command *command)
 {
 	struct facts *facts = &command->facts;
 	_cleanup_text_ struct text t = { 0 };
 	char *text;
-	int r;
 
 	/* Each launcher may be in a cgroup of its own. */
-	r = place->join ? identity_set_quota(session_find_limited(command, place), now) : 0;
-	if (r < 0)
-		return r;
+	if (place->join)
+		xcheck(identity_set_quota(session_find_limited(command, place), now));
 	for (size_t i = 0; i < now->n; i++) {
 		const struct fact *fact = &now->items[i];
 		const char *was = facts_find_string(facts, fact->name);
@@ -429,13 +401,11 @@ int describe_changes(
 		if (is_compared(fact) && !facts_find(now, fact->name))
 			append_change(&t, fact->name, fact->string, "");
 	}
-	text = text_steal(&t);
-	if (!text)
-		return -ENOMEM;
+	text = xptr(text_steal(&t));
 	if (*text)
 		facts_set_string(facts, "quiesce_changed", text);
-	*ret_text = text;
-	return facts->failed ? -ENOMEM : 0;
+	check(facts);
+	return text;
 }
 
 /* The parts "shield" and "SMT" are called quiesce_part_shield and quiesce_part_smt. */
@@ -456,20 +426,18 @@ static void describe_parts(const struct quiesce *quiesce, struct facts *facts)
 	facts_set_string(facts, "quiesce_parts", complete ? "complete" : "in part");
 }
 
-int describe_quiesce(
+void describe_quiesce(
 	struct commands *commands, const struct quiesce *quiesce, const struct meanwhile *meanwhile)
 {
 	_cleanup_facts_ struct facts facts = { 0 };
-	int r = 0;
 
 	if (quiesce)
 		describe_parts(quiesce, &facts);
 	if (meanwhile)
-		r = meanwhile_describe(meanwhile, &facts);
-	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+		meanwhile_describe(meanwhile, &facts);
+	check(&facts);
+	for (size_t i = 0; i < commands->n; i++) {
 		facts_copy(&commands->items[i].facts, &facts);
-		if (commands->items[i].facts.failed)
-			r = -ENOMEM;
+		check(&commands->items[i].facts);
 	}
-	return facts.failed ? -ENOMEM : r;
 }

@@ -4,7 +4,8 @@
  * it has not written whole. Then it ends what it has begun, as after another failure: the hooks of
  * --conclude and --cleanup that are due are run, the launchers end, the guardian of --quiesce puts
  * the machine back, and behind all that the kernel unlocks the CPUs. The exit status is
- * EXIT_FAILED. Runs that are not saved by then are lost.
+ * EXIT_FAILED. Runs that are not saved by then are lost, so results are saved before anything is
+ * reported.
  *
  * No program runs at that moment: as long as one does, runpinned waits in session_run() or
  * hook_run(), which need no memory. What ends here reports errors, as everywhere where something is

@@ -18,6 +18,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "measure/evidence.h"
 
 _Static_assert(EVIDENCE_N_SOFTIRQS == PROCSTAT_N_SOFTIRQS, "one place for each kind");
@@ -101,35 +102,29 @@ static void open_thermal(struct evidence_reader *reader)
 {
 	const struct thermal_info *info;
 
-	if (thermal_open(reader->first_cpu, &reader->thermal) < 0)
+	if (xcheck(thermal_open(reader->first_cpu, &reader->thermal)) < 0)
 		return;
 	info = thermal_get_info(reader->thermal);
-	(void)text_format(&reader->sensor, "%s: %s", info->chip, info->label);
+	xcheck(text_format(&reader->sensor, "%s: %s", info->chip, info->label));
 	if (isfinite(info->high))
 		reader->hot = info->high;
 	else if (isfinite(info->critical))
 		reader->hot = info->critical - HOT_BELOW_CRITICAL;
 }
 
-static int add_file(
+static void add_file(
 	struct evidence_reader *reader, const char *path, enum launch_file_kind kind, int cpu)
 {
-	struct evidence_file *files =
-		reallocarray(reader->files, reader->n_files + 1, sizeof(*files));
-	char *copy = NULL;
-
-	if (!files)
-		return -ENOMEM;
-	reader->files = files;
-	if (path)
-		copy = strdup(path);
-	if (path && !copy)
-		return -ENOMEM;
-	files[reader->n_files++] = (struct evidence_file){ .path = copy, .kind = kind, .cpu = cpu };
-	return 0;
+	reader->files =
+		xptr(reallocarray(reader->files, reader->n_files + 1, sizeof(*reader->files)));
+	reader->files[reader->n_files++] = (struct evidence_file){
+		.path = path ? xptr(strdup(path)) : NULL,
+		.kind = kind,
+		.cpu = cpu,
+	};
 }
 
-static int add_fixed_files(struct evidence_reader *reader)
+static void add_fixed_files(struct evidence_reader *reader)
 {
 	const struct {
 		const char *path;
@@ -143,48 +138,36 @@ static int add_fixed_files(struct evidence_reader *reader)
 		[FILE_LOADAVG] = { PROCSTAT_LOADAVG, LAUNCH_FILE_MEAN },
 	};
 
-	for (size_t i = 0; i < N_FIXED_FILES; i++) {
-		int r = add_file(reader, files[i].path, files[i].kind, -1);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (size_t i = 0; i < N_FIXED_FILES; i++)
+		add_file(reader, files[i].path, files[i].kind, -1);
 }
 
-static int add_throttle(struct evidence_reader *reader, const struct cpumask *cpus)
+static void add_throttle(struct evidence_reader *reader, const struct cpumask *cpus)
 {
 	char path[128];
-	int r;
 
 	reader->first_throttle = reader->n_files;
-	r = throttle_open(cpus, &reader->throttle);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	for (size_t i = 0; r == 0 && i < throttle_count(reader->throttle); i++) {
+	if (xcheck(throttle_open(cpus, &reader->throttle)) < 0)
+		return;
+	for (size_t i = 0; i < throttle_count(reader->throttle); i++) {
 		throttle_path(reader->throttle, i, path, sizeof(path));
-		r = add_file(reader, path, LAUNCH_FILE_PLAIN, -1);
+		add_file(reader, path, LAUNCH_FILE_PLAIN, -1);
 	}
-	return r;
 }
 
-static int add_states(struct evidence_reader *reader, const struct cpumask *cpus)
+static void add_states(struct evidence_reader *reader, const struct cpumask *cpus)
 {
 	char path[CPUFREQ_PATH_SIZE];
-	int r;
 
 	reader->first_state = reader->n_files;
-	r = statetime_open(cpus, &reader->states);
-	for (size_t i = 0; r == 0 && i < statetime_count(reader->states); i++)
-		r = add_file(
-			reader, statetime_path(reader->states, i, path), LAUNCH_FILE_STATE, -1);
-	return r;
+	xcheck(statetime_open(cpus, &reader->states));
+	for (size_t i = 0; i < statetime_count(reader->states); i++)
+		add_file(reader, statetime_path(reader->states, i, path), LAUNCH_FILE_STATE, -1);
 }
 
-static int add_frequencies(struct evidence_reader *reader, const struct cpumask *cpus)
+static void add_frequencies(struct evidence_reader *reader, const struct cpumask *cpus)
 {
 	char path[CPUFREQ_PATH_SIZE];
-	int r;
 
 	reader->first_frequency = reader->n_files;
 	cpumask_for_each (cpu, cpus) {
@@ -193,45 +176,29 @@ static int add_frequencies(struct evidence_reader *reader, const struct cpumask 
 		 * should not be asked for each of them. */
 		if (access(path, R_OK) < 0)
 			break;
-		r = add_file(reader, path, LAUNCH_FILE_PLAIN, cpu);
-		if (r < 0)
-			return r;
+		add_file(reader, path, LAUNCH_FILE_PLAIN, cpu);
 	}
-	return 0;
 }
 
-int evidence_open(
-	const struct cpumask *cpus, bool renumbered, bool one_package, struct evidence_reader **ret)
+struct evidence_reader *evidence_open(const struct cpumask *cpus, bool renumbered, bool one_package)
 {
-	_cleanup_(evidence_reader) struct evidence_reader *reader = NULL;
-	int r;
+	struct evidence_reader *reader = xptr(calloc(1, sizeof(*reader)));
 
-	reader = calloc(1, sizeof(*reader));
-	if (!reader)
-		return -ENOMEM;
 	reader->first_cpu = cpumask_first(cpus);
 	reader->one_package = one_package;
 	reader->n_cpus = cpumask_weight(cpus);
 	reader->renumbered = renumbered;
 	reader->hot = HOT_DEFAULT;
 	reader->temperature = reader->last.load1 = NAN;
-	r = interrupts_new(cpus, &reader->interrupts);
-	if (r == 0)
-		r = procstat_new(cpus, &reader->procstat);
-	if (r == 0)
-		r = add_fixed_files(reader);
-	if (r == 0)
-		r = add_throttle(reader, cpus);
-	if (r == 0)
-		r = add_states(reader, cpus);
-	if (r == 0)
-		r = add_frequencies(reader, cpus);
-	if (r < 0)
-		return r;
+	xcheck(interrupts_new(cpus, &reader->interrupts));
+	xcheck(procstat_new(cpus, &reader->procstat));
+	add_fixed_files(reader);
+	add_throttle(reader, cpus);
+	add_states(reader, cpus);
+	add_frequencies(reader, cpus);
 	open_thermal(reader);
 	reader->first_temperature = evidence_temperature(reader);
-	*ret = TAKE_PTR(reader);
-	return 0;
+	return reader;
 }
 
 const struct evidence_file *evidence_files(const struct evidence_reader *reader, size_t *ret_n)
@@ -285,7 +252,8 @@ static bool take_interrupts(struct evidence_reader *reader, const struct runlog_
 	if (text->size == RUNLOG_NO_DEVICE)
 		return reader->last.interrupts_valid;
 	return text->size > 0 &&
-		interrupts_read_text(reader->interrupts, text->data, (size_t)text->size) == 0;
+		xcheck(interrupts_read_text(reader->interrupts, text->data, (size_t)text->size)) ==
+		0;
 }
 
 static void take_states(struct evidence_reader *reader, const struct runlog_reading *reading)
@@ -417,7 +385,7 @@ static bool fill_interrupts(struct evidence_reader *reader, const struct reading
 		}
 		/* If there is no room for its name, the line is left out; it is counted in its
 		 * class. */
-		if (series_intern_irq(series, delta.name, &line) == 0)
+		if (xcheck(series_intern_irq(series, delta.name, &line)) == 0)
 			keep_line(evidence, line, count);
 	}
 	return thermal;

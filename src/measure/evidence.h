@@ -30,9 +30,9 @@ struct evidence_reader;
 
 /* Opens the readers of all evidence. Evidence that this machine does not have is left out, and
  * where it is `renumbered` (topology.h) what /proc/stat says of CPUs. `one_package`: the machine
- * has no package but that of these CPUs. 0 or -ENOMEM. */
-int evidence_open(const struct cpumask *cpus, bool renumbered, bool one_package,
-	struct evidence_reader **ret);
+ * has no package but that of these CPUs. */
+struct evidence_reader *evidence_open(
+	const struct cpumask *cpus, bool renumbered, bool one_package);
 void evidence_free(struct evidence_reader *reader);
 DEFINE_CLEANUP(evidence_reader, evidence_free);
 

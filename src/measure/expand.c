@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "base/xalloc.h"
 #include "judge/report/decision.h"
 #include "judge/result/metadata.h"
 #include "measure/expand.h"
@@ -20,13 +21,11 @@ static int split_command(const char *option, const char *text, char ***ret)
 	const char *why;
 	int r;
 
-	r = words_split(text, ret, &why);
-	if (r == -EINVAL)
+	r = xcheck(words_split(text, ret, &why));
+	if (r < 0) {
 		say("%s: '%s': %s", option, text, why);
-	else if (r < 0)
-		say_errno(r, "%s", option);
-	if (r < 0)
 		return r;
+	}
 	if (**ret && ***ret)
 		return 0;
 	free(*ret);
@@ -50,14 +49,10 @@ static int make_shell_words(struct options *o, const char *text, char *const **r
 	r = split_command("--shell", o->shell, &shell);
 	if (r < 0)
 		return r;
-	shell = options_own(o, shell);
-	if (!shell)
-		return -ENOMEM;
+	options_own(o, shell);
 	while (shell[n])
 		n++;
 	words = options_own(o, calloc(n + 3, sizeof(*words)));
-	if (!words)
-		return -ENOMEM;
 	memcpy(words, shell, n * sizeof(*words));
 	words[n] = (char *)"-c";
 	words[n + 1] = (char *)text;
@@ -66,8 +61,7 @@ static int make_shell_words(struct options *o, const char *text, char *const **r
 }
 
 /* The words with the parameters' values in them. */
-static int fill_in_words(
-	struct options *o, const size_t choice[], char *const words[], char *const **ret)
+static char *const *fill_in_words(struct options *o, const size_t choice[], char *const words[])
 {
 	const char **filled;
 	size_t n = 0;
@@ -75,15 +69,9 @@ static int fill_in_words(
 	while (words[n])
 		n++;
 	filled = options_own(o, calloc(n + 1, sizeof(*filled)));
-	if (!filled)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		filled[i] = fill_in(o, choice, words[i]);
-		if (!filled[i])
-			return -ENOMEM;
-	}
-	*ret = (char *const *)filled;
-	return 0;
+	return (char *const *)filled;
 }
 
 /* The words that are executed. */
@@ -92,23 +80,17 @@ static int make_words(struct options *o, const struct option_program *program,
 {
 	char **words = program->argv;
 
-	if (program->text && o->shell) {
-		const char *text = fill_in(o, choice, program->text);
-
-		return text ? make_shell_words(o, text, ret) : -ENOMEM;
-	}
+	if (program->text && o->shell)
+		return make_shell_words(o, fill_in(o, choice, program->text), ret);
 	if (program->text) {
 		int r = split_command(program->option, program->text, &words);
 
 		if (r < 0)
 			return r;
-		words = options_own(o, words);
-		if (!words)
-			return -ENOMEM;
+		options_own(o, words);
 	}
-	if (o->parameters.n > 0 && !program->is_control)
-		return fill_in_words(o, choice, words, ret);
-	*ret = words;
+	*ret = o->parameters.n > 0 && !program->is_control ? fill_in_words(o, choice, words)
+							   : words;
 	return 0;
 }
 
@@ -148,25 +130,20 @@ static bool is_replaced(const struct options *o, const struct option_program *pr
 }
 
 /* The variables of --env for this program, with the parameters' values in them. */
-static int assign_variables(struct options *o, const struct option_program *program,
-	const size_t choice[], const char *const **ret)
+static const char *const *make_variables(
+	struct options *o, const struct option_program *program, const size_t choice[])
 {
 	const char **variables = options_own(o, calloc(o->n_variables + 1, sizeof(*variables)));
 	size_t n = 0;
 
-	if (!variables)
-		return -ENOMEM;
 	for (size_t i = 0; i < o->n_variables; i++) {
 		const struct option_variable *variable = &o->variables[i];
 
 		if (!has_variable(program, variable) || is_replaced(o, program, variable))
 			continue;
-		variables[n] = fill_in(o, choice, variable->text);
-		if (!variables[n++])
-			return -ENOMEM;
+		variables[n++] = fill_in(o, choice, variable->text);
 	}
-	*ret = variables;
-	return 0;
+	return variables;
 }
 
 /* Whether the parameter stands anywhere in what is done for the program. */
@@ -209,8 +186,6 @@ static const char *make_name(struct options *o, const struct option_program *pro
 	_cleanup_text_ struct text t = { 0 };
 	_cleanup_free_ char *name = parameters_fill_in(&o->parameters, choice, program->name);
 
-	if (!name)
-		return NULL;
 	text_append(&t, name);
 	for (size_t i = 0; i < o->parameters.n; i++) {
 		const struct parameter *parameter = &o->parameters.items[i];
@@ -218,12 +193,14 @@ static const char *make_name(struct options *o, const struct option_program *pro
 		if (command->values[i] && !parameter_is_in(parameter, program->name))
 			text_appendf(&t, "/%s=%s", parameter->name, command->values[i]);
 	}
-	return options_own(o, t.failed ? NULL : text_escape_control(t.data));
+	if (t.failed)
+		xalloc_fail();
+	return options_own(o, text_escape_control(t.data));
 }
 
 /* Sets the standard input and output of the command. A file whose name has a parameter in it
  * differs between commands, so the control does not get it. */
-static int assign_streams(struct options *o, const size_t choice[], struct option_command *command)
+static void assign_streams(struct options *o, const size_t choice[], struct option_command *command)
 {
 	const char *texts[] = { o->input, o->output_file };
 	const char **const ret[] = { &command->input, &command->output_file };
@@ -236,10 +213,7 @@ static int assign_streams(struct options *o, const size_t choice[], struct optio
 		if (!texts[i] || (varies && command->is_control))
 			continue;
 		*ret[i] = fill_in(o, choice, texts[i]);
-		if (!*ret[i])
-			return -ENOMEM;
 	}
-	return 0;
 }
 
 /* The command that this one is compared with: the first command of the first program that has the
@@ -293,23 +267,16 @@ static int add_command(struct options *o, size_t index, const size_t choice[])
 		return -EINVAL;
 	}
 	command.name = make_name(o, program, choice, &command);
-	if (!command.name)
-		return -ENOMEM;
 	assign_hooks(o, index, command.hooks);
 	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
-		if (!command.hooks[kind])
-			continue;
-		command.hooks[kind] = fill_in(o, choice, command.hooks[kind]);
-		if (!command.hooks[kind])
-			return -ENOMEM;
+		if (command.hooks[kind])
+			command.hooks[kind] = fill_in(o, choice, command.hooks[kind]);
 	}
 	r = make_words(o, program, choice, &command.argv);
-	if (r == 0)
-		r = assign_streams(o, choice, &command);
-	if (r == 0)
-		r = assign_variables(o, program, choice, &command.variables);
 	if (r < 0)
 		return r;
+	assign_streams(o, choice, &command);
+	command.variables = make_variables(o, program, choice);
 	o->commands[o->n_commands++] = command;
 	o->commands[o->n_commands - 1].old = find_old(o, o->n_commands - 1);
 	return 0;
@@ -457,7 +424,7 @@ int expand_programs(struct options *o)
 		r = make_shell_words(o, "", &o->empty_script);
 	/* The shell with nothing to do has what all programs have, with the first values. */
 	if (r == 0 && o->shell)
-		r = assign_variables(o, &(struct option_program){ .name = "" },
-			(const size_t[PARAMETERS_MAX]){ 0 }, &o->empty_variables);
+		o->empty_variables = make_variables(o, &(struct option_program){ .name = "" },
+			(const size_t[PARAMETERS_MAX]){ 0 });
 	return r < 0 ? r : check_commands(o);
 }

@@ -8,8 +8,7 @@
 
 #include "measure/options.h"
 
-/* Makes options->commands of options->programs. 0, -ENOMEM, or -EINVAL after saying what is
- * wrong. */
+/* Makes options->commands of options->programs. 0, or -EINVAL after saying what is wrong. */
 int expand_programs(struct options *options);
 
 #endif

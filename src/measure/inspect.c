@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/result/weight.h"
 #include "judge/stats/stats.h"
 #include "measure/inspect.h"
@@ -53,15 +53,12 @@ static struct inspection inspect(const struct launch_report *report, enum window
 	return ret;
 }
 
-int inspections_add(struct inspections *inspections, const struct launch_report *report,
+void inspections_add(struct inspections *inspections, const struct launch_report *report,
 	enum window_verdict window, const struct window_floor *floor,
 	const struct evidence *evidence)
 {
-	int r = array_grow(&inspections->items, sizeof(*inspections->items), inspections->n,
-		&inspections->capacity);
-
-	if (r < 0)
-		return r;
+	xcheck(array_grow(&inspections->items, sizeof(*inspections->items), inspections->n,
+		&inspections->capacity));
 	inspections->items[inspections->n] = inspect(report, window, floor);
 	if (evidence && evidence->run_delay_ns >= 0)
 		inspections->items[inspections->n].waited_ns = weight_find_waited_ns(evidence);
@@ -69,7 +66,6 @@ int inspections_add(struct inspections *inspections, const struct launch_report 
 	if (evidence && evidence->migrations >= 0)
 		inspections->items[inspections->n].n_migrations = (uint32_t)evidence->migrations;
 	inspections->n++;
-	return 0;
 }
 
 void inspections_clear(struct inspections *inspections)
@@ -110,15 +106,12 @@ enum stamper inspections_choose(const struct inspections *inspections, int64_t b
 	return STAMPER_CORRECTED;
 }
 
-int inspections_find_gap(const struct inspections *inspections, struct inspection_gap *ret)
+bool inspections_find_gap(const struct inspections *inspections, struct inspection_gap *ret)
 {
-	_cleanup_free_ double *gaps = NULL;
+	_cleanup_free_ double *gaps = xptr(reallocarray(NULL, inspections->n + 1, sizeof(*gaps)));
 	size_t n = 0;
 	bool any_bare = false;
 
-	gaps = reallocarray(NULL, inspections->n + 1, sizeof(*gaps));
-	if (!gaps)
-		return -ENOMEM;
 	/* Records make the gap longer, too. */
 	for (size_t i = 0; i < inspections->n; i++)
 		any_bare = any_bare ||
@@ -130,14 +123,14 @@ int inspections_find_gap(const struct inspections *inspections, struct inspectio
 			gaps[n++] = (double)one->gap_ns;
 	}
 	if (n == 0)
-		return -ENODATA;
+		return false;
 	stats_sort(gaps, n);
 	*ret = (struct inspection_gap){
 		.median_ns = llround(stats_median(gaps, n)),
 		.spread_ns =
 			llround(stats_percentile(gaps, n, 0.75) - stats_percentile(gaps, n, 0.25)),
 	};
-	return 0;
+	return true;
 }
 
 /* The median of a figure over the inspections with records, or of those without; NAN when there are
@@ -184,7 +177,7 @@ static double get_migrations(const struct inspection *one)
 	return one->n_migrations;
 }
 
-int inspections_describe(const struct inspections *inspections, bool all_have_records,
+void inspections_describe(const struct inspections *inspections, bool all_have_records,
 	double typical_seconds, struct facts *facts)
 {
 	static const struct {
@@ -195,14 +188,12 @@ int inspections_describe(const struct inspections *inspections, bool all_have_re
 		{ "quiesce_inspected_switches", get_switches },
 		{ "quiesce_inspected_migrations", get_migrations },
 	};
-	_cleanup_free_ double *values = reallocarray(NULL, inspections->n + 1, sizeof(*values));
-	double seconds;
+	_cleanup_free_ double *values =
+		xptr(reallocarray(NULL, inspections->n + 1, sizeof(*values)));
+	double seconds = find_median(inspections, true, get_seconds, values);
 
-	if (!values)
-		return -ENOMEM;
-	seconds = find_median(inspections, true, get_seconds, values);
 	if (isnan(seconds))
-		return 0;
+		return;
 	if (all_have_records)
 		facts_set_real(facts, "quiesce_inspected_price",
 			typical_seconds / find_median(inspections, false, get_seconds, values) - 1);
@@ -213,5 +204,4 @@ int inspections_describe(const struct inspections *inspections, bool all_have_re
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		facts_set_integer(facts, counts[i].name,
 			llround(find_median(inspections, true, counts[i].get, values)));
-	return 0;
 }

@@ -41,8 +41,8 @@ struct inspections {
 	size_t capacity;
 };
 
-/* `evidence` of the run is NULL where there is none. -ENOMEM. */
-int inspections_add(struct inspections *inspections, const struct launch_report *report,
+/* `evidence` of the run is NULL where there is none. */
+void inspections_add(struct inspections *inspections, const struct launch_report *report,
 	enum window_verdict window, const struct window_floor *floor,
 	const struct evidence *evidence);
 void inspections_clear(struct inspections *inspections);
@@ -66,14 +66,14 @@ struct inspection_gap {
 	int64_t spread_ns; /* the distance of its quartiles */
 };
 
-/* From the inspections without records, if the main thread ends last, else from all. -ENODATA where
- * there is none, -ENOMEM. */
-int inspections_find_gap(const struct inspections *inspections, struct inspection_gap *ret);
+/* From the inspections without records, if the main thread ends last, else from all. False where
+ * there is none. */
+bool inspections_find_gap(const struct inspections *inspections, struct inspection_gap *ret);
 
 /* Adds what the inspections with records saw, and what the records took: typical_seconds is the
  * median of the runs that count; NAN when unknown. If all of these have records, too, inspections
- * without tell what they took. -ENOMEM. */
-int inspections_describe(const struct inspections *inspections, bool all_have_records,
+ * without tell what they took. */
+void inspections_describe(const struct inspections *inspections, bool all_have_records,
 	double typical_seconds, struct facts *facts);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/result/weight.h"
 #include "judge/stats/stats.h"
 #include "measure/judge.h"
@@ -225,7 +225,7 @@ uint16_t judge_run(const struct run_facts *run)
 	return flags;
 }
 
-int judge_frequencies(struct series *series)
+void judge_frequencies(struct series *series)
 {
 	struct weight_base base;
 
@@ -245,28 +245,21 @@ int judge_frequencies(struct series *series)
 			weights.of[weight_bit(SAMPLE_PREEMPTED)] >= WEIGHT_WORTH_SAYING)
 			sample->flags |= SAMPLE_PREEMPTED;
 	}
-	return 0;
 }
 
-int judge_whole_core(const struct series *series, double *ret)
+double judge_whole_core(const struct series *series)
 {
 	_cleanup_free_ double *adds = NULL;
 	size_t n = 0;
 
-	*ret = 0;
 	if (!series->with_evidence || series->n_samples == 0)
 		return 0;
-	adds = reallocarray(NULL, series->n_samples, EVIDENCE_N_MOMENTS * sizeof(*adds));
-	if (!adds)
-		return -ENOMEM;
+	adds = xptr(reallocarray(NULL, series->n_samples, EVIDENCE_N_MOMENTS * sizeof(*adds)));
 	for (size_t i = 0; i < series->n_samples; i++)
 		for (size_t moment = 0; moment < EVIDENCE_N_MOMENTS; moment++)
 			if (series->evidence[i].core_shares[moment] > 0)
 				adds[n++] = series->evidence[i].core_shares[moment];
-	if (n == 0)
-		return 0;
-	*ret = stats_best(adds, n) / EVIDENCE_SHARE_PER;
-	return 0;
+	return n > 0 ? stats_best(adds, n) / EVIDENCE_SHARE_PER : 0;
 }
 
 static void make_share(int32_t *share, double whole)

@@ -102,14 +102,14 @@ uint16_t judge_run(const struct run_facts *run);
  * Sets SAMPLE_PREEMPTED in the runs whose waiting is only estimated (judge/result/weight.h),
  * SAMPLE_FREQ in those whose frequency is more than 1 % off the median frequency of all runs, and
  * SAMPLE_CLOCK in those whose core's clock is; warm-ups do not count, and get no flag. Needs 8
- * bytes a run while it works. 0 or -ENOMEM.
+ * bytes a run while it works.
  */
-int judge_frequencies(struct series *series);
+void judge_frequencies(struct series *series);
 /*
  * How many independent additions per cycle the core did when it was whole, as far as these runs can
- * tell (stats_best()); *ret is 0 when no run has a figure. 0 or -ENOMEM.
+ * tell (stats_best()); 0 when no run has a figure.
  */
-int judge_whole_core(const struct series *series, double *ret);
+double judge_whole_core(const struct series *series);
 /* Makes shares of the additions per cycle that evidence_take() left in the evidence, and sets
  * SAMPLE_SHARED in the runs with less than 90 % of a whole core. */
 void judge_core_shares(struct series *series, double whole);

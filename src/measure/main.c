@@ -19,6 +19,7 @@
 #include "base/survive.h"
 #include "base/systemd/unit.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "measure/calibrate.h"
 #include "measure/command.h"
 #include "measure/conclude.h"
@@ -105,8 +106,8 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 		if (r == 0)
 			return said >= 0;
 		if (r != -EAGAIN) {
-			list = cpumask_format_list(cpus);
-			say_errno(r, "cannot lock CPU %s", list ? list : "?");
+			list = xptr(cpumask_format_list(cpus));
+			say_errno(r, "cannot lock CPU %s", list);
 			return r;
 		}
 		describe_holder(&holder, who, sizeof(who));
@@ -129,40 +130,33 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 }
 
 /* Prints "KEY: VALUE", on one line whatever the value holds. */
-static int print_field(const char *key, const char *value)
+static void print_field(const char *key, const char *value)
 {
-	_cleanup_free_ char *escaped = text_escape_control(value);
+	_cleanup_free_ char *escaped = xptr(text_escape_control(value));
 
-	if (!escaped)
-		return -ENOMEM;
 	print(stdout, "%s: %s\n", key, escaped);
-	return 0;
 }
 
-static int print_command(const struct command *command, unsigned control_length)
+static void print_command(const struct command *command, unsigned control_length)
 {
-	_cleanup_free_ char *quoted = text_quote_argv(command->argv);
-	_cleanup_free_ char *words = quoted ? text_escape_control(quoted) : NULL;
-	int r = 0;
+	_cleanup_free_ char *quoted = xptr(text_quote_argv(command->argv));
+	_cleanup_free_ char *words = xptr(text_escape_control(quoted));
 
-	if (!words)
-		return -ENOMEM;
 	if (command->is_shipped && control_length > 0)
 		print(stdout, "command: %s %u\n", command->argv[0], control_length);
 	else if (command->is_shipped)
 		print(stdout, "command: %s, as long as the first program\n", command->argv[0]);
 	else
 		print(stdout, "command: %s\n", words);
-	for (size_t i = 0; r == 0 && command->variables[i]; i++)
-		r = print_field("env", command->variables[i]);
-	for (enum hook_kind kind = 0; r == 0 && kind < HOOK_KINDS; kind++) {
+	for (size_t i = 0; command->variables[i]; i++)
+		print_field("env", command->variables[i]);
+	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++) {
 		if (command->hooks[kind])
-			r = print_field(options_hook_name(kind), command->hooks[kind]);
+			print_field(options_hook_name(kind), command->hooks[kind]);
 	}
 	/* --setup may make it. */
-	if (r < 0 || !command->program)
-		return r;
-	return print_field("program", command->program);
+	if (command->program)
+		print_field("program", command->program);
 }
 
 /* How many runs there will be, as far as that is known before. */
@@ -186,18 +180,15 @@ static void print_runs(const struct options *o)
 	print(stdout, "%s\n", o->n_commands > 1 ? ", of each in turn" : "");
 }
 
-static int print_place(const struct place *place)
+static void print_place(const struct place *place)
 {
-	_cleanup_free_ char *housekeeping = cpumask_format_list(place->housekeeping);
+	_cleanup_free_ char *housekeeping = xptr(cpumask_format_list(place->housekeeping));
 
-	if (!housekeeping)
-		return -ENOMEM;
 	print(stdout, "cpus: %s (%s)\n", place->cpus_text,
 		place->reason ? place->reason : "as asked for");
 	if (place->join)
 		print(stdout, "joins: benchmark.slice\n");
 	print(stdout, "housekeeping: %s\n", *housekeeping ? housekeeping : "none left");
-	return 0;
 }
 
 /* With --quiesce the target may choose the CPUs, which is known only when it has started. */
@@ -209,32 +200,35 @@ static int print_quiet_place(const struct options *options, const struct place *
 	if (r < 0)
 		return r;
 	if (wanted)
-		r = print_place(place);
+		print_place(place);
 	else
 		print(stdout, "cpus: those that benchmark.target chooses (benchmark.conf)\n");
 	print(stdout,
 		unit_is_booted()
 			? "quiesce: benchmark.target is started before, and stopped after\n"
 			: "quiesce: the setters are run before, and restored after (no systemd)\n");
-	return r;
+	return 0;
 }
 
 /* Prints what --dry-run shows. */
 static int print_plan(const struct options *options, const struct place *place,
 	const struct commands *commands, const struct counting *counting)
 {
-	int paranoid, r;
+	int paranoid;
 
 	for (size_t i = 0; i < commands->n; i++) {
 		if (commands->n > 1)
 			print(stdout, "name: %s\n", commands->items[i].name);
-		r = print_command(&commands->items[i], options->control_length);
+		print_command(&commands->items[i], options->control_length);
+	}
+	if (!options->quiesce) {
+		print_place(place);
+	} else {
+		int r = print_quiet_place(options, place);
+
 		if (r < 0)
 			return r;
 	}
-	r = options->quiesce ? print_quiet_place(options, place) : print_place(place);
-	if (r < 0)
-		return r;
 	print_runs(options);
 	if (options->user)
 		print(stdout, "user: %s\n", options->user->name);
@@ -271,13 +265,6 @@ static int exit_status(const struct options *options, const struct commands *com
 	}
 }
 
-/* Says that memory is short, which the steps of the preparation do not say themselves. */
-static void say_if_no_memory(int error)
-{
-	if (error == -ENOMEM)
-		say_errno(error, "cannot prepare the runs");
-}
-
 /* Whether a hook may make a program that is not there yet. */
 static bool has_setup(const struct commands *commands)
 {
@@ -301,26 +288,22 @@ static int resolve(const struct options *options, struct commands *commands)
 
 /* Says where the runs have more CPUs than the quota of their cgroup. Tasks of SCHED_FIFO have
  * none. */
-static int say_quota(
+static void say_quota(
 	const struct options *options, const struct place *place, const struct commands *commands)
 {
 	unsigned n_cpus = cpumask_weight(place->cpus);
 	char text[QUOTA_TEXT_SIZE];
 	struct quota quota;
-	int r;
 
 	if (options->fifo_priority > 0 || !facts_find(&commands->items[0].facts, "cpu_quota"))
-		return 0;
-	r = quota_read(session_find_limited(&commands->items[0], place), &quota);
-	if (r < 0)
-		return r;
+		return;
+	xcheck(quota_read(session_find_limited(&commands->items[0], place), &quota));
 	if (quota.cpus < n_cpus)
 		say("warning: the runs have %u CPU%s, and a quota of %s together with all else in "
 		    "their cgroup (%s): when that is used up, they are stopped until the next period",
 			n_cpus, n_cpus == 1 ? "" : "s", quota_format(quota.cpus, text),
 			quota.limit);
 	quota_clear(&quota);
-	return 0;
 }
 
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
@@ -338,31 +321,26 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 			return r;
 	}
 	r = calibrate_control(commands, in, save_get_control(save), stop);
-	if (r == 0)
-		r = describe_control(commands);
-	say_if_no_memory(r);
-	if (r == 0)
-		r = save_check_control(save, &commands->items[0].facts);
+	if (r < 0)
+		return r;
+	describe_control(commands);
+	r = save_check_control(save, &commands->items[0].facts);
 	if (r == 0)
 		r = sessions_start(commands, in, stop);
 	if (r < 0)
 		return r;
 	if (place->join)
-		r = describe_quota(place, commands);
-	if (r == 0)
-		r = say_quota(options, place, commands);
-	say_if_no_memory(r);
-	if (r < 0)
-		return r;
+		describe_quota(place, commands);
+	say_quota(options, place, commands);
 	/* runpinned itself leaves the benchmark's CPUs, if there are others. */
 	if (!cpumask_is_empty(place->housekeeping))
 		(void)cpumask_bind_self(place->housekeeping);
-	r = quiesce && in->evidence ? meanwhile_begin(place->cpus, &meanwhile) : 0;
-	if (r == 0)
-		r = measure(in, commands, stop, save_wants_user_clock(save));
+	if (quiesce && in->evidence)
+		meanwhile = meanwhile_begin(place->cpus);
+	r = measure(in, commands, stop, save_wants_user_clock(save));
 	/* While the launchers are there: what they took is not that of others. */
 	if (r == 0)
-		r = describe_quiesce(commands, quiesce, meanwhile);
+		describe_quiesce(commands, quiesce, meanwhile);
 	/* The quota of a launcher that has joined the target is asked for once more. */
 	if (!place->join)
 		sessions_end(commands);
@@ -377,24 +355,16 @@ static enum exit_status prepare_result(const struct options *options, const stru
 	struct commands *commands, struct save **ret)
 {
 	_cleanup_facts_ struct facts machine = { 0 };
-	int r;
 
-	r = describe_machine(place, &machine);
-	for (size_t i = 0; r == 0 && i < commands->n; i++) {
+	describe_machine(place, &machine);
+	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 
 		facts_clear(&command->facts);
-		r = describe_setup(options, command, place, &machine, &command->facts);
+		if (describe_setup(options, command, place, &machine, &command->facts) < 0)
+			return EXIT_USAGE;
 	}
-	if (r == -EINVAL)
-		return EXIT_USAGE;
-	if (r < 0) {
-		say_errno(r, "cannot describe this machine");
-		return EXIT_FAILED;
-	}
-	r = save_open(options, commands, ret);
-	say_if_no_memory(r);
-	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+	return save_open(options, commands, ret) < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* The exit status after an error that has been said, or a signal. */
@@ -441,11 +411,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 		commands_attach(commands, options);
 	counting_say_notes(counting);
 	if (!options->no_evidence) {
-		r = evidence_open(place->cpus, place->renumbered, place->one_package, &evidence);
-		if (r < 0) {
-			say_errno(r, "cannot read the machine's counters");
-			return EXIT_FAILED;
-		}
+		evidence = evidence_open(place->cpus, place->renumbered, place->one_package);
 		if (options->cooldown >= 0 && !isfinite(evidence_first_temperature(evidence)))
 			say("note: no CPU temperature can be read here: --cooldown has no effect");
 	}
@@ -488,7 +454,6 @@ static enum exit_status dry_run(const struct options *options, const struct plac
 		return status;
 	counting_say_notes(counting);
 	r = print_plan(options, place, commands, counting);
-	say_if_no_memory(r);
 	return r < 0 ? EXIT_FAILED : print_conclude();
 }
 
@@ -497,7 +462,6 @@ static enum exit_status choose_place(const char *list, struct place **ret)
 {
 	int r = place_choose(list, ret);
 
-	say_if_no_memory(r);
 	return r == 0 ? EXIT_DONE : r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -512,9 +476,8 @@ static int run_here(const struct options *options, const struct place *place,
 
 	r = counting_open(
 		options->events, cpumask_first(place->cpus), !options->no_evidence, &counting);
-	say_if_no_memory(r);
 	if (r < 0)
-		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		return EXIT_USAGE;
 	if (options->drop_caches && access("/proc/sys/vm/drop_caches", W_OK) < 0) {
 		say_errno(errno, "cannot drop the page cache (--drop-caches)");
 		return EXIT_FAILED;
@@ -596,8 +559,7 @@ static int make_quiet(
 	enum exit_status status;
 	int r;
 
-	r = quiesce_begin(list, stop, &quiet->quiesce);
-	say_if_no_memory(r);
+	r = xcheck(quiesce_begin(list, stop, &quiet->quiesce));
 	if (r < 0)
 		return failure_status(r, stop);
 	status = choose_place(options->cpus, &quiet->place);
@@ -621,7 +583,6 @@ static int begin_quietly(const struct options *options, struct stop *stop, struc
 
 	/* Without root nothing can be changed: quiesce_begin() says what is missing. */
 	r = geteuid() == 0 ? place_foresee(options->cpus, &wanted) : 0;
-	say_if_no_memory(r);
 	if (r < 0)
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	r = wanted ? lock_cpus(options, wanted, stop, &quiet->lock) : 0;
@@ -730,13 +691,6 @@ static void survive_failed_writes(void)
 	survive_signal(SIGXFSZ);
 }
 
-/* The exit status after options that could not be taken. What was wrong with them has been said. */
-static int status_of_options(int error)
-{
-	say_if_no_memory(error);
-	return error == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
-}
-
 /* Finds the user of --user. Says what is wrong. */
 static int find_user(struct options *options)
 {
@@ -765,7 +719,7 @@ int main(int argc, char *argv[])
 	ending_prepare();
 	r = options_parse(argc, argv, &options);
 	if (r < 0)
-		return status_of_options(r);
+		return EXIT_USAGE;
 	if (r > 0 && !has_output) {
 		say_errno(EBADF, "cannot write to standard output");
 		return EXIT_FAILED;
@@ -783,7 +737,7 @@ int main(int argc, char *argv[])
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
 	r = expand_programs(&options);
-	r = r < 0 ? status_of_options(r) : run_commands(&options, &commands);
+	r = r < 0 ? EXIT_USAGE : run_commands(&options, &commands);
 	commands_clear(&commands);
 	options_clear(&options);
 	return r;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "measure/meanwhile.h"
 
 /* For all CPUs together: the sums, and the largest suspect of each kind by name. */
@@ -19,22 +19,14 @@ struct totals {
 	struct suspect interrupt;
 };
 
-int meanwhile_begin(const struct cpumask *cpus, struct meanwhile **ret)
+struct meanwhile *meanwhile_begin(const struct cpumask *cpus)
 {
-	struct meanwhile *meanwhile = calloc(1, sizeof(*meanwhile));
-	int r;
+	struct meanwhile *meanwhile = xptr(calloc(1, sizeof(*meanwhile)));
 
-	if (!meanwhile)
-		return -ENOMEM;
 	meanwhile->cpus = cpus;
-	r = suspects_read_before(cpus, &meanwhile->before);
-	if (r < 0) {
-		free(meanwhile);
-		return r;
-	}
+	xcheck(suspects_read_before(cpus, &meanwhile->before));
 	meanwhile->since = clock_now_ns(CLOCK_MONOTONIC);
-	*ret = meanwhile;
-	return 0;
+	return meanwhile;
 }
 
 void meanwhile_free(struct meanwhile *meanwhile)
@@ -46,35 +38,27 @@ void meanwhile_free(struct meanwhile *meanwhile)
 }
 
 /* Adds suspects to a sum; the first of them is the largest. */
-static int add_suspects(
+static void add_suspects(
 	const struct suspect *items, size_t n, uint64_t *sum, struct suspect *largest)
 {
-	int r = 0;
-
 	for (size_t i = 0; i < n; i++)
 		*sum += items[i].count;
 	if (n > 0 && items[0].count > largest->count) {
 		largest->count = items[0].count;
-		r = text_replace(&largest->name, items[0].name);
+		xcheck(text_replace(&largest->name, items[0].name));
 	}
-	return r;
 }
 
-static int add_cpu(const struct meanwhile *meanwhile, const struct suspects_reading *after, int cpu,
-	struct totals *totals)
+static void add_cpu(const struct meanwhile *meanwhile, const struct suspects_reading *after,
+	int cpu, struct totals *totals)
 {
 	struct suspects suspects;
-	int r;
 
-	r = suspects_compare(cpu, &meanwhile->before, after, &suspects);
-	if (r < 0)
-		return r;
-	r = add_suspects(suspects.tasks, suspects.n_tasks, &totals->tasks_ns, &totals->task);
-	if (r == 0)
-		r = add_suspects(suspects.interrupts, suspects.n_interrupts, &totals->interrupts,
-			&totals->interrupt);
+	xcheck(suspects_compare(cpu, &meanwhile->before, after, &suspects));
+	add_suspects(suspects.tasks, suspects.n_tasks, &totals->tasks_ns, &totals->task);
+	add_suspects(suspects.interrupts, suspects.n_interrupts, &totals->interrupts,
+		&totals->interrupt);
 	suspects_clear(&suspects);
-	return r;
 }
 
 /* Two digits are enough, without an exponent. */
@@ -122,7 +106,7 @@ static double find_other(const struct meanwhile *meanwhile, const struct suspect
 	return busy > error ? busy / cpu_seconds : 0;
 }
 
-static int describe(const struct meanwhile *meanwhile, const struct suspects_reading *after,
+static void describe(const struct meanwhile *meanwhile, const struct suspects_reading *after,
 	const struct totals *totals, double seconds, struct facts *facts)
 {
 	_cleanup_text_ struct text line = { 0 };
@@ -158,29 +142,22 @@ static int describe(const struct meanwhile *meanwhile, const struct suspects_rea
 			&line, &totals->interrupt, (double)totals->interrupt.count / seconds);
 	}
 	if (line.failed)
-		return -ENOMEM;
+		xalloc_fail();
 	if (line.length > 0)
 		facts_set_string(facts, "quiesce_meanwhile", line.data);
-	return facts->failed ? -ENOMEM : 0;
 }
 
-int meanwhile_describe(const struct meanwhile *meanwhile, struct facts *facts)
+void meanwhile_describe(const struct meanwhile *meanwhile, struct facts *facts)
 {
 	double seconds = (double)(clock_now_ns(CLOCK_MONOTONIC) - meanwhile->since) / NSEC_PER_SEC;
 	struct suspects_reading after;
 	struct totals totals = { 0 };
-	int r;
 
-	r = suspects_read_after(meanwhile->cpus, &after);
-	if (r < 0)
-		return r;
-	for (int cpu = cpumask_first(meanwhile->cpus); r == 0 && cpu >= 0;
-		cpu = cpumask_next(meanwhile->cpus, cpu))
-		r = add_cpu(meanwhile, &after, cpu, &totals);
-	if (r == 0)
-		r = describe(meanwhile, &after, &totals, seconds, facts);
+	xcheck(suspects_read_after(meanwhile->cpus, &after));
+	cpumask_for_each (cpu, meanwhile->cpus)
+		add_cpu(meanwhile, &after, cpu, &totals);
+	describe(meanwhile, &after, &totals, seconds, facts);
 	free(totals.task.name);
 	free(totals.interrupt.name);
 	suspects_reading_clear(&after);
-	return r;
 }

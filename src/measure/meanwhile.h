@@ -19,8 +19,8 @@ struct meanwhile {
 	int64_t since; /* CLOCK_MONOTONIC */
 };
 
-/* 0 or -ENOMEM. The CPUs must live as long. */
-int meanwhile_begin(const struct cpumask *cpus, struct meanwhile **ret);
+/* The CPUs must live as long. */
+struct meanwhile *meanwhile_begin(const struct cpumask *cpus);
 void meanwhile_free(struct meanwhile *meanwhile);
 DEFINE_CLEANUP(meanwhile, meanwhile_free);
 
@@ -35,8 +35,7 @@ DEFINE_CLEANUP(meanwhile, meanwhile_free);
  *					 container does not show, and interrupts. 0 as long as it
  *					 may be an error of the kernel's clock tick
  *	quiesce_meanwhile_interrupts	 interrupts per second on these CPUs
- * 0 or -ENOMEM.
  */
-int meanwhile_describe(const struct meanwhile *meanwhile, struct facts *facts);
+void meanwhile_describe(const struct meanwhile *meanwhile, struct facts *facts);
 
 #endif

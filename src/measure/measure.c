@@ -17,6 +17,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/xalloc.h"
 #include "judge/result/weight.h"
 #include "judge/stats/stats.h"
 #include "measure/decide.h"
@@ -140,30 +141,29 @@ static const char *step_text(enum launch_step step)
 	}
 }
 
-/* Why a run of the program, which is in the file, did not take place, malloc'd. NULL without
- * memory. */
+/* Why a run of the program, which is in the file, did not take place, malloc'd. */
 static char *explain_not_run(
 	const char *program, const char *file, int error, const struct launch_report *report)
 {
 	const char *why = strerror(-error);
-	char *text = NULL;
+	char *text;
 
 	if (report->step == LAUNCH_STEP_EXEC && error == -ENOEXEC)
 		why = program_explain_noexec(file);
 	else if (report->step == LAUNCH_STEP_EXEC && error == -ENOENT)
 		why = "it, its interpreter or its loader is not there";
 	if (report->step == LAUNCH_STEP_EXEC)
-		(void)text_format(&text, "cannot execute %s: %s", program, why);
+		xcheck(text_format(&text, "cannot execute %s: %s", program, why));
 	else if (report->step == LAUNCH_STEP_BEGIN && error == -ETIME)
-		(void)text_format(&text,
+		xcheck(text_format(&text,
 			"%s did not get its CPU: each time that of --timeout was over before",
-			program);
+			program));
 	else if (report->step == LAUNCH_STEP_BEGIN)
-		(void)text_format(&text, "the process was killed before it executed %s", program);
+		xcheck(text_format(&text, "the process was killed before it executed %s", program));
 	else if (error == -EPIPE)
-		text = strdup("the launcher process died");
+		text = xptr(strdup("the launcher process died"));
 	else
-		(void)text_format(&text, "%s: %s", step_text(report->step), why);
+		xcheck(text_format(&text, "%s: %s", step_text(report->step), why));
 	return text;
 }
 
@@ -174,9 +174,7 @@ static int say_not_run(const char *program, const char *file, int error, const c
 {
 	_cleanup_free_ char *why = explain_not_run(program, file, error, report);
 
-	if (!why)
-		say_errno(ENOMEM, "a run could not be made");
-	else if (index > 0)
+	if (index > 0)
 		say("%s %zu: %s", run, index, why);
 	else
 		say("%s", why);
@@ -467,14 +465,14 @@ static int take_progvalues(struct work *work, bool warmup)
 	size_t size;
 	int r;
 
-	r = session_read_values(work->command->session, &text, &size);
-	if (r == 0)
-		r = progvalues_take(
-			m->progvalues, m->series->n_samples - 1, warmup, text, size, &why);
-	if (r == 0)
-		evidence_take_inside(m->series, progvalues_core_adds(m->progvalues));
-	if (r != -EBADMSG)
+	r = xcheck(session_read_values(work->command->session, &text, &size));
+	if (r < 0)
 		return r;
+	why = progvalues_take(m->progvalues, m->series->n_samples - 1, warmup, text, size);
+	if (!why) {
+		evidence_take_inside(m->series, progvalues_core_adds(m->progvalues));
+		return 0;
+	}
 	/* The times of the run are valid in spite of that, so it is only a warning. */
 	if (m->n_refused++ == 0) {
 		progress_clear(&work->progress);
@@ -501,11 +499,10 @@ static void show_newest(struct work *work, bool warmup)
 		weights_find(NULL, sample,
 			series->with_evidence ? &series->evidence[series->n_samples - 1] : NULL,
 			&weights);
-		flags = weights_text(sample, &weights);
+		flags = xptr(weights_text(sample, &weights));
 		say("%s %zu%s%s: %s%s%s", warmup ? "warm-up" : "run",
 			warmup ? work->m->n_warmups : work->m->n_runs, several ? " of " : "",
-			several ? work->command->name : "", value, flags && *flags ? "  " : "",
-			flags ? flags : "");
+			several ? work->command->name : "", value, *flags ? "  " : "", flags);
 		return;
 	}
 	draw_progress(work, value);
@@ -520,11 +517,11 @@ static void end_stopped(struct work *work)
 
 	m->end = MEASURE_STOPPED;
 	if (work->options->max_runs > 0)
-		(void)text_format(
-			&m->incomplete, "stopped by %s after %zu runs", signal, m->n_runs);
+		xcheck(text_format(
+			&m->incomplete, "stopped by %s after %zu runs", signal, m->n_runs));
 	else
-		(void)text_format(&m->incomplete, "stopped by %s after %zu of %u runs", signal,
-			m->n_runs, work->options->runs);
+		xcheck(text_format(&m->incomplete, "stopped by %s after %zu of %u runs", signal,
+			m->n_runs, work->options->runs));
 }
 
 static void end_failed(struct work *work, const char *status, enum purpose purpose)
@@ -536,7 +533,7 @@ static void end_failed(struct work *work, const char *status, enum purpose purpo
 		(purpose == FOR_WARMUP ? m->n_warmups : m->n_runs) + 1);
 	say_failed(work, run, status);
 	m->end = MEASURE_FAILED;
-	(void)text_format(&m->incomplete, "%s failed: %s", run, status);
+	xcheck(text_format(&m->incomplete, "%s failed: %s", run, status));
 }
 
 /* Says once that the kernel's records of a run did not fit. */
@@ -597,7 +594,6 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	struct sample sample;
 	const char *failure;
 	char status[96];
-	int r;
 
 	if (report->interrupted) {
 		end_stopped(work);
@@ -623,13 +619,8 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 			m->unknown_waiting = true;
 		facts.hot = evidence_hot(work->evidence);
 	}
-	if (inspected) {
-		r = inspections_add(&m->inspections, report, facts.window, &floor, facts.evidence);
-		if (r < 0) {
-			say_errno(r, "cannot keep the inspection");
-			return r;
-		}
-	}
+	if (inspected)
+		inspections_add(&m->inspections, report, facts.window, &floor, facts.evidence);
 	sample.flags = judge_run(&facts);
 	counting_read_events(work->counting, report, work->events);
 
@@ -642,11 +633,8 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	}
 	if (purpose == FOR_INSPECTION)
 		return 0;
-	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);
-	if (r < 0) {
-		say_errno(r, "cannot keep the sample");
-		return r;
-	}
+	(void)xcheck(
+		series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events));
 	if (purpose == FOR_WARMUP)
 		m->n_warmups++;
 	else
@@ -671,8 +659,8 @@ static int run_hook(struct work *work, enum hook_kind kind, uint32_t number)
 		end_stopped(work);
 	if (r < 0 && !m->incomplete) {
 		m->end = MEASURE_FAILED;
-		(void)text_format(&m->incomplete, "%s after %zu runs",
-			why ? why : "a hook could not be run", m->n_runs);
+		xcheck(text_format(&m->incomplete, "%s after %zu runs",
+			why ? why : "a hook could not be run", m->n_runs));
 	}
 	return r < 0 ? 1 : 0;
 }
@@ -958,7 +946,7 @@ static int is_precise_enough(struct work *work, const struct measurement *m, boo
 	size_t n;
 	int r;
 
-	r = series_values(m->series, &values, &n);
+	r = xcheck(series_values(m->series, &values, &n));
 	if (r < 0)
 		return r;
 	r = stats_compute(values, n, &stats);
@@ -1000,7 +988,8 @@ static int are_precise_enough(struct work *work, bool *ret)
 static int are_settled(struct work *work, bool *ret)
 {
 	work->expected_runs = work->options->max_runs;
-	return decide_look(work->options, work->commands, ret);
+	*ret = decide_look(work->options, work->commands);
+	return 0;
 }
 
 static int is_long_enough(struct work *work, bool *ret)
@@ -1200,28 +1189,21 @@ static int choose_seeds(const struct options *options, uint64_t *ret_pad, uint64
 	return r;
 }
 
-static int prepare(const struct work *work, struct measurement **ret)
+static struct measurement *prepare(const struct work *work)
 {
-	_cleanup_(measurement) struct measurement *m = NULL;
+	struct measurement *m = xptr(calloc(1, sizeof(*m)));
 	struct timespec realtime;
-	int r;
 
-	m = calloc(1, sizeof(*m));
-	if (!m)
-		return -ENOMEM;
 	m->series = series_new(
 		work->evidence != NULL, (const char *const *)work->counting->event_names);
-	r = progvalues_new(&m->progvalues);
-	if (r < 0)
-		return r;
+	m->progvalues = progvalues_new();
 	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;
 	m->env_pad_seed = work->env_pad_seed;
 	m->order_seed = work->random_order;
 	m->sitting = work->sitting;
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	m->series->start_realtime_ns = realtime.tv_sec * NSEC_PER_SEC + realtime.tv_nsec;
-	*ret = TAKE_PTR(m);
-	return 0;
+	return m;
 }
 
 /* When the runs of one command end early, those of all commands end. */
@@ -1237,11 +1219,11 @@ static void share_end(struct work *work, int error)
 		if (m->end == MEASURE_COMPLETE || m->incomplete)
 			continue;
 		if (error < 0 && m == last)
-			(void)text_format(&m->incomplete, "run %zu could not be made: %s",
-				m->n_runs + 1, strerror(-error));
+			xcheck(text_format(&m->incomplete, "run %zu could not be made: %s",
+				m->n_runs + 1, strerror(-error)));
 		else
-			(void)text_format(&m->incomplete, "ended with %s after %zu runs",
-				work->command->name, m->n_runs);
+			xcheck(text_format(&m->incomplete, "ended with %s after %zu runs",
+				work->command->name, m->n_runs));
 	}
 }
 
@@ -1284,17 +1266,15 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 	};
 	int r;
 
-	events = calloc(in->counting->n_events + 1, sizeof(*events));
-	if (!events)
-		return -ENOMEM;
+	events = xptr(calloc(in->counting->n_events + 1, sizeof(*events)));
 	work.events = events;
 	r = choose_seeds(options, &work.env_pad_seed, &work.random_order);
 	if (r == 0)
 		r = draw_seed(&work.sitting);
-	for (size_t i = 0; r == 0 && i < commands->n; i++)
-		r = prepare(&work, &commands->items[i].measurement);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < commands->n; i++)
+		commands->items[i].measurement = prepare(&work);
 	progress_begin(
 		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
 

@@ -12,6 +12,7 @@
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "config.h"
 #include "judge/report/decision.h"
 #include "judge/result/benchmark.h"
@@ -108,7 +109,7 @@ static int take_command(const char *value, void *into)
 	}
 	program.text = equals + 1;
 	program.name = options_own(o, strndup(value, (size_t)(equals - value)));
-	return program.name ? add_program(o, program) : -ENOMEM;
+	return add_program(o, program);
 }
 
 /* The words of our own control. Its length is known later. */
@@ -117,10 +118,8 @@ static char **make_control_words(void)
 	struct {
 		char *argv[3];
 		char length[OPTIONS_LENGTH_SIZE];
-	} *words = calloc(1, sizeof(*words));
+	} *words = xptr(calloc(1, sizeof(*words)));
 
-	if (!words)
-		return NULL;
 	words->argv[0] = (char *)control_program;
 	words->argv[1] = words->length;
 	return words->argv;
@@ -143,22 +142,20 @@ static int take_control(const char *value, void *into)
 	};
 	if (!value)
 		o->control.argv = options_own(o, make_control_words());
-	return value || o->control.argv ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* A list of exit statuses; without one, every failure. */
 static int take_ignore_failure(const char *value, void *into)
 {
 	struct options *o = into;
-	_cleanup_free_ char *list = value ? strdup(value) : NULL;
+	_cleanup_free_ char *list = value ? xptr(strdup(value)) : NULL;
 	char *rest = list, *word;
 
 	if (!value) {
 		o->ignore_failure = true;
 		return 0;
 	}
-	if (!list)
-		return -ENOMEM;
 	while ((word = strsep(&rest, ","))) {
 		unsigned status;
 
@@ -334,11 +331,8 @@ static int take_env(const char *value, void *into)
 			variable.text);
 		return -EINVAL;
 	}
-	if (colon) {
+	if (colon)
 		variable.program = options_own(o, strndup(value, (size_t)(colon - value)));
-		if (!variable.program)
-			return -ENOMEM;
-	}
 	for (size_t i = 0; i < o->n_variables; i++) {
 		if (is_same_variable(&o->variables[i], &variable)) {
 			say("--env: there are two values for '%.*s'", (int)length, value);
@@ -946,17 +940,9 @@ size_t options_count_programs(const struct options *options)
 
 void *options_own(struct options *options, void *memory)
 {
-	void **more;
-
-	if (!memory)
-		return NULL;
-	more = reallocarray(options->owned, options->n_owned + 1, sizeof(*more));
-	if (!more) {
-		free(memory);
-		return NULL;
-	}
-	options->owned = more;
-	more[options->n_owned++] = memory;
+	options->owned =
+		xptr(reallocarray(options->owned, options->n_owned + 1, sizeof(*options->owned)));
+	options->owned[options->n_owned++] = xptr(memory);
 	return memory;
 }
 

@@ -182,8 +182,8 @@ const char *options_hook_name(enum hook_kind kind);
 const char *options_stdout_name(const struct options *options);
 /* "full", "records", "half-core", "core", "no-core" or "none". */
 const char *options_evidence_name(const struct options *options);
-/* Frees the memory with the options; returns it, or NULL, after freeing it, when memory is short.
- * NULL for NULL. */
+/* Frees the memory with the options, and returns it. NULL, which an allocation has returned, ends
+ * the command (base/xalloc.h). */
 void *options_own(struct options *options, void *memory);
 void options_clear(struct options *options);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "measure/parameters.h"
 
 enum {
@@ -33,7 +33,6 @@ static int add_name(struct parameters *parameters, const char *option, const cha
 	const char **ret_values)
 {
 	size_t length = name_length(text);
-	char *name;
 
 	if (length == 0 || length > NAME_LENGTH_MAX || text[length] != '=') {
 		say("%s: '%s' does not begin with NAME=, of letters, digits and _", option, text);
@@ -50,10 +49,8 @@ static int add_name(struct parameters *parameters, const char *option, const cha
 		say("%s: more than %d parameters: that is too many", option, PARAMETERS_MAX);
 		return -EINVAL;
 	}
-	name = strndup(text, length);
-	if (!name)
-		return -ENOMEM;
-	parameters->items[parameters->n++] = (struct parameter){ .name = name };
+	parameters->items[parameters->n++] =
+		(struct parameter){ .name = xptr(strndup(text, length)) };
 	*ret_values = text + length + 1;
 	return 0;
 }
@@ -63,8 +60,6 @@ static int add_value(struct parameters *parameters, const char *option, char *va
 {
 	struct parameter *parameter = &parameters->items[parameters->n - 1];
 
-	if (!value)
-		return -ENOMEM;
 	for (size_t i = 0; i < parameter->n; i++) {
 		if (strcmp(parameter->values[i], value) != 0)
 			continue;
@@ -91,7 +86,7 @@ int parameters_add_list(struct parameters *parameters, const char *text)
 	while (r == 0) {
 		size_t length = strcspn(values, ",");
 
-		r = add_value(parameters, "-L", strndup(values, length));
+		r = add_value(parameters, "-L", xptr(strndup(values, length)));
 		if (!values[length])
 			break;
 		values += length + 1;
@@ -103,13 +98,10 @@ int parameters_add_list(struct parameters *parameters, const char *text)
  * larger. */
 static int parse_number(const char *text, size_t length, int *decimals, double *ret)
 {
-	_cleanup_free_ char *number = strndup(text, length);
-	const char *point;
+	_cleanup_free_ char *number = xptr(strndup(text, length));
+	const char *point = strchr(number, '.');
 	int r;
 
-	if (!number)
-		return -ENOMEM;
-	point = strchr(number, '.');
 	if (point && strlen(point + 1) > DECIMALS_MAX)
 		return -EINVAL;
 	r = parse_double(number, -NUMBER_MAX, NUMBER_MAX, ret);
@@ -130,8 +122,7 @@ static int add_numbers(struct parameters *parameters, const double range[static 
 	for (double at = from; r == 0 && at <= to; at += step) {
 		char *value;
 
-		if (asprintf(&value, "%.*f", decimals, at / unit) < 0)
-			return -ENOMEM;
+		xcheck(text_format(&value, "%.*f", decimals, at / unit));
 		r = add_value(parameters, "-P", value);
 	}
 	return r;
@@ -158,8 +149,6 @@ int parameters_add_range(struct parameters *parameters, const char *text)
 		r = parse_number(to, (size_t)(step - to), &decimals, &range[1]);
 	if (r == 0 && *step)
 		r = parse_number(step + 1, strlen(step + 1), &decimals, &range[2]);
-	if (r == -ENOMEM)
-		return r;
 	if (r < 0 || !(range[2] > 0) || range[0] > range[1]) {
 		say("-P: '%s' is no range: numbers with up to %d decimals, the smaller one first, "
 		    "and a STEP above 0",
@@ -212,7 +201,7 @@ char *parameters_fill_in(
 
 	while (*text)
 		text += append_next(parameters, choice, text, &t);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 bool parameters_choose_next(const struct parameters *parameters, size_t choice[])

@@ -24,8 +24,7 @@ struct parameters {
 	size_t n;
 };
 
-/* "NAME=a,b,c": these values. Both functions return 0, -ENOMEM, or -EINVAL after saying what is
- * wrong. */
+/* "NAME=a,b,c": these values. Both functions return 0, or -EINVAL after saying what is wrong. */
 int parameters_add_list(struct parameters *parameters, const char *text);
 /* "NAME=1..10" or "NAME=0.5..2:0.25": these numbers, with as many decimals as were typed. */
 int parameters_add_range(struct parameters *parameters, const char *text);

@@ -11,6 +11,7 @@
 #include "base/where/cpulist.h"
 #include "base/where/reserved.h"
 #include "base/where/running.h"
+#include "base/xalloc.h"
 #include "measure/place.h"
 #include "measure/slurm.h"
 
@@ -45,12 +46,12 @@ static int check_cpus(const char *whose, const struct topology *topology,
 	_cleanup_free_ char *why = NULL;
 	int denied, r;
 
-	r = cpulist_check_online(topology, cpus, &why);
-	if (r == -EINVAL)
+	r = xcheck(cpulist_check_online(topology, cpus, &why));
+	if (r < 0) {
 		say("%s: %s", whose, why);
-	if (r < 0)
 		return r;
-	r = cpulist_find_denied(cpus, &denied, &why);
+	}
+	r = xcheck(cpulist_find_denied(cpus, &denied, &why));
 	if (r < 0) {
 		say_errno(r, "cannot find out which CPUs are allowed here");
 		return r;
@@ -65,7 +66,7 @@ static int choose_auto(
 	_cleanup_free_ char *why = NULL;
 	int r;
 
-	r = autochoice_now(topology, allowed, false, 0, place->cpus, &place->reason, &why);
+	r = xcheck(autochoice_now(topology, allowed, false, 0, place->cpus, &place->reason, &why));
 	if (why)
 		say("%s", why);
 	else if (r < 0)
@@ -76,9 +77,8 @@ static int choose_auto(
 /* *ret is NULL when no target is up. */
 static int read_target(struct cpumask **ret)
 {
-	int r;
+	int r = xcheck(running_read_cpus(ret));
 
-	r = running_read_cpus(ret);
 	if (r == 0 || r == -ENOENT)
 		return 0;
 	say_errno(r, "cannot read which CPUs benchmark.target chose (%s)", TARGET_FILE);
@@ -95,7 +95,7 @@ static int read_allowed(struct cpumask *ret)
 {
 	int r;
 
-	r = slurm_get_job() ? cpumask_get_self(ret) : isolation_read_allowed(ret);
+	r = xcheck(slurm_get_job() ? cpumask_get_self(ret) : isolation_read_allowed(ret));
 	if (r < 0)
 		say_errno(r, "cannot find out which CPUs are allowed here");
 	return r;
@@ -112,8 +112,8 @@ static int parse_list(const char *list, const struct topology *topology,
 		cpumask_and(ret, topology->online, allowed);
 		return 0;
 	}
-	r = cpulist_parse(list, topology, ret, &why);
-	if (r == -EINVAL)
+	r = xcheck(cpulist_parse(list, topology, ret, &why));
+	if (r < 0)
 		say("-c: %s", why);
 	return r;
 }
@@ -125,9 +125,9 @@ static int check_job(const struct cpumask *cpus, const struct cpumask *allowed)
 
 	if (!slurm_get_job() || cpumask_subset(cpus, allowed))
 		return 0;
-	have = cpumask_format_list(allowed);
+	have = xptr(cpumask_format_list(allowed));
 	say("-c: this step of Slurm's job %s has CPUs %s only; `-c all` takes these",
-		slurm_get_job(), have ? have : "?");
+		slurm_get_job(), have);
 	return -EINVAL;
 }
 
@@ -136,9 +136,8 @@ static int choose(const char *list, const struct topology *topology, struct plac
 	_cleanup_(cpumask) struct cpumask *allowed = NULL, *target = NULL;
 	int r;
 
-	r = cpumask_new(&allowed);
-	if (r == 0)
-		r = read_allowed(allowed);
+	xcheck(cpumask_new(&allowed));
+	r = read_allowed(allowed);
 	if (r == 0)
 		r = read_target(&target);
 	if (r < 0)
@@ -151,18 +150,15 @@ static int choose(const char *list, const struct topology *topology, struct plac
 			r = check_job(place->cpus, allowed);
 	} else {
 		cpumask_assign(place->cpus, target);
-		place->reason = strdup("by benchmark.target");
-		r = place->reason ? 0 : -ENOMEM;
+		place->reason = xptr(strdup("by benchmark.target"));
 	}
 	if (r == 0 && (list || target))
 		r = check_cpus(list ? "-c" : "benchmark.target", topology, place->cpus, target,
 			&place->join);
 	if (r < 0)
 		return r;
-	place->cpus_text = cpumask_format_list(place->cpus);
-	if (!place->cpus_text)
-		return -ENOMEM;
-	r = autochoice_housekeeping(topology, allowed, place->cpus, place->housekeeping);
+	place->cpus_text = xptr(cpumask_format_list(place->cpus));
+	r = xcheck(autochoice_housekeeping(topology, allowed, place->cpus, place->housekeeping));
 	return r == -ENODATA ? 0 : r;
 }
 
@@ -179,7 +175,7 @@ static void say_unknown(const struct topology *topology)
 
 static int read_topology(struct topology **ret)
 {
-	int r = topology_read(false, ret);
+	int r = xcheck(topology_read(false, ret));
 
 	if (r < 0)
 		say_errno(r, "cannot read which CPUs this machine has");
@@ -223,11 +219,9 @@ int place_choose(const char *list, struct place **ret)
 	_cleanup_(topology) struct topology *topology = NULL;
 	int r;
 
-	place = calloc(1, sizeof(*place));
-	if (!place)
-		return -ENOMEM;
-	if (cpumask_new(&place->cpus) < 0 || cpumask_new(&place->housekeeping) < 0)
-		return -ENOMEM;
+	place = xptr(calloc(1, sizeof(*place)));
+	xcheck(cpumask_new(&place->cpus));
+	xcheck(cpumask_new(&place->housekeeping));
 	r = read_topology(&topology);
 	if (r == 0)
 		r = choose(list, topology, place);
@@ -249,8 +243,8 @@ static int foresee_list(const char *list, struct cpumask **ret)
 	_cleanup_(cpumask) struct cpumask *allowed = NULL, *cpus = NULL;
 	int r;
 
-	if (cpumask_new(&allowed) < 0 || cpumask_new(&cpus) < 0)
-		return -ENOMEM;
+	xcheck(cpumask_new(&allowed));
+	xcheck(cpumask_new(&cpus));
 	r = read_topology(&topology);
 	if (r == 0)
 		r = read_allowed(allowed);

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/binfmts.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/text.h"
+#include "base/xalloc.h"
 #include "measure/program.h"
 
 static int check_executable(const char *path)
@@ -41,9 +42,8 @@ static int search_path(const char *word, char **ret)
 		int r;
 
 		/* An empty entry stands for the current folder (execvp(3)). */
-		if (asprintf(&path, "%.*s%s%s", (int)(end - list), list, end > list ? "/" : "./",
-			    word) < 0)
-			return -ENOMEM;
+		xcheck(text_format(
+			&path, "%.*s%s%s", (int)(end - list), list, end > list ? "/" : "./", word));
 		r = check_executable(path);
 		if (r == 0) {
 			*ret = TAKE_PTR(path);
@@ -61,19 +61,14 @@ static int search_path(const char *word, char **ret)
 
 int program_resolve(const char *word, char **ret)
 {
-	char *copy;
 	int r;
 
 	if (!strchr(word, '/'))
 		return search_path(word, ret);
 	r = check_executable(word);
-	if (r < 0)
-		return r;
-	copy = strdup(word);
-	if (!copy)
-		return -ENOMEM;
-	*ret = copy;
-	return 0;
+	if (r == 0)
+		*ret = xptr(strdup(word));
+	return r;
 }
 
 const char *program_hides_from_perf(const char *path)

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "library/values.h"
 #include "measure/progvalues.h"
 
@@ -43,14 +44,9 @@ struct progvalues {
 	size_t n_core_adds;
 };
 
-int progvalues_new(struct progvalues **ret)
+struct progvalues *progvalues_new(void)
 {
-	struct progvalues *progvalues = calloc(1, sizeof(*progvalues));
-
-	if (!progvalues)
-		return -ENOMEM;
-	*ret = progvalues;
-	return 0;
+	return xptr(calloc(1, sizeof(struct progvalues)));
 }
 
 static void item_free(struct item *item)
@@ -99,14 +95,8 @@ static int find_item(
 	}
 	if (progvalues->n == PROGVALUES_MAX_NAMES)
 		return -E2BIG;
-	item = calloc(1, sizeof(*item));
-	if (!item)
-		return -ENOMEM;
-	item->name = strdup(values->name);
-	if (!item->name) {
-		free(item);
-		return -ENOMEM;
-	}
+	item = xptr(calloc(1, sizeof(*item)));
+	item->name = xptr(strdup(values->name));
 	item->clock = values->facts.clock_name;
 	/* The parser of values gives ticks of a picosecond. */
 	item->empty = values->facts.empty_mean_ticks / 1e12;
@@ -118,14 +108,11 @@ static int find_item(
 }
 
 /* Adds run records up to and including this run; they are empty for runs without values. */
-static int reach_run(struct item *item, size_t run)
+static void reach_run(struct item *item, size_t run)
 {
 	while (item->n_runs <= run) {
-		int r = array_grow(&item->benchmark.runs, sizeof(*item->benchmark.runs),
-			item->n_runs, &item->runs_room);
-
-		if (r < 0)
-			return r;
+		xcheck(array_grow(&item->benchmark.runs, sizeof(*item->benchmark.runs),
+			item->n_runs, &item->runs_room));
 		item->benchmark.runs[item->n_runs++] = (struct benchmark_run){
 			.end = item->benchmark.n_values,
 			.warmup_end = item->benchmark.n_warmups,
@@ -133,7 +120,6 @@ static int reach_run(struct item *item, size_t run)
 			.inner_loops = item->inner_loops,
 		};
 	}
-	return 0;
 }
 
 /* By name. A program may use other names in each run: those beyond QS_MAX_FIGURES are left out. */
@@ -157,27 +143,22 @@ static void add_figures(struct item *item, const struct qs_values *values)
 	}
 }
 
-static int append(struct item *item, const struct qs_values *values, bool warmup)
+static void append(struct item *item, const struct qs_values *values, bool warmup)
 {
 	struct benchmark *b = &item->benchmark;
 
 	for (size_t i = 0; i < values->n_values; i++) {
 		const struct qs_value *value = &values->values[i];
 		double seconds = qs_value_seconds(values, i);
-		int r;
 
 		if (warmup || value->kind != QS_VALUE_COUNTED) {
-			r = array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
-				&item->warmups_room);
-			if (r < 0)
-				return r;
+			xcheck(array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
+				&item->warmups_room));
 			b->warmups[b->n_warmups++] =
 				(struct benchmark_warmup){ value->loops, seconds };
 		} else {
-			r = array_grow(
-				&b->values, sizeof(*b->values), b->n_values, &item->values_room);
-			if (r < 0)
-				return r;
+			xcheck(array_grow(
+				&b->values, sizeof(*b->values), b->n_values, &item->values_room));
 			b->values[b->n_values++] = seconds;
 			item->empty_shares += qs_value_empty_share(values, i);
 			item->waiting += MAX(value->waiting, 0.0);
@@ -186,7 +167,6 @@ static int append(struct item *item, const struct qs_values *values, bool warmup
 	}
 	if (!warmup)
 		add_figures(item, values);
-	return 0;
 }
 
 /* Adds the values of one block. */
@@ -206,13 +186,10 @@ static int take_one(
 	if (values->inner_loops != item->inner_loops ||
 		strcmp(values->facts.clock_name, item->clock) != 0)
 		return -EXDEV;
-	r = reach_run(item, run);
-	if (r == 0)
-		r = append(item, values, warmup);
+	reach_run(item, run);
+	append(item, values, warmup);
 	item->clock_changed = item->clock_changed || values->facts.clock_changed;
-	record = r == 0 ? &item->benchmark.runs[run] : NULL;
-	if (!record)
-		return r;
+	record = &item->benchmark.runs[run];
 	record->end = item->benchmark.n_values;
 	record->warmup_end = item->benchmark.n_warmups;
 	record->loops = values->loops;
@@ -224,23 +201,25 @@ static int take_one(
 	return 0;
 }
 
-static int refuse(int error, size_t block, size_t line, char **ret_why)
+static char *explain_refusal(int error, size_t block, size_t line)
 {
+	char *why;
+
 	if (error == -EBADMSG)
-		return text_refuse(ret_why, -EBADMSG,
-			"line %zu of block %zu is not as it has to be", line, block);
-	if (error == -E2BIG)
-		return text_refuse(ret_why, -EBADMSG, "more than %d values or %d names",
-			(int)PROGVALUES_MAX_VALUES, (int)PROGVALUES_MAX_NAMES);
-	if (error == -EXDEV)
-		return text_refuse(ret_why, -EBADMSG,
+		xcheck(text_format(
+			&why, "line %zu of block %zu is not as it has to be", line, block));
+	else if (error == -E2BIG)
+		xcheck(text_format(&why, "more than %d values or %d names",
+			(int)PROGVALUES_MAX_VALUES, (int)PROGVALUES_MAX_NAMES));
+	else
+		xcheck(text_format(&why,
 			"block %zu has other inner loops, or another clock, than earlier ones",
-			block);
-	return error;
+			block));
+	return why;
 }
 
-int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
-	size_t size, char **ret_why)
+char *progvalues_take(
+	struct progvalues *progvalues, size_t run, bool warmup, const char *text, size_t size)
 {
 	size_t offset = 0, line = 0;
 
@@ -250,15 +229,15 @@ int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, cons
 		struct qs_values *values;
 		int r;
 
-		r = values_parse(text, size, &offset, &values, &line);
+		r = xcheck(values_parse(text, size, &offset, &values, &line));
 		if (r == 1)
-			return 0;
+			return NULL;
 		if (r == 0) {
 			r = take_one(progvalues, run, warmup, values);
 			qs_values_free(values);
 		}
 		if (r < 0)
-			return refuse(r, block, line, ret_why);
+			return explain_refusal(r, block, line);
 	}
 }
 
@@ -276,26 +255,18 @@ static void copy_facts(const struct facts *from, struct facts *to)
 	to->failed = to->failed || from->failed;
 }
 
-int progvalues_get_benchmark(struct progvalues *progvalues, size_t i, struct series *series,
-	const struct facts *metadata, const char *prefix, struct benchmark **ret)
+struct benchmark *progvalues_get_benchmark(struct progvalues *progvalues, size_t i,
+	struct series *series, const struct facts *metadata, const char *prefix)
 {
 	struct item *item = progvalues->items[i];
 	struct benchmark *b = &item->benchmark;
-	int r;
 
-	if (b->n_values == 0) {
-		*ret = NULL;
-		return 0;
-	}
-	r = reach_run(item, series->n_samples - 1);
-	if (r < 0)
-		return r;
+	if (b->n_values == 0)
+		return NULL;
+	reach_run(item, series->n_samples - 1);
 	free(b->name);
-	if (asprintf(&b->name, "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name) <
-		0) {
-		b->name = NULL;
-		return -ENOMEM;
-	}
+	xcheck(text_format(
+		&b->name, "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name));
 	facts_clear(&b->metadata);
 	copy_facts(metadata, &b->metadata);
 	facts_set_string(&b->metadata, "name", b->name);
@@ -322,7 +293,6 @@ int progvalues_get_benchmark(struct progvalues *progvalues, size_t i, struct ser
 	}
 	b->series = series;
 	if (b->metadata.failed)
-		return -ENOMEM;
-	*ret = b;
-	return 0;
+		xalloc_fail();
+	return b;
 }

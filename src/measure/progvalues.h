@@ -25,17 +25,17 @@ enum {
 
 struct progvalues;
 
-int progvalues_new(struct progvalues **ret);
+struct progvalues *progvalues_new(void);
 void progvalues_free(struct progvalues *progvalues);
 DEFINE_CLEANUP(progvalues, progvalues_free);
 
 /*
  * Adds the values that the program handed over in one run. `run` is the index of that run's sample
  * in its series; runs must be added in their order. All values of a warm-up run are warm-up values.
- * -EBADMSG when something was refused; *ret_why then says what (malloc'd). -ENOMEM.
+ * NULL, or what was refused and why, malloc'd.
  */
-int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
-	size_t size, char **ret_why);
+char *progvalues_take(
+	struct progvalues *progvalues, size_t run, bool warmup, const char *text, size_t size);
 
 /* What the program saw of its core in the run that was taken last: independent additions per cycle,
  * in the mean of all counted values. 0 when nothing is known. */
@@ -45,10 +45,10 @@ size_t progvalues_count(const struct progvalues *progvalues);
 /*
  * Benchmark number i, in the order in which the names appeared. Valid as long as `progvalues` and
  * the series live. Its metadata are those of the program's own benchmark, except for the name: that
- * is the name of the values, with `prefix` and ": " in front when `prefix` is not NULL. *ret is
- * NULL when no run that counts has such a value. -ENOMEM.
+ * is the name of the values, with `prefix` and ": " in front when `prefix` is not NULL. NULL when
+ * no run that counts has such a value.
  */
-int progvalues_get_benchmark(struct progvalues *progvalues, size_t i, struct series *series,
-	const struct facts *metadata, const char *prefix, struct benchmark **ret);
+struct benchmark *progvalues_get_benchmark(struct progvalues *progvalues, size_t i,
+	struct series *series, const struct facts *metadata, const char *prefix);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/report/compare.h"
 #include "judge/report/control.h"
 #include "judge/report/rank.h"
@@ -40,34 +40,28 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 	const struct unit *unit)
 {
 	const struct measurement *m = command->measurement;
-	struct benchmark *view = &ranking->views[ranking->n_views], **more;
+	struct benchmark *view = &ranking->views[ranking->n_views];
 	size_t n_values = with_values ? progvalues_count(m->progvalues) : 0;
 	int r;
 
-	r = benchmark_view(command->name, m->series, view);
+	r = xcheck(benchmark_view(command->name, m->series, view));
 	if (r < 0)
 		return r;
 	ranking->n_views++;
 	/* The facts still belong to the command, as the rest of the view belongs to others. */
 	view->metadata = command->facts;
 	view->unit = unit;
-	more = reallocarray(ranking->benchmarks, ranking->n_benchmarks + 1 + n_values,
-		sizeof(struct benchmark *));
-	if (!more)
-		return -ENOMEM;
-	ranking->benchmarks = more;
-	more[ranking->n_benchmarks++] = view;
+	ranking->benchmarks = xptr(reallocarray(ranking->benchmarks,
+		ranking->n_benchmarks + 1 + n_values, sizeof(struct benchmark *)));
+	ranking->benchmarks[ranking->n_benchmarks++] = view;
 	for (size_t i = 0; i < n_values; i++) {
-		struct benchmark *values;
+		struct benchmark *values = progvalues_get_benchmark(
+			m->progvalues, i, m->series, &command->facts, command->name);
 
-		r = progvalues_get_benchmark(
-			m->progvalues, i, m->series, &command->facts, command->name, &values);
-		if (r < 0)
-			return r;
 		if (values && unit_is_time(values->unit))
 			values->unit = unit;
 		if (values)
-			more[ranking->n_benchmarks++] = values;
+			ranking->benchmarks[ranking->n_benchmarks++] = values;
 	}
 	return 0;
 }
@@ -84,9 +78,7 @@ static int ranking_fill(
 		r = add_program(ranking, &commands->items[i], n_programs > 1, unit);
 	if (r < 0)
 		return r;
-	ranking->comparisons = calloc(ranking->n_benchmarks, sizeof(struct comparison *));
-	if (!ranking->comparisons)
-		return -ENOMEM;
+	ranking->comparisons = xptr(calloc(ranking->n_benchmarks, sizeof(struct comparison *)));
 	for (size_t i = 0; i < ranking->n_benchmarks; i++) {
 		const struct benchmark *old = NULL, *new = ranking->benchmarks[i];
 
@@ -94,9 +86,9 @@ static int ranking_fill(
 		if (!turns_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
 			!old || old->unit != new->unit)
 			continue;
-		r = comparison_new_among(old, new,
+		r = xcheck(comparison_new_among(old, new,
 			(const struct benchmark *const *)ranking->benchmarks, ranking->n_benchmarks,
-			&ranking->comparisons[ranking->n]);
+			&ranking->comparisons[ranking->n]));
 		if (r < 0)
 			return r;
 		ranking->n++;
@@ -111,13 +103,12 @@ static int write_control(FILE *stream, const struct ranking *ranking, const stru
 		control_find(ranking->benchmarks, ranking->n_benchmarks, of);
 	_cleanup_free_ char *name = NULL, *text = NULL;
 	struct control_ratio ratio;
-	int r = control ? control_measure(of, control, &ratio) : -ENODATA;
 
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	name = text_escape_control(of->name);
-	text = control_text(control, &ratio);
-	return name && text ? print_report(stream, "\n%s: %s\n", name, text) : -ENOMEM;
+	if (!control || xcheck(control_measure(of, control, &ratio)) < 0)
+		return 0;
+	name = xptr(text_escape_control(of->name));
+	text = xptr(control_text(control, &ratio));
+	return xcheck(print_report(stream, "\n%s: %s\n", name, text));
 }
 
 /* Writes in which order the command number `old`, and the commands that are compared with it, come
@@ -133,8 +124,8 @@ static int write_order(FILE *stream, const struct ranking *ranking, const struct
 	for (size_t i = 0; i < ranking->n_views; i++)
 		if (!commands->items[i].is_control && commands->items[i].old == old)
 			programs[n++] = &ranking->views[i];
-	r = rank_render(programs, n, by_speed, &text);
-	return r < 0 || !*text ? r : print_report(stream, "\n%s", text);
+	r = xcheck(rank_render(programs, n, by_speed, &text));
+	return r < 0 || !*text ? r : xcheck(print_report(stream, "\n%s", text));
 }
 
 static int ranking_write(
@@ -151,13 +142,11 @@ static int ranking_write(
 	for (size_t i = 0; i < ranking->n; i++) {
 		const struct comparison *c = ranking->comparisons[i];
 		/* A name that the user gave may contain newlines. */
-		_cleanup_free_ char *old = text_escape_control(c->old->name);
-		_cleanup_free_ char *new = text_escape_control(c->new->name);
-		_cleanup_free_ char *text = comparison_render(c);
+		_cleanup_free_ char *old = xptr(text_escape_control(c->old->name));
+		_cleanup_free_ char *new = xptr(text_escape_control(c->new->name));
+		_cleanup_free_ char *text = xptr(comparison_render(c));
 
-		if (!old || !new || !text)
-			return -ENOMEM;
-		print_report(stream, "\n%s, compared with %s:\n%s", new, old, text);
+		xcheck(print_report(stream, "\n%s, compared with %s:\n%s", new, old, text));
 	}
 	for (size_t i = 0; status >= 0 && i < commands->n; i++)
 		if (commands->items[i].old == i)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/terminal.h"
+#include "base/xalloc.h"
 #include "judge/report/analysis.h"
 #include "judge/report/summary.h"
 #include "judge/result/benchmark.h"
 #include "measure/report.h"
 
-static int print_summary(FILE *stream, const struct report_input *input,
+static void print_summary(FILE *stream, const struct report_input *input,
 	const struct benchmark *benchmark, const struct analysis *analysis)
 {
-	_cleanup_free_ char *text = summary_render(&(struct summary_input){
+	_cleanup_free_ char *text = xptr(summary_render(&(struct summary_input){
 		.benchmark = benchmark,
 		.analysis = analysis,
 		.cpus = input->cpus,
@@ -24,14 +24,11 @@ static int print_summary(FILE *stream, const struct report_input *input,
 		.shell_seconds = input->shell_seconds,
 		.notes = input->verbose,
 		.width = (int)terminal_width(fileno(stream)),
-	});
+	}));
 
-	if (!text)
-		return -ENOMEM;
-	print_report(stream, "%s", text);
+	xcheck(print_report(stream, "%s", text));
 	/* Warnings on standard error, perhaps on the same terminal, have to appear after this. */
 	fflush(stream);
-	return 0;
 }
 
 static int report(FILE *stream, const struct report_input *input, const struct benchmark *benchmark)
@@ -40,11 +37,11 @@ static int report(FILE *stream, const struct report_input *input, const struct b
 	const struct stability *stability;
 	int r;
 
-	r = analysis_new(benchmark, &analysis);
-	if (r >= 0 && stream)
-		r = print_summary(stream, input, benchmark, analysis);
+	r = xcheck(analysis_new(benchmark, &analysis));
 	if (r < 0)
 		return r;
+	if (stream)
+		print_summary(stream, input, benchmark, analysis);
 	stability = analysis->stability;
 	for (size_t i = 0; i < stability->n_findings; i++) {
 		const struct finding *finding = &stability->findings[i];
@@ -67,7 +64,7 @@ int report_print(FILE *stream, const struct report_input *input)
 			benchmark.unit = input->unit;
 		return report(stream, input, &benchmark);
 	}
-	r = benchmark_view(input->name, input->series, &benchmark);
+	r = xcheck(benchmark_view(input->name, input->series, &benchmark));
 	if (r < 0)
 		return r;
 	/* Borrowed, like the rest of the view. */

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/where/userstate.h"
+#include "base/xalloc.h"
 #include "judge/result/csv.h"
 #include "judge/result/document.h"
 #include "judge/result/metadata.h"
@@ -184,11 +185,9 @@ static int open_all(
 
 int save_open(const struct options *options, const struct commands *commands, struct save **ret)
 {
-	_cleanup_(save) struct save *save = calloc(1, sizeof(*save));
+	_cleanup_(save) struct save *save = xptr(calloc(1, sizeof(*save)));
 	int r;
 
-	if (!save)
-		return -ENOMEM;
 	save->user = options->user;
 	user_enter(save->user);
 	r = open_all(save, options, commands);
@@ -223,7 +222,7 @@ int save_check_control(const struct save *save, const struct facts *metadata)
 static void rescue(const struct document_part *parts, size_t n, char **ret_place)
 {
 	const char *const folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
-	int r = -ENOMEM;
+	int r = -ENOENT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		_cleanup_free_ char *path = NULL;
@@ -232,8 +231,7 @@ static void rescue(const struct document_part *parts, size_t n, char **ret_place
 
 		if (!folders[i] || folders[i][0] != '/')
 			continue;
-		if (text_format(&path, "%s/runpinned-XXXXXX.json", folders[i]) < 0)
-			break;
+		xcheck(text_format(&path, "%s/runpinned-XXXXXX.json", folders[i]));
 		/* Exclusive and 0600, so that nobody else can have made the file. */
 		fd = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
 		r = fd < 0 ? -errno : 0;
@@ -322,7 +320,7 @@ static int commit_result(
 	if (r == 0)
 		r = write_result(save, parts, n);
 	if (r == 0) {
-		*ret_place = strdup(save->output);
+		*ret_place = xptr(strdup(save->output));
 		return 0;
 	}
 	file_replace_abort(TAKE_PTR(save->result));
@@ -336,9 +334,7 @@ static int write_csv(FILE *stream, const struct document_part *parts, size_t n)
 
 	if (n == 1 && !parts[0].inside)
 		return csv_write(stream, parts[0].series);
-	tables = calloc(n, sizeof(*tables));
-	if (!tables)
-		return -ENOMEM;
+	tables = xptr(calloc(n, sizeof(*tables)));
 	for (size_t i = 0; i < n; i++) {
 		const struct fact *name = facts_find(parts[i].metadata, "name");
 
@@ -410,7 +406,7 @@ static int commit_all(
 		if (result == 0)
 			result = r;
 		if (r == 0 && !place)
-			place = strdup(save->csv_name);
+			place = xptr(strdup(save->csv_name));
 		else if (r < 0 && !save->output && !save->json)
 			rescue(parts, n, &place);
 	}

@@ -11,6 +11,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/say.h"
+#include "base/xalloc.h"
 #include "measure/become.h"
 #include "measure/user.h"
 
@@ -69,13 +70,10 @@ static int find_groups(struct user *user)
 	int room = GROUPS_FIRST, n;
 
 	for (;;) {
-		gid_t *groups = reallocarray(user->groups, (size_t)room, sizeof(*groups));
-
-		if (!groups)
-			return -ENOMEM;
-		user->groups = groups;
+		user->groups =
+			xptr(reallocarray(user->groups, (size_t)room, sizeof(*user->groups)));
 		n = room;
-		if (getgrouplist(user->name, user->gid, groups, &n) >= 0)
+		if (getgrouplist(user->name, user->gid, user->groups, &n) >= 0)
 			break;
 		if (room >= GROUPS_MAX)
 			return -E2BIG;
@@ -91,9 +89,7 @@ static int find_own_groups(struct user *user)
 
 	if (n < 0)
 		return -errno;
-	user->own_groups = calloc((size_t)n + 1, sizeof(*user->own_groups));
-	if (!user->own_groups)
-		return -ENOMEM;
+	user->own_groups = xptr(calloc((size_t)n + 1, sizeof(*user->own_groups)));
 	n = getgroups(n, user->own_groups);
 	if (n < 0)
 		return -errno;
@@ -118,11 +114,9 @@ static int fill(const struct passwd *entry, struct user *user)
 
 	user->uid = entry->pw_uid;
 	user->gid = entry->pw_gid;
-	user->name = strdup(entry->pw_name);
-	user->home = strdup(entry->pw_dir);
-	user->shell = strdup(entry->pw_shell);
-	if (!user->name || !user->home || !user->shell)
-		return -ENOMEM;
+	user->name = xptr(strdup(entry->pw_name));
+	user->home = xptr(strdup(entry->pw_dir));
+	user->shell = xptr(strdup(entry->pw_shell));
 	r = find_groups(user);
 	return r < 0 ? r : find_own_groups(user);
 }
@@ -156,14 +150,14 @@ int user_find(const char *name, struct user **ret)
 			entry->pw_name, name ? "" : ": give another name (--user=NAME)");
 		return -EINVAL;
 	}
-	user = calloc(1, sizeof(*user));
-	r = user ? fill(entry, user) : -ENOMEM;
+	user = xptr(calloc(1, sizeof(*user)));
+	r = fill(entry, user);
 	if (r == 0)
 		r = enter(user);
 	if (r == 0)
 		r = leave(user);
 	if (r < 0) {
-		say_errno(r, "cannot become %s (--user)", user && user->name ? user->name : name);
+		say_errno(r, "cannot become %s (--user)", user->name);
 		return r;
 	}
 	user->is_caller =

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "measure/wholecore.h"
+#include <math.h>
+
 #include "base/facts.h"
-#include "base/macro.h"
 #include "base/where/userstate.h"
 #include "judge/result/metadata.h"
 #include "measure/judge.h"
 #include "measure/measurement.h"
+#include "measure/wholecore.h"
 
 /* The most additions per cycle that a core did in the runs of any command. */
-static int find_best(const struct commands *commands, double *ret)
+static double find_best(const struct commands *commands)
 {
-	*ret = 0;
-	for (size_t i = 0; i < commands->n; i++) {
-		double adds;
-		int r = judge_whole_core(commands->items[i].measurement->series, &adds);
+	double best = 0;
 
-		if (r < 0)
-			return r;
-		*ret = MAX(*ret, adds);
-	}
-	return 0;
+	for (size_t i = 0; i < commands->n; i++)
+		best = fmax(best, judge_whole_core(commands->items[i].measurement->series));
+	return best;
 }
 
 /* Removes the figures: shares of different kinds of cores cannot be compared. */
@@ -34,19 +30,17 @@ static void forget_cores(const struct commands *commands)
 	}
 }
 
-int wholecore_settle(const struct place *place, struct commands *commands)
+void wholecore_settle(const struct place *place, struct commands *commands)
 {
 	const char *model = facts_find_string(&commands->items[0].facts, "cpu_model_name");
-	double best, whole;
+	double best = find_best(commands), whole;
 	bool is_known;
-	int r;
 
-	r = find_best(commands, &best);
-	if (r < 0 || best == 0)
-		return r;
+	if (best == 0)
+		return;
 	if (place->mixed_kinds) {
 		forget_cores(commands);
-		return 0;
+		return;
 	}
 	whole = userstate_settle_whole_core(model, place->kind, best, &is_known);
 	for (size_t i = 0; i < commands->n; i++) {
@@ -57,5 +51,4 @@ int wholecore_settle(const struct place *place, struct commands *commands)
 		facts_set_string(facts, METADATA_WHOLE_CORE_FROM,
 			is_known ? METADATA_WHOLE_CORE_KNOWN : "this measurement");
 	}
-	return 0;
 }

@@ -13,8 +13,8 @@
  * Turns the figures of all commands into shares of a whole core and flags their runs (judge.h). A
  * whole core is the best of all these runs, or of earlier measurements on this model of CPU, if
  * that is known and larger: runs beside a neighbour who never rests cannot show it. The figure of a
- * whole core is added to the facts of the commands, and kept for later measurements. -ENOMEM.
+ * whole core is added to the facts of the commands, and kept for later measurements.
  */
-int wholecore_settle(const struct place *place, struct commands *commands);
+void wholecore_settle(const struct place *place, struct commands *commands);
 
 #endif

@@ -385,6 +385,17 @@ def miss_reading(campaign):
 
 # --- Allocations ---
 
+def count_left(place):
+    """How many processes are in the folder, where all that the command starts begins."""
+    found = 0
+    for entry in pathlib.Path('/proc').glob('[0-9]*'):
+        try:
+            found += os.readlink(entry / 'cwd') == str(place.root)
+        except OSError:
+            pass
+    return found
+
+
 def try_allocation(scenario, place, case):
     number, how = case
     place.prepare(scenario)
@@ -392,7 +403,7 @@ def try_allocation(scenario, place, case):
                                  LD_PRELOAD=MALLOC, FAIL_ALLOC_AT=str(number),
                                  FAIL_ALLOC_FOREVER='1' if how == 'forever' else '0')
     try:
-        judge(scenario, place, status if status >= 0 else 128 - status, 0, stdout, stderr)
+        judge(scenario, place, status if status >= 0 else 128 - status, count_left(place), stdout, stderr)
     except Violation as violation:
         return True, f'{violation}\n  {stderr.strip()[-400:]}'
     return True, None
@@ -409,6 +420,30 @@ def list_allocations(scenario, place):
     return [(number, how) for number in range(1, int(stderr if is_look else count.read_text()) + 1)
             for how in (('once',) if scenario.program == 'bench-report' and scenario.may_crash
                         else ('once', 'forever'))]
+
+
+class Shown(Scenario):
+    """runpinned with a report. `kept`: how often its memory ended once the result was saved."""
+
+    def __init__(self):
+        super().__init__('shown', ['-o', '{out}/result.json'])
+        self.kept = 0
+
+    def command(self, place):
+        return [word for word in super().command(place) if word != '-q']
+
+    def check_end(self, place, status, stdout, stderr):
+        super().check_end(place, status, stdout, stderr)
+        self.kept += status == 1 and 'runpinned: out of memory' in stderr and (place.out / 'result.json').exists()
+
+
+def report_without_memory(campaign):
+    """The result is saved before it is reported, which takes the last allocations of all."""
+    scenario = Shown()
+    cases = [case for case in list_allocations(scenario, campaign.places[0]) if case[1] == 'forever'][-60:]
+    campaign.run_all(scenario, cases, try_allocation)
+    check(scenario.kept >= 5, f'the result was kept {scenario.kept} times')
+    print(f'# {scenario.name}: kept {scenario.kept} times')
 
 
 # --- All failures ---
@@ -562,6 +597,7 @@ def main():
             tests.append((f'{scenario.program} {scenario.name}: allocations',
                           lambda s=scenario, n=allocations: campaign.fail_allocations(s, n)))
     tests.append(('runpinned counted: a reading of a counter', lambda: miss_reading(campaign)))
+    tests.append(('runpinned shown: a report without memory', lambda: report_without_memory(campaign)))
     print(f'# --seed {options.seed}')
     run_tests([test for test in tests if options.only in test[0]])
 

@@ -111,6 +111,7 @@ def fail(how, n, draw):
             except Failed as error:
                 raise Failed(f'{number} of {len(numbers)}: {error}\n{outcome[1]}\n{outcome[0].stderr}') from error
             ended += 'quiet' in outcome[1] and 'out of memory' in outcome[0].stderr
+        check(ended > 0, 'memory has never ended while the machine was quiet')
         print(f'# {len(numbers)} allocations, ended without memory while the machine was quiet: {ended}')
 
 

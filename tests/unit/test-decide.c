@@ -102,9 +102,9 @@ static enum decision_verdict decide(const struct machine *machine, size_t n_prog
 	begin(&m, n_programs, seed);
 	for (size_t i = 0; i < rounds && !settled; i++) {
 		run_round(&m, machine);
-		assert_int_equal(decide_look(&options, &m.commands, &settled), 0);
+		settled = decide_look(&options, &m.commands);
 	}
-	assert_int_equal(decide_conclude(&options, &m.commands), 0);
+	decide_conclude(&options, &m.commands);
 	*ret = m.measurements[1]->decision;
 	end(&m);
 	return ret->verdict;
