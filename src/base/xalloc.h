@@ -47,7 +47,8 @@ static inline int xcheck(int r)
 
 /* As asprintf(3). */
 char *xformat(const char *format, ...) _printf_(1, 2);
-/* As print(): 0 or -EIO. */
+/* As print() and print_report(): 0 or -EIO. */
 #define xprint(...) xcheck(print(__VA_ARGS__))
+#define xprint_report(...) xcheck(print_report(__VA_ARGS__))
 
 #endif

@@ -181,9 +181,8 @@ void emit_stability(struct emit *emit, const struct stability *stability);
 bool find_decision(const struct benchmark *benchmark, struct decision *ret);
 /* The same as the object "decision", or null; `benchmark` may be NULL. */
 void emit_decision(struct emit *emit, const struct benchmark *benchmark);
-/* The same as a line of text; nothing when there is no decision. -ENOMEM. */
-int append_decision(struct text *t, const struct benchmark *benchmark);
-int print_decision(const struct benchmark *benchmark);
+/* The same as a line of text, malloc'd; "" when there is no decision. */
+char *decision_line(const struct benchmark *benchmark);
 
 /* The exit status for the return value r of a function. Says what r means unless it is -ENOENT,
  * which was said before. Also says, and fails, when standard output could not be written. */

@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/canvas.h"
 
 enum {
@@ -35,7 +36,7 @@ static int status_to_errno(cairo_status_t status)
 	case CAIRO_STATUS_SUCCESS:
 		return 0;
 	case CAIRO_STATUS_NO_MEMORY:
-		return -ENOMEM;
+		xalloc_fail();
 	case CAIRO_STATUS_INVALID_SIZE:
 		return -EINVAL;
 	default:
@@ -77,9 +78,7 @@ int canvas_new(
 	if (!(width * scale >= 1 && width * scale <= SIZE_MAX_PIXELS) ||
 		!(height * scale >= 1 && height * scale <= SIZE_MAX_PIXELS))
 		return -EINVAL;
-	canvas = calloc(1, sizeof(*canvas));
-	if (!canvas)
-		return -ENOMEM;
+	canvas = xptr(calloc(1, sizeof(*canvas)));
 	canvas->format = format;
 	canvas->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24,
 		is_svg(canvas) ? 1 : (int)ceil(width * scale),
@@ -390,8 +389,6 @@ int canvas_finish(struct canvas *canvas, char **ret, size_t *ret_size)
 {
 	/* This is checked for SVG as well: a text that is not valid UTF-8 cannot be measured. */
 	cairo_status_t status = cairo_status(canvas->cairo);
-	size_t size;
-	char *data;
 
 	cairo_destroy(canvas->cairo);
 	canvas->cairo = NULL;
@@ -404,11 +401,7 @@ int canvas_finish(struct canvas *canvas, char **ret, size_t *ret_size)
 		status = cairo_surface_status(canvas->surface);
 	if (status != CAIRO_STATUS_SUCCESS)
 		return status_to_errno(status);
-	size = canvas->data.length;
-	data = text_steal(&canvas->data);
-	if (!data)
-		return -ENOMEM;
-	*ret = data;
-	*ret_size = size;
+	*ret_size = canvas->data.length;
+	*ret = xptr(text_steal(&canvas->data));
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/chart.h"
 #include "judge/bench-report/ticks.h"
 #include "judge/result/series.h"
@@ -149,9 +150,7 @@ static int find_statistics(struct chart *chart)
 
 		if (series->n <= series->n_warmups)
 			return -EINVAL;
-		sorted = malloc(n_counted(series) * sizeof(*sorted));
-		if (!sorted)
-			return -ENOMEM;
+		sorted = xptr((double *)malloc(n_counted(series) * sizeof(*sorted)));
 		memcpy(sorted, series->values + series->n_warmups,
 			n_counted(series) * sizeof(*sorted));
 		r = stats_compute(sorted, n_counted(series), &chart->stats[s]);
@@ -517,7 +516,7 @@ static void draw_each_sample(struct chart *chart, size_t s, double radius)
 }
 
 /* Draws, for each column of points, the range of its values and the range of their inner half. */
-static int draw_columns(struct chart *chart, size_t s)
+static void draw_columns(struct chart *chart, size_t s)
 {
 	const struct chart_series *series = &chart->series[s];
 	size_t n = n_counted(series);
@@ -529,9 +528,7 @@ static int draw_columns(struct chart *chart, size_t s)
 	_cleanup_free_ double *column = NULL;
 	bool ringed = !all_disturbed(series);
 
-	column = malloc((n / n_columns + 2) * sizeof(*column));
-	if (!column)
-		return -ENOMEM;
+	column = xptr((double *)malloc((n / n_columns + 2) * sizeof(*column)));
 	for (size_t c = 0; c < n_columns; c++) {
 		/* The product of some million values is beyond a size_t of 32 bits. */
 		size_t first = (size_t)((uint64_t)c * n / n_columns);
@@ -561,7 +558,6 @@ static int draw_columns(struct chart *chart, size_t s)
 				chart->main.y + chart->main.height - MARK_HEIGHT, width,
 				MARK_HEIGHT, ink_color(INK_ALARM));
 	}
-	return 0;
 }
 
 static struct levels levels_drawn(const struct chart *chart, size_t s, struct level *whole)
@@ -701,21 +697,18 @@ static bool is_drawn_each(const struct chart *chart, size_t s)
 	return (double)chart->series[s].n * 1.5 <= chart->main.width;
 }
 
-static int draw_samples(struct chart *chart)
+static void draw_samples(struct chart *chart)
 {
 	double runs = chart->last_x - chart->first_x;
 	double radius = MAX(1.3, MIN(3.4, chart->main.width / runs * 0.4));
-	int r = 0;
 
 	canvas_clip(
 		chart->canvas, chart->main.x, chart->main.y, chart->main.width, chart->main.height);
 	draw_warmup_zone(chart);
 	/* Columns would hide samples. */
-	for (size_t s = 0; r >= 0 && s < chart->n_series; s++)
+	for (size_t s = 0; s < chart->n_series; s++)
 		if (!is_drawn_each(chart, s))
-			r = draw_columns(chart, s);
-	if (r < 0)
-		return r;
+			draw_columns(chart, s);
 	for (size_t s = 0; s < chart->n_series; s++)
 		if (is_drawn_each(chart, s))
 			draw_levels(chart, s, false);
@@ -729,7 +722,6 @@ static int draw_samples(struct chart *chart)
 	for (size_t s = 0; s < chart->n_series; s++)
 		draw_changes(chart, s);
 	canvas_unclip(chart->canvas);
-	return 0;
 }
 
 /* Draws the histograms side by side, with the value axis of the samples. The bars show shares of
@@ -772,7 +764,7 @@ static void draw_histogram(const struct chart *chart)
 }
 
 /* Draws a row. Where several runs share a point of the x axis, their mean is drawn. */
-static int draw_row(const struct chart *chart, size_t row_index)
+static void draw_row(const struct chart *chart, size_t row_index)
 {
 	const struct panel *panel = &chart->rows[row_index];
 	size_t step = (size_t)((chart->last_x - chart->first_x) / panel->width) + 1;
@@ -785,9 +777,7 @@ static int draw_row(const struct chart *chart, size_t row_index)
 
 		if (!row)
 			continue;
-		points = malloc((series->n / step + 1) * sizeof(*points));
-		if (!points)
-			return -ENOMEM;
+		points = xptr((struct point *)malloc((series->n / step + 1) * sizeof(*points)));
 		for (size_t i = 0; i < series->n; i += step) {
 			double sum = 0;
 			size_t count = 0;
@@ -807,7 +797,6 @@ static int draw_row(const struct chart *chart, size_t row_index)
 			if (isfinite(points[i].y) && n <= (size_t)panel->width / 4)
 				canvas_fill_circle(chart->canvas, points[i], 1.3, ink_of_series(s));
 	}
-	return 0;
 }
 
 /* Where a row is too low for its unit beside the panel, the unit is drawn in the panel. */
@@ -900,28 +889,22 @@ static void find_runs_range(struct chart *chart)
 	chart->last_x = (double)longest + 0.5;
 }
 
-static int draw_panels(struct chart *chart)
+static void draw_panels(struct chart *chart)
 {
 	const struct panel *lowest = &chart->main;
-	int r;
 
 	draw_y_axis(chart, &chart->main, chart->scale.factor, chart->scale.unit);
-	r = draw_samples(chart);
-	if (r < 0)
-		return r;
+	draw_samples(chart);
 	draw_histogram(chart);
 	for (size_t i = 0; i < CHART_N_ROWS; i++) {
 		if (chart->rows[i].height <= 0)
 			continue;
 		draw_y_axis(chart, &chart->rows[i], row_units[i].factor, row_units[i].unit);
-		r = draw_row(chart, i);
-		if (r < 0)
-			return r;
+		draw_row(chart, i);
 		draw_row_name(chart, i);
 		lowest = &chart->rows[i];
 	}
 	draw_x_axis(chart, lowest);
-	return 0;
 }
 
 /* A panel without enough room, or without known values, has height 0 and no axis. */
@@ -971,18 +954,14 @@ int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t 
 	if (ret_spots) {
 		for (size_t s = 0; s < n_series; s++)
 			n += series[s].n;
-		spots = chart.spots = calloc(n, sizeof(*spots));
-		if (!spots)
-			return -ENOMEM;
+		spots = chart.spots = xptr(calloc(n, sizeof(*spots)));
 	}
 	find_runs_range(&chart);
 	find_value_range(&chart, &chart.main.low, &chart.main.high);
 	chart.scale =
 		scale_choose_unit(options->unit, MAX(fabs(chart.main.low), fabs(chart.main.high)));
 	place_panels(&chart, draw_head(&chart));
-	r = draw_panels(&chart);
-	if (r < 0)
-		return r;
+	draw_panels(&chart);
 	if (ret_axes)
 		*ret_axes = find_axes(&chart);
 	if (ret_spots) {

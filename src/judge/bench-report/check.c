@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/export.h"
 
@@ -22,11 +23,8 @@ static char *make_findings(
 	const struct benchmark *benchmark, const struct stability *stability, const char *indent)
 {
 	_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
-	if (!disturbed)
-		return NULL;
-	text_append(&t, "");
 	if (benchmark->n_values == 1)
 		text_appendf(&t, "%swarning: %s\n", indent, single_value);
 	for (size_t i = 0; i < stability->n_findings; i++)
@@ -37,33 +35,28 @@ static char *make_findings(
 		text_appendf(&t, "%s%s: %s%s\n", indent,
 			stability->mostly_disturbed ? "warning" : "note", disturbed,
 			stability->mostly_disturbed ? "; the median is one of them" : "");
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
-static int print_findings(const char *title, const struct benchmark *benchmark,
+static void print_findings(const char *title, const struct benchmark *benchmark,
 	const struct stability *stability, bool sound)
 {
 	_cleanup_free_ char *findings = make_findings(benchmark, stability, "  ");
 
-	if (!findings)
-		return -ENOMEM;
-	return print_report(stdout, "%s: %s\n%s", title, sound ? "stable" : "not stable", findings);
+	xprint_report(stdout, "%s: %s\n%s", title, sound ? "stable" : "not stable", findings);
 }
 
-static int add_case(struct junit *junit, const char *file, const struct benchmark *benchmark,
+static void add_case(struct junit *junit, const char *file, const struct benchmark *benchmark,
 	const struct stability *stability, bool sound)
 {
 	_cleanup_free_ char *findings = make_findings(benchmark, stability, "");
 	const char *why =
 		benchmark->n_values == 1 ? single_value : "most of the runs were disturbed";
 
-	if (!findings)
-		return -ENOMEM;
 	for (size_t i = stability->n_findings; i-- > 0;)
 		if (stability->findings[i].warning)
 			why = stability->findings[i].text;
 	junit_add(junit, file, benchmark->name, sound ? JUNIT_PASSED : JUNIT_FAILED, why, findings);
-	return 0;
 }
 
 /* `stability` is NULL when there are no values. */
@@ -88,8 +81,6 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	bool sound;
 	int r;
 
-	if (!title)
-		return -ENOMEM;
 	r = analysis_new(benchmark, &analysis);
 	/* Like in pyperf, a benchmark that was only calibrated is no finding. */
 	if (r == -ENODATA) {
@@ -99,7 +90,7 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 			junit_add(&check->junit, file_label(file), benchmark->name, JUNIT_SKIPPED,
 				"no values", NULL);
 		else
-			print_report(stdout, "%s: no values\n", title);
+			xprint_report(stdout, "%s: no values\n", title);
 		return 0;
 	}
 	if (r < 0)
@@ -107,11 +98,11 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	sound = analysis_is_sound(analysis);
 	check->found = check->found || !sound;
 	if (check->request->form == FORM_JUNIT)
-		return add_case(
-			&check->junit, file_label(file), benchmark, analysis->stability, sound);
-	if (!check->request->json)
-		return print_findings(title, benchmark, analysis->stability, sound);
-	emit_check(&check->emit, file, benchmark, analysis->stability, sound);
+		add_case(&check->junit, file_label(file), benchmark, analysis->stability, sound);
+	else if (check->request->json)
+		emit_check(&check->emit, file, benchmark, analysis->stability, sound);
+	else
+		print_findings(title, benchmark, analysis->stability, sound);
 	return 0;
 }
 

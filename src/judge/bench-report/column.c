@@ -8,6 +8,7 @@
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/column.h"
 #include "judge/result/csv.h"
 
@@ -51,11 +52,13 @@ static void append_markdown(struct text *row, const char *text)
 
 static int print_markdown(const char *const *cells, size_t n)
 {
-	_cleanup_text_ struct text row = { 0 };
+	_cleanup_free_ char *line = NULL;
+	struct text row = { 0 };
 
 	for (size_t i = 0; i < n; i++)
 		append_markdown(&row, cells[i]);
-	return row.failed ? -ENOMEM : print(stdout, "|%s\n", row.data);
+	line = xptr(text_steal(&row));
+	return xprint(stdout, "|%s\n", line);
 }
 
 /* RFC 4180 */
@@ -92,7 +95,7 @@ static int print_row(const struct sheet *sheet, const char *const *cells, size_t
 {
 	if (sheet->form == FORM_CSV)
 		return print_csv(cells, n);
-	return sheet->table ? table_add(sheet->table, cells) : print_markdown(cells, n);
+	return sheet->table ? xcheck(table_add(sheet->table, cells)) : print_markdown(cells, n);
 }
 
 static int print_head(struct sheet *sheet, const char *const *names, size_t n)
@@ -101,10 +104,10 @@ static int print_head(struct sheet *sheet, const char *const *names, size_t n)
 	int r;
 
 	if (sheet->form != FORM_CSV && !is_markdown)
-		return table_new("rows", sheet->heads, n, false, stdout, &sheet->table);
+		return xcheck(table_new("rows", sheet->heads, n, false, stdout, &sheet->table));
 	r = print_row(sheet, names, n);
 	for (size_t i = 0; r >= 0 && is_markdown && i < n; i++)
-		r = print(stdout, "%s%s",
+		r = xprint(stdout, "%s%s",
 			sheet->heads[i].flags & TABLE_RIGHT ? "| ---: " : "| --- ",
 			i + 1 == n ? "|\n" : "");
 	return r;
@@ -162,7 +165,7 @@ int sheet_end(struct sheet *sheet, int r)
 		return r < 0 ? r : emit_finish(sheet->emit);
 	}
 	if (r >= 0 && sheet->table)
-		r = table_print(sheet->table);
+		r = xcheck(table_print(sheet->table));
 	table_free(sheet->table);
 	return r;
 }

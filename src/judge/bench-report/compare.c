@@ -9,6 +9,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/export.h"
@@ -69,41 +70,37 @@ static const struct benchmark *find_only(const struct suite *suite)
 	return found;
 }
 
-/* Applies the rule "/old/new/" of --rename, if its text is in the name; else NULL in *ret. */
-static int apply_rule(const char *rule, const char *name, char **ret)
+/* Applies the rule "/old/new/" of --rename, if its text is in the name; malloc'd, else NULL. */
+static char *apply_rule(const char *rule, const char *name)
 {
 	const char *middle = strchr(rule + 1, *rule), *end = strchr(middle + 1, *rule), *at;
-	_cleanup_free_ char *from = strndup(rule + 1, (size_t)(middle - rule - 1));
+	_cleanup_free_ char *from = xptr(strndup(rule + 1, (size_t)(middle - rule - 1)));
 
-	*ret = NULL;
-	if (!from)
-		return -ENOMEM;
 	at = strstr(name, from);
 	if (!at)
-		return 0;
-	return text_format(ret, "%.*s%.*s%s", (int)(at - name), name, (int)(end - middle - 1),
-		middle + 1, at + strlen(from));
+		return NULL;
+	return xformat("%.*s%.*s%s", (int)(at - name), name, (int)(end - middle - 1), middle + 1,
+		at + strlen(from));
 }
 
-/* The benchmark of a NEW file, or of another OLD one, that belongs to one of OLD; NULL in *ret
- * where there is none. */
-static int find_partner(const struct pairs *pairs, const struct benchmark *old, size_t file,
-	const struct benchmark **ret)
+/* The benchmark of a NEW file, or of another OLD one, that belongs to one of OLD; NULL where there
+ * is none. */
+static const struct benchmark *find_partner(
+	const struct pairs *pairs, const struct benchmark *old, size_t file)
 {
 	const struct suite *suite = pairs->reports->suites[file];
 	_cleanup_free_ char *name = NULL;
 	size_t index;
-	int r = 0;
 
-	for (size_t i = 0; r >= 0 && !name && file >= MAX(pairs->request->n_old, (size_t)1) &&
+	for (size_t i = 0; !name && file >= MAX(pairs->request->n_old, (size_t)1) &&
 		i < pairs->request->n_renames;
 		i++)
-		r = apply_rule(pairs->request->renames[i], old->name, &name);
+		name = apply_rule(pairs->request->renames[i], old->name);
 	index = suite_find_index(suite, name ? name : old->name);
-	*ret = index == SIZE_MAX ? NULL : suite->benchmarks[index];
-	if (*ret)
-		pairs->owned[file][index] = true;
-	return r;
+	if (index == SIZE_MAX)
+		return NULL;
+	pairs->owned[file][index] = true;
+	return suite->benchmarks[index];
 }
 
 /* Benchmarks with different names are compared when each file has only one benchmark. */
@@ -136,22 +133,19 @@ static int apply_controls(struct pairs *pairs, struct comparison *comparison, si
 }
 
 /* Why the benchmark of a file, which may be NULL, cannot be compared with `first`, which is from
- * the first file; NULL in *ret where it can. */
-static int explain_incomparable(const struct pairs *pairs, const struct benchmark *first,
-	const struct benchmark *benchmark, size_t file, char **ret)
+ * the first file; malloc'd, NULL where it can. */
+static char *explain_incomparable(const struct pairs *pairs, const struct benchmark *first,
+	const struct benchmark *benchmark, size_t file)
 {
-	*ret = NULL;
 	if (!benchmark)
-		return text_format(
-			ret, "not compared, because it is not in %s", pairs->labels[file]);
+		return xformat("not compared, because it is not in %s", pairs->labels[file]);
 	if (benchmark->n_values == 0)
-		return text_format(
-			ret, "not compared, because it has no values in %s", pairs->labels[file]);
+		return xformat("not compared, because it has no values in %s", pairs->labels[file]);
 	if (benchmark->unit != first->unit)
-		return text_format(ret, "not compared, because it is in %ss in %s and in %ss in %s",
+		return xformat("not compared, because it is in %ss in %s and in %ss in %s",
 			unit_name(first->unit), pairs->labels[0], unit_name(benchmark->unit),
 			pairs->labels[file]);
-	return 0;
+	return NULL;
 }
 
 static bool is_left_out(const struct pairs *pairs, const char *name, size_t file)
@@ -164,41 +158,33 @@ static bool is_left_out(const struct pairs *pairs, const char *name, size_t file
 }
 
 /* Warns that a benchmark is left out, and remembers it. Takes ownership of `why`. */
-static int leave_out(struct pairs *pairs, const char *name, size_t file, char *why)
+static void leave_out(struct pairs *pairs, const char *name, size_t file, char *why)
 {
-	struct omission *more =
-		reallocarray(pairs->omissions, pairs->n_omissions + 1, sizeof(*more));
-
-	if (!more) {
-		free(why);
-		return -ENOMEM;
-	}
-	pairs->omissions = more;
-	more[pairs->n_omissions++] = (struct omission){ name, file, why };
+	pairs->omissions = xptr(
+		reallocarray(pairs->omissions, pairs->n_omissions + 1, sizeof(*pairs->omissions)));
+	pairs->omissions[pairs->n_omissions++] = (struct omission){ name, file, why };
 	say("warning: %s: %s", name, why);
-	return 0;
 }
 
 /* Compares two benchmarks, if they can be compared. `new` may be NULL. */
 static int add_pair(
 	struct pairs *pairs, const struct benchmark *old, const struct benchmark *new, size_t file)
 {
+	char *why = explain_incomparable(pairs, old, old, 0);
 	const char *name = old->name;
-	char *why;
 	int r;
 
-	r = explain_incomparable(pairs, old, old, 0, &why);
-	if (r >= 0 && !why) {
-		r = explain_incomparable(pairs, old, new, file, &why);
+	if (!why) {
+		why = explain_incomparable(pairs, old, new, file);
 		/* In one file the programs have different names; the new program is the one that
 		 * lacks the value. */
 		if (new && pairs->reports->n == 1)
 			name = new->name;
 	}
-	if (r < 0)
-		return r;
-	if (why)
-		return leave_out(pairs, name, file, why);
+	if (why) {
+		leave_out(pairs, name, file, why);
+		return 0;
+	}
 	r = comparison_new_among(old, new,
 		(const struct benchmark *const *)pairs->reports->suites[file]->benchmarks,
 		pairs->reports->suites[file]->n, &pairs->comparisons[pairs->n]);
@@ -230,14 +216,13 @@ static bool is_any_chosen(const struct pairs *pairs)
 
 /* Warns about the benchmarks of a file that the first file does not have. A benchmark that only NEW
  * has does not count for the gate; one that only another OLD has does. */
-static int warn_of_additional(struct pairs *pairs, size_t file)
+static void warn_of_additional(struct pairs *pairs, size_t file)
 {
 	const struct suite *first = pairs->reports->suites[0];
 	const struct suite *suite = pairs->reports->suites[file];
 	size_t n_old = pairs->request->n_old;
-	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < suite->n; i++) {
+	for (size_t i = 0; i < suite->n; i++) {
 		const char *name = suite->benchmarks[i]->name;
 		_cleanup_free_ char *why = NULL;
 
@@ -245,13 +230,12 @@ static int warn_of_additional(struct pairs *pairs, size_t file)
 			(pairs->request->n_renames == 0 && suite_find(first, name)) ||
 			is_left_out(pairs, name, n_old))
 			continue;
-		r = explain_incomparable(pairs, suite->benchmarks[i], NULL, 0, &why);
-		if (r >= 0 && file < n_old)
-			r = leave_out(pairs, name, n_old, TAKE_PTR(why));
-		else if (r >= 0)
+		why = explain_incomparable(pairs, suite->benchmarks[i], NULL, 0);
+		if (file < n_old)
+			leave_out(pairs, name, n_old, TAKE_PTR(why));
+		else
 			say("warning: %s: %s", name, why);
 	}
-	return r;
 }
 
 /* Adds all benchmarks that OLD and one NEW have in common, and warns about those that only one of
@@ -259,7 +243,7 @@ static int warn_of_additional(struct pairs *pairs, size_t file)
 static int pair_file(struct pairs *pairs, size_t file)
 {
 	const struct suite *old = pairs->reports->suites[0], *new = pairs->reports->suites[file];
-	const struct benchmark *only = is_one_each(pairs) ? find_only(old) : NULL, *partner;
+	const struct benchmark *only = is_one_each(pairs) ? find_only(old) : NULL;
 	int r = 0;
 
 	if (only)
@@ -267,11 +251,12 @@ static int pair_file(struct pairs *pairs, size_t file)
 	for (size_t i = 0; r >= 0 && i < old->n; i++) {
 		if (!is_chosen(pairs->request, old->benchmarks[i]))
 			continue;
-		r = find_partner(pairs, old->benchmarks[i], file, &partner);
-		if (r >= 0)
-			r = add_pair(pairs, old->benchmarks[i], partner, file);
+		r = add_pair(pairs, old->benchmarks[i],
+			find_partner(pairs, old->benchmarks[i], file), file);
 	}
-	return r < 0 ? r : warn_of_additional(pairs, file);
+	if (r >= 0)
+		warn_of_additional(pairs, file);
+	return r;
 }
 
 /* Parts of a scan that were appended later, and commands of hyperfine, were not run in turn with
@@ -323,25 +308,20 @@ static int pair_interleaved(struct pairs *pairs)
 	return -ENOENT;
 }
 
-/* The benchmarks of that name, one from each file, in the order of the files. *ret_why: why the
- * benchmark of a file cannot be compared. */
-static int find_results(const struct pairs *pairs, const struct benchmark *first,
-	const struct benchmark **ret, char **ret_why)
+/* The benchmarks of that name, one from each file, in the order of the files. Returns why the
+ * benchmark of a file cannot be compared, malloc'd; NULL where all can. */
+static char *find_results(
+	const struct pairs *pairs, const struct benchmark *first, const struct benchmark **ret)
 {
-	int r = 0;
+	char *why = NULL;
 
-	*ret_why = NULL;
-	for (size_t i = 0; r >= 0 && i < pairs->reports->n; i++) {
-		const struct suite *suite = pairs->reports->suites[i];
-
-		if (is_one_each(pairs))
-			ret[i] = find_only(suite);
-		else
-			r = find_partner(pairs, first, i, &ret[i]);
-		if (r >= 0 && !*ret_why)
-			r = explain_incomparable(pairs, first, ret[i], i, ret_why);
+	for (size_t i = 0; i < pairs->reports->n; i++) {
+		ret[i] = is_one_each(pairs) ? find_only(pairs->reports->suites[i])
+					    : find_partner(pairs, first, i);
+		if (!why)
+			why = explain_incomparable(pairs, first, ret[i], i);
 	}
-	return r;
+	return why;
 }
 
 /* Several results of each: compares the benchmarks that all files have in common. */
@@ -349,24 +329,21 @@ static int pair_results(struct pairs *pairs)
 {
 	const struct suite *first = pairs->reports->suites[0];
 	size_t n_old = pairs->request->n_old, n = pairs->reports->n;
-	_cleanup_free_ const struct benchmark **found = calloc(n, sizeof(*found));
+	_cleanup_free_ const struct benchmark **found = xptr(calloc(n, sizeof(*found)));
 	int r = 0;
 
-	if (!found)
-		return -ENOMEM;
 	for (size_t i = 0; r >= 0 && i < first->n; i++) {
 		char *why;
 
 		if (!is_chosen(pairs->request, first->benchmarks[i]))
 			continue;
-		r = find_results(pairs, first->benchmarks[i], found, &why);
-		if (r >= 0 && why) {
-			r = leave_out(pairs, first->benchmarks[i]->name, n_old, why);
+		why = find_results(pairs, first->benchmarks[i], found);
+		if (why) {
+			leave_out(pairs, first->benchmarks[i]->name, n_old, why);
 			continue;
 		}
-		if (r >= 0)
-			r = comparison_new_of_results(found, n_old, found + n_old, n - n_old,
-				&pairs->comparisons[pairs->n]);
+		r = comparison_new_of_results(
+			found, n_old, found + n_old, n - n_old, &pairs->comparisons[pairs->n]);
 		if (r >= 0)
 			pairs->files[pairs->n++] = n_old;
 		if (r >= 0)
@@ -374,7 +351,7 @@ static int pair_results(struct pairs *pairs)
 				found + n_old, n - n_old);
 	}
 	for (size_t i = 1; r >= 0 && i < n && !is_one_each(pairs); i++)
-		r = warn_of_additional(pairs, i);
+		warn_of_additional(pairs, i);
 	return r;
 }
 
@@ -439,18 +416,14 @@ static int make_pairs(struct pairs *pairs)
 	size_t most = pairs->reports->suites[0]->n * pairs->reports->n;
 	int r = 0;
 
-	pairs->comparisons = calloc(most, sizeof(struct comparison *));
-	pairs->files = calloc(most, sizeof(*pairs->files));
-	pairs->labels = calloc(pairs->reports->n, sizeof(char *));
-	pairs->owned = calloc(pairs->reports->n, sizeof(bool *));
-	if (!pairs->comparisons || !pairs->files || !pairs->labels || !pairs->owned)
-		return -ENOMEM;
+	pairs->comparisons = xptr(calloc(most, sizeof(struct comparison *)));
+	pairs->files = xptr(calloc(most, sizeof(*pairs->files)));
+	pairs->labels = xptr(calloc(pairs->reports->n, sizeof(char *)));
+	pairs->owned = xptr(calloc(pairs->reports->n, sizeof(bool *)));
 	for (size_t i = 0; i < pairs->reports->n; i++) {
-		pairs->labels[i] = text_escape_control(file_label(pairs->request->files[i]));
+		pairs->labels[i] = xptr(text_escape_control(file_label(pairs->request->files[i])));
 		pairs->owned[i] =
-			calloc(MAX(pairs->reports->suites[i]->n, (size_t)1), sizeof(bool));
-		if (!pairs->labels[i] || !pairs->owned[i])
-			return -ENOMEM;
+			xptr(calloc(MAX(pairs->reports->suites[i]->n, (size_t)1), sizeof(bool)));
 	}
 	if (pairs->request->benchmark && !is_any_chosen(pairs)) {
 		say("no benchmark is named '%s'", pairs->request->benchmark);
@@ -480,10 +453,10 @@ static void clear_pairs(struct pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->n; i++)
 		comparison_free(pairs->comparisons[i]);
-	for (size_t i = 0; pairs->labels && i < pairs->reports->n; i++)
+	for (size_t i = 0; i < pairs->reports->n; i++) {
 		free(pairs->labels[i]);
-	for (size_t i = 0; pairs->owned && i < pairs->reports->n; i++)
 		free(pairs->owned[i]);
+	}
 	free(pairs->owned);
 	for (size_t i = 0; i < pairs->n_omissions; i++)
 		free(pairs->omissions[i].why);
@@ -497,14 +470,14 @@ static void clear_pairs(struct pairs *pairs)
 /* "sort", "sort -> quicksort", malloc'd. */
 static char *make_name(const struct comparison *c)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	text_append(&t, c->old->name);
 	if (!metadata_equal_strings(c->old->name, c->new->name))
 		text_appendf(&t, " -> %s", c->new->name);
 	if (c->old->metric)
 		text_appendf(&t, " (%s)", c->old->metric);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 static bool equal_differences(const struct comparison *x, const struct comparison *y)
@@ -519,16 +492,16 @@ static bool equal_differences(const struct comparison *x, const struct compariso
 
 static char *join_differences(const struct comparison *c, const char *between)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	for (size_t i = 0; i < c->n_differences; i++)
 		text_appendf(&t, "%s%s", i > 0 ? between : "", c->differences[i]);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 /* Printed before any verdict, because two different machines, or ways to measure, make the verdicts
  * meaningless. */
-static int print_differences(const struct pairs *pairs)
+static void print_differences(const struct pairs *pairs)
 {
 	bool any = false;
 
@@ -543,16 +516,13 @@ static int print_differences(const struct pairs *pairs)
 			continue;
 		name = make_name(c);
 		differences = join_differences(c, "\n  ");
-		if (!name || !differences)
-			return -ENOMEM;
-		print_report(stdout, "Measured differently (%s%s%s):\n  %s\n",
+		xprint_report(stdout, "Measured differently (%s%s%s):\n  %s\n",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			has_several_new(pairs) ? ": " : "", name, differences);
 		any = true;
 	}
 	if (any)
-		print_report(stdout, "\n");
-	return 0;
+		xprint_report(stdout, "\n");
 }
 
 static void print_means(const struct pairs *pairs)
@@ -565,7 +535,7 @@ static void print_means(const struct pairs *pairs)
 
 		if (n < 2 || n_known == 0)
 			continue;
-		print_report(stdout, "%s%sgeometric mean of %zu%s: %s\n",
+		xprint_report(stdout, "%s%sgeometric mean of %zu%s: %s\n",
 			has_several_new(pairs) ? pairs->labels[pairs->files[first]] : "",
 			has_several_new(pairs) ? ": " : "", n_known,
 			n_known < n ? ", without those that have no ratio" : "",
@@ -590,7 +560,7 @@ static int print_ranking(const struct benchmark *const *programs, size_t n, bool
 	_cleanup_free_ char *text = NULL;
 	int r = rank_render(programs, n, by_speed, &text);
 
-	return r < 0 ? r : print_report(stdout, "\n%s", text);
+	return r < 0 ? r : xprint_report(stdout, "\n%s", text);
 }
 
 /* print_ranking() or emit_ranking(). */
@@ -601,11 +571,10 @@ typedef int ranking_writer(
 static int show_ranking(const struct pairs *pairs, const struct benchmark *first,
 	ranking_writer *show, struct emit *emit)
 {
-	_cleanup_free_ const struct benchmark **programs = calloc(pairs->n + 1, sizeof(*programs));
+	_cleanup_free_ const struct benchmark **programs =
+		xptr(calloc(pairs->n + 1, sizeof(*programs)));
 	size_t n = 0;
 
-	if (!programs)
-		return -ENOMEM;
 	programs[n++] = first;
 	for (size_t i = 0; i < pairs->n; i++)
 		if (pairs->comparisons[i]->old == first)
@@ -638,18 +607,17 @@ static int print_texts(const struct pairs *pairs)
 	for (size_t i = 0; i < pairs->n; i++) {
 		_cleanup_free_ char *name = make_name(pairs->comparisons[i]);
 		_cleanup_free_ char *text = comparison_render(pairs->comparisons[i]);
+		_cleanup_free_ char *decision = decision_line(pairs->comparisons[i]->new);
 
-		if (!name || !text)
-			return -ENOMEM;
-		print_report(stdout, "%s%s%s%s\n%s%s", i > 0 ? "\n" : "", name,
+		xprint_report(stdout, "%s%s%s%s\n%s%s", i > 0 ? "\n" : "", name,
 			has_several_new(pairs) ? ": " : "",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			names_remark(pairs, i), text);
-		if (pairs->reports->n == 1 && print_decision(pairs->comparisons[i]->new) < 0)
-			return -ENOMEM;
+		if (pairs->reports->n == 1)
+			xprint_report(stdout, "%s", decision);
 	}
 	if (pairs->n > 1)
-		print_report(stdout, "\n");
+		xprint_report(stdout, "\n");
 	print_means(pairs);
 	return show_rankings(pairs, print_ranking, NULL);
 }
@@ -665,17 +633,15 @@ static bool is_decided(const struct pairs *pairs, const struct comparison *c, st
 static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
 {
 	_cleanup_free_ char *said = NULL;
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	struct decision decision;
 	bool decided = is_decided(pairs, c, &decision);
 
 	said = decided ? decision_text(&decision) : comparison_verdict_text(c);
-	if (!said)
-		return NULL;
 	text_appendf(&t, "%s%s", decided ? "decided: " : "", said);
 	if (comparison_may_be_faults(c))
 		text_appendf(&t, " (%g -> %g page faults may be why)", c->faults[0], c->faults[1]);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 /* "-3.7 % (-4.4 % .. -2.9 %)", malloc'd, with the interval of the gate; of a decision, its verdict,
@@ -683,16 +649,14 @@ static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
 static char *make_change(const struct pairs *pairs, const struct comparison *c)
 {
 	struct comparison shown = *c;
-	char both[COMPARISON_BOTH_SIZE], *text;
+	char both[COMPARISON_BOTH_SIZE];
 	struct decision decision;
 
 	if (is_decided(pairs, c, &decision))
 		return make_verdict(pairs, c);
 	shown.ratio = comparison_interval_at(c, pairs->gate_level);
-	return text_format(&text, "%s%s", comparison_format_both(&shown, both),
-		       pairs->gate_level < SIGNIFICANCE ? ", of all compared" : "") < 0
-		? NULL
-		: text;
+	return xformat("%s%s", comparison_format_both(&shown, both),
+		pairs->gate_level < SIGNIFICANCE ? ", of all compared" : "");
 }
 
 static bool is_unclear(const struct pairs *pairs, const struct comparison *c)
@@ -749,9 +713,8 @@ static int add_cells(struct sheet *sheet, const struct pairs *pairs, size_t at)
 	char interval[COMPARISON_INTERVAL_SIZE];
 	struct scale scale = sheet->scale;
 
-	if (!name || !verdict ||
-		(*remark && text_format(&both, "%s (medians %s)", verdict, remark) < 0))
-		return -ENOMEM;
+	if (*remark)
+		both = xformat("%s (medians %s)", verdict, remark);
 	if (!unit_is_time(unit))
 		scale = scale_refine(scale_choose_unit(unit, c->old_stats.median), 1);
 	scale_format_shown(scale, unit, c->old_stats.median, old);
@@ -779,7 +742,7 @@ static int print_table(const struct pairs *pairs, enum form form)
 	r = sheet_end(&sheet, r);
 	if (r < 0)
 		return r;
-	print_report(stdout, "\n");
+	xprint_report(stdout, "\n");
 	print_means(pairs);
 	return 0;
 }
@@ -933,8 +896,6 @@ static int print_csv(const struct pairs *pairs)
 		_cleanup_free_ char *differences = join_differences(c, "; ");
 		struct decision d;
 
-		if (!differences)
-			return -ENOMEM;
 		put_pair(&sheet, pairs, i);
 		put_text(&sheet, differences, "differences", .csv = 20);
 		put_text(&sheet, is_decided(pairs, c, &d) ? decision_verdict_name(d.verdict) : NULL,
@@ -1020,17 +981,15 @@ static enum junit_outcome find_outcome(const struct pairs *pairs, const struct c
 static char *make_whole_text(const struct pairs *pairs, const struct comparison *c)
 {
 	_cleanup_free_ char *differences = join_differences(c, "\n  ");
-	_cleanup_free_ char *lines = comparison_render(c);
-	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *lines = comparison_render(c), *decision = decision_line(c->new);
+	struct text t = { 0 };
 
-	if (!differences || !lines)
-		return NULL;
 	if (c->n_differences > 0)
 		text_appendf(&t, "Measured differently:\n  %s\n\n", differences);
 	text_append(&t, lines);
-	if (pairs->reports->n == 1 && append_decision(&t, c->new) < 0)
-		return NULL;
-	return text_steal(&t);
+	if (pairs->reports->n == 1)
+		text_append(&t, decision);
+	return xptr(text_steal(&t));
 }
 
 static int print_junit(const struct pairs *pairs)
@@ -1045,15 +1004,9 @@ static int print_junit(const struct pairs *pairs)
 		struct decision decision;
 
 		/* A decision has a change of its own. */
-		if (is_decided(pairs, c, &decision))
-			message = TAKE_PTR(verdict);
-		else if (verdict)
-			(void)text_format(
-				&message, "%s, %s", comparison_format_both(c, both), verdict);
-		if (!name || !text || !message) {
-			text_clear(&junit.cases);
-			return -ENOMEM;
-		}
+		message = is_decided(pairs, c, &decision)
+			? TAKE_PTR(verdict)
+			: xformat("%s, %s", comparison_format_both(c, both), verdict);
 		junit_add(&junit, pairs->labels[pairs->files[i]], name, find_outcome(pairs, c),
 			message, text);
 	}
@@ -1068,17 +1021,13 @@ static int print_junit(const struct pairs *pairs)
 
 static int print_pairs(const struct pairs *pairs)
 {
-	int r;
-
 	if (pairs->request->json)
 		return emit_pairs(pairs);
 	if (pairs->request->form == FORM_CSV)
 		return print_csv(pairs);
 	if (pairs->request->form == FORM_JUNIT)
 		return print_junit(pairs);
-	r = print_differences(pairs);
-	if (r < 0)
-		return r;
+	print_differences(pairs);
 	if (pairs->request->table || pairs->request->markdown)
 		return print_table(pairs, pairs->request->markdown ? FORM_MARKDOWN : FORM_TABLE);
 	return print_texts(pairs);
@@ -1088,7 +1037,7 @@ static int print_pairs(const struct pairs *pairs)
 
 /* Says which benchmarks fail --fail-slower, and by how much, and why the first unclear benchmark is
  * unclear. Counts both kinds. */
-static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret_unclear)
+static void judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret_unclear)
 {
 	const struct comparison *unclear = NULL;
 	double limit = pairs->request->fail_slower;
@@ -1106,8 +1055,6 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 		n_failed++;
 		name = make_name(c);
 		change = make_change(pairs, c);
-		if (!name || !change)
-			return -ENOMEM;
 		say("%s%s%s is %s by more than %g %%: %s",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			has_several_new(pairs) ? ": " : "", name,
@@ -1122,8 +1069,6 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 		/* What a decision says of itself has its remedy. */
 		const char *remedy = decided ? NULL : comparison_remedy(unclear);
 
-		if (!why || !name)
-			return -ENOMEM;
 		say("unclear for %zu of %zu benchmarks whether they are %s by more than %g %%: "
 		    "%s: %s%s%s",
 			n_unclear, pairs->n, comparison_is_of_speed(unclear) ? "slower" : "higher",
@@ -1131,7 +1076,6 @@ static int judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret
 	}
 	*ret_failed = n_failed;
 	*ret_unclear = n_unclear;
-	return 0;
 }
 
 static size_t count_unclear(const struct pairs *pairs)
@@ -1164,10 +1108,8 @@ static int read_repeats(const struct request *request, struct file_names *files,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < files->n; i++) {
-		char *label = strdup(file_label(files->items[i]));
+		char *label = xptr(strdup(file_label(files->items[i])));
 
-		if (!label)
-			return -ENOMEM;
 		free(files->items[i]);
 		files->items[i] = label;
 	}
@@ -1207,7 +1149,7 @@ enum exit_status verb_compare(const struct request *request)
 	if (r >= 0)
 		r = print_pairs(&pairs);
 	if (r >= 0 && !isnan(request->fail_slower))
-		r = judge_gate(&pairs, &n_failed, &n_unclear);
+		judge_gate(&pairs, &n_failed, &n_unclear);
 	else if (r >= 0)
 		n_unclear = count_unclear(&pairs);
 	/* Benchmarks that could not be compared are unclear too. */

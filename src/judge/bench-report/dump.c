@@ -9,7 +9,7 @@
 
 #include "base/macro.h"
 #include "base/table.h"
-#include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/result/runfact.h"
 #include "judge/result/weight.h"
@@ -198,13 +198,11 @@ static int add_row(const struct table_context *context, const struct row *row)
 
 	disturbances_weigh(&context->disturbances, b->series, row->run, &weights);
 	flags = weights_text(&b->series->samples[row->run], &weights);
-	if (!flags)
-		return -ENOMEM;
 	for (size_t i = 0; i < columns->n; i++) {
 		format_cell(context, &columns->items[i], row, flags, cells[i]);
 		texts[i] = cells[i];
 	}
-	return table_add(context->table, texts);
+	return xcheck(table_add(context->table, texts));
 }
 
 static void emit_run_fact(
@@ -326,12 +324,12 @@ static int print_benchmark(const struct benchmark *b, struct scale scale)
 	for (size_t i = 0; i < context.columns.n; i++)
 		heads[i] = context.columns.items[i].head;
 	disturbances_find(b->series, &context.disturbances);
-	r = table_new("values", heads, context.columns.n, false, stdout, &table);
+	r = xcheck(table_new("values", heads, context.columns.n, false, stdout, &table));
 	context.table = table;
 	for (size_t run = 0; r >= 0 && run < b->series->n_samples; run++)
 		r = each_row(b, run, number_run(b, run, &n_numbered), each_table_row, &context);
 	disturbances_clear(&context.disturbances);
-	return r < 0 ? r : table_print(table);
+	return r < 0 ? r : xcheck(table_print(table));
 }
 
 struct emit_context {
@@ -396,14 +394,12 @@ static int dump_one(const char *file, const struct benchmark *benchmark, void *c
 	_cleanup_free_ char *title = reports_title(dump->request, file, benchmark);
 	double reference;
 
-	if (!title)
-		return -ENOMEM;
 	if (dump->request->json) {
 		emit_benchmark(&dump->emit, file, benchmark);
 		return 0;
 	}
 	reference = benchmark->n_values > 0 ? benchmark->values[0] : benchmark->warmups[0].value;
-	print(stdout, "%s%s\n", dump->first ? "" : "\n", title);
+	xprint(stdout, "%s%s\n", dump->first ? "" : "\n", title);
 	dump->first = false;
 	/* A column has one unit, and enough digits to tell neighbouring values apart. */
 	return print_benchmark(

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/macro.h"
-#include "base/say.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/earlier.h"
 #include "judge/result/input.h"
 #include "judge/result/json.h"
@@ -22,14 +22,10 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_file(struct earlier *earlier, const char *path, size_t *capacity)
+static void add_file(struct earlier *earlier, const char *path, size_t *capacity)
 {
-	int r = array_grow(&earlier->files, sizeof(char *), earlier->n, capacity);
-
-	if (r < 0)
-		return r;
-	earlier->files[earlier->n] = strdup(base_name(path));
-	return earlier->files[earlier->n++] ? 0 : -ENOMEM;
+	xcheck(array_grow(&earlier->files, sizeof(char *), earlier->n, capacity));
+	earlier->files[earlier->n++] = xptr(strdup(base_name(path)));
 }
 
 static void sort_files(struct earlier *earlier)
@@ -57,9 +53,7 @@ static int read_files(struct json_reader *reader, struct earlier *earlier, bool 
 
 	while ((r = json_next(reader, &token)) >= 0 && token.type != JSON_TOKEN_END) {
 		if (token.type == JSON_TOKEN_STRING && is_file)
-			r = add_file(earlier, token.string, &capacity);
-		if (r < 0)
-			break;
+			add_file(earlier, token.string, &capacity);
 		is_file = token.type == JSON_TOKEN_NAME && strcmp(token.string, "file") == 0;
 		if (token.type == JSON_TOKEN_NAME && strcmp(token.string, "trends") == 0)
 			*ret_is_answer = true;
@@ -70,10 +64,10 @@ static int read_files(struct json_reader *reader, struct earlier *earlier, bool 
 int earlier_read(const char *path, struct earlier **ret)
 {
 	_cleanup_(json_reader) struct json_reader *reader = NULL;
-	_cleanup_(earlier) struct earlier *earlier = calloc(1, sizeof(*earlier));
+	_cleanup_(earlier) struct earlier *earlier = xptr(calloc(1, sizeof(*earlier)));
 	_cleanup_(input) struct input *input = NULL;
 	bool is_answer = false;
-	int r = earlier ? input_open(path, &input) : -ENOMEM;
+	int r = input_open(path, &input);
 
 	if (r >= 0)
 		r = json_reader_new(input, &reader);
@@ -117,16 +111,14 @@ static size_t find_file(const struct earlier *earlier, const char *path)
 	return found ? (size_t)(found - earlier->files) : SIZE_MAX;
 }
 
-int earlier_compare(
+void earlier_compare(
 	struct earlier *earlier, const struct trends *trends, char *const *files, size_t n_files)
 {
-	_cleanup_free_ bool *is_there = calloc(earlier->n + 1, sizeof(bool));
-	_cleanup_free_ bool *is_between = calloc(n_files + 1, sizeof(bool));
+	_cleanup_free_ bool *is_there = xptr(calloc(earlier->n + 1, sizeof(bool)));
+	_cleanup_free_ bool *is_between = xptr(calloc(n_files + 1, sizeof(bool)));
 
-	earlier->gone = reallocarray(NULL, earlier->n + 1, sizeof(char *));
-	earlier->between = reallocarray(NULL, n_files + 1, sizeof(char *));
-	if (!is_there || !is_between || !earlier->gone || !earlier->between)
-		return -ENOMEM;
+	earlier->gone = xptr(reallocarray(NULL, earlier->n + 1, sizeof(char *)));
+	earlier->between = xptr(reallocarray(NULL, n_files + 1, sizeof(char *)));
 	for (size_t i = 0; i < trends->n; i++) {
 		const struct trend *trend = &trends->items[i];
 		bool follows = false;
@@ -150,5 +142,4 @@ int earlier_compare(
 	for (size_t i = 0; i < earlier->n; i++)
 		if (!is_there[i])
 			earlier->gone[earlier->n_gone++] = earlier->files[i];
-	return 0;
 }

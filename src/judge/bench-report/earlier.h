@@ -23,9 +23,8 @@ struct earlier {
 
 /* Says what is wrong with the file. A negative errno. */
 int earlier_read(const char *path, struct earlier **ret);
-/* `files` are all n that are looked at now, also those that are in none of the histories. -ENOMEM.
- */
-int earlier_compare(
+/* `files` are all n that are looked at now, also those that are in none of the histories. */
+void earlier_compare(
 	struct earlier *earlier, const struct trends *trends, char *const *files, size_t n_files);
 void earlier_free(struct earlier *earlier);
 DEFINE_CLEANUP(earlier, earlier_free);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/export.h"
 
@@ -94,12 +95,10 @@ static int add_row(struct exporter *export, const char *file, const struct bench
 {
 	struct sheet *sheet = &export->sheet;
 	char from[UNITS_TEXT_SIZE], to[UNITS_TEXT_SIZE], both[2 * UNITS_TEXT_SIZE + 4] = "";
-	_cleanup_free_ char *name = text_escape_control(b->name);
-	_cleanup_free_ char *label = text_escape_control(file_label(file));
+	_cleanup_free_ char *name = xptr(text_escape_control(b->name));
+	_cleanup_free_ char *label = xptr(text_escape_control(file_label(file)));
 	double low, high;
 
-	if (!name || !label)
-		return -ENOMEM;
 	put_cell(sheet, name, "BENCHMARK", .cell = 1);
 	if (export->reports->n > 1)
 		put_cell(sheet, label, "FILE", .cell = 2);
@@ -129,14 +128,11 @@ static int add_github(struct exporter *export, const char *file, const struct be
 	double middle = analysis->unit_median, low, high;
 	size_t n = benchmark_counted_runs(b);
 	char share[UNITS_TEXT_SIZE];
-	int r;
 
 	if (benchmark_units_are_runs(b))
-		r = text_format(&extra, "median of %zu run%s", n, n == 1 ? "" : "s");
+		extra = xformat("median of %zu run%s", n, n == 1 ? "" : "s");
 	else
-		r = text_format(&extra, "median of %zu values of one run", b->n_values);
-	if (!title || r < 0)
-		return -ENOMEM;
+		extra = xformat("median of %zu values of one run", b->n_values);
 	emit_object(&export->emit, NULL);
 	emit_string(&export->emit, "name", title);
 	emit_string(&export->emit, "unit", scale.unit);
@@ -158,8 +154,6 @@ static int add_bencher(struct exporter *export, const char *file, const struct b
 	double factor = unit_is_time(b->unit) ? 1e9 : 1, low, high;
 	const char *measure = unit_is_time(b->unit) ? "latency" : unit_name(b->unit);
 
-	if (!title)
-		return -ENOMEM;
 	emit_object(&export->emit, title);
 	emit_object(&export->emit, b->metric ? b->metric : measure);
 	emit_real(&export->emit, "value", analysis->unit_median * factor);
@@ -231,21 +225,19 @@ enum exit_status figures_print_or_each(const struct request *request, struct rep
 
 static void append_attribute(struct text *t, const char *name, const char *value)
 {
-	_cleanup_free_ char *plain = text_escape_control(value);
+	_cleanup_free_ char *plain = xptr(text_escape_control(value));
 
-	t->failed = t->failed || !plain;
 	text_appendf(t, " %s=\"", name);
-	text_append_markup(t, plain ? plain : "");
+	text_append_markup(t, plain);
 	text_append(t, "\"");
 }
 
 static void append_element(struct text *t, const char *name, const char *content)
 {
-	_cleanup_free_ char *plain = text_escape_lines(content);
+	_cleanup_free_ char *plain = xptr(text_escape_lines(content));
 
-	t->failed = t->failed || !plain;
 	text_appendf(t, "      <%s>", name);
-	text_append_markup(t, plain ? plain : "");
+	text_append_markup(t, plain);
 	text_appendf(t, "</%s>\n", name);
 }
 
@@ -273,18 +265,15 @@ void junit_add(struct junit *junit, const char *file, const char *name, enum jun
 
 int junit_print(struct junit *junit, const char *suite)
 {
-	_cleanup_text_ struct text cases = junit->cases;
+	_cleanup_free_ char *cases = xptr(text_steal(&junit->cases));
 	int r;
 
-	junit->cases = (struct text){ 0 };
-	if (cases.failed)
-		return -ENOMEM;
-	r = print(stdout,
+	r = xprint(stdout,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
 		"  <testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
 		"skipped=\"%zu\">\n",
 		suite, junit->n, junit->n_failed, junit->n_skipped);
-	if (r >= 0 && cases.data)
-		r = print(stdout, "%s", cases.data);
-	return r < 0 ? r : print(stdout, "  </testsuite>\n</testsuites>\n");
+	if (r >= 0)
+		r = xprint(stdout, "%s", cases);
+	return r < 0 ? r : xprint(stdout, "  </testsuite>\n</testsuites>\n");
 }

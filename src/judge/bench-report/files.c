@@ -8,6 +8,7 @@
 #include "base/guess.h"
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 #include "judge/report/decision.h"
@@ -46,11 +47,9 @@ struct metric_names {
 static void add_metric_name(void *context, const char *metric)
 {
 	struct metric_names *names = context;
-	_cleanup_free_ char *word = NULL;
+	_cleanup_free_ char *word = xformat(", %s, ", metric);
 
 	guess_offer(&names->guess, metric);
-	if (asprintf(&word, ", %s, ", metric) < 0)
-		return;
 	if (!names->text.data)
 		text_append(&names->text, word);
 	else if (!strstr(names->text.data, word))
@@ -93,13 +92,8 @@ static int choose_metric(const char *file, struct suite *suite, const char *metr
 {
 	size_t n_known = 0;
 
-	for (size_t i = 0; i < suite->n; i++) {
-		int r = benchmark_choose_metric(suite->benchmarks[i], metric);
-
-		if (r < 0 && r != -ENODATA)
-			return r;
-		n_known += r >= 0;
-	}
+	for (size_t i = 0; i < suite->n; i++)
+		n_known += benchmark_choose_metric(suite->benchmarks[i], metric) >= 0;
 	if (n_known == 0) {
 		say_metrics(file, suite, metric);
 		return -ENOENT;
@@ -135,8 +129,6 @@ int report_read(
 	say_left_out(file, &suite->left_out);
 	if (request->metric)
 		r = choose_metric(file, suite, request->metric);
-	if (r < 0 && r != -ENOENT)
-		say_errno(r, "cannot read %s", file_label(file));
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < suite->n; i++)
@@ -150,11 +142,7 @@ int reports_read(const struct request *request, bool with_evidence, struct repor
 {
 	_cleanup_reports_ struct reports reports = { 0 };
 
-	reports.suites = calloc(request->n_files, sizeof(struct suite *));
-	if (!reports.suites) {
-		say_errno(ENOMEM, "cannot read");
-		return -ENOMEM;
-	}
+	reports.suites = xptr(calloc(request->n_files, sizeof(struct suite *)));
 	for (size_t i = 0; i < request->n_files; i++) {
 		int r = report_read(request, request->files[i], with_evidence, &reports.suites[i]);
 
@@ -211,20 +199,17 @@ static int compare_medians(const void *a, const void *b)
 	return compare_entries(a, b);
 }
 
-static int select_entries(const struct request *request, const struct reports *reports,
-	struct entry **ret, size_t *ret_n)
+static struct entry *select_entries(
+	const struct request *request, const struct reports *reports, size_t *ret_n)
 {
-	_cleanup_free_ struct entry *entries = NULL;
+	struct entry *entries;
 	size_t n = 0, most = 0;
-	int r = 0;
 
 	for (size_t i = 0; i < reports->n; i++)
 		most += reports->suites[i]->n;
-	entries = calloc(MAX(most, (size_t)1), sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
+	entries = xptr(calloc(MAX(most, (size_t)1), sizeof(*entries)));
 	for (size_t i = 0; i < reports->n; i++) {
-		for (size_t k = 0; r >= 0 && k < reports->suites[i]->n; k++) {
+		for (size_t k = 0; k < reports->suites[i]->n; k++) {
 			const struct benchmark *benchmark = reports->suites[i]->benchmarks[k];
 
 			if (request->benchmark &&
@@ -232,29 +217,24 @@ static int select_entries(const struct request *request, const struct reports *r
 				continue;
 			entries[n] = (struct entry){ request->files[i], benchmark, NAN, n };
 			if (request->sort == SORT_VALUE)
-				r = benchmark_median(benchmark, &entries[n].median);
-			if (r == -ENODATA)
-				r = 0;
+				(void)benchmark_median(benchmark, &entries[n].median);
 			n++;
 		}
 	}
-	if (r < 0)
-		return r;
 	if (request->sort != SORT_NONE)
 		qsort(entries, n, sizeof(*entries),
 			request->sort == SORT_NAME ? compare_names : compare_medians);
-	*ret = TAKE_PTR(entries);
 	*ret_n = n;
-	return 0;
+	return entries;
 }
 
 int reports_each(const struct request *request, const struct reports *reports,
 	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
 	void *context)
 {
-	_cleanup_free_ struct entry *entries = NULL;
-	size_t n = 0;
-	int r = select_entries(request, reports, &entries, &n);
+	size_t n;
+	_cleanup_free_ struct entry *entries = select_entries(request, reports, &n);
+	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = each(entries[i].file, entries[i].benchmark, context);
@@ -278,16 +258,16 @@ int reports_each_emit(const struct request *request, const struct reports *repor
 char *reports_title(
 	const struct request *request, const char *file, const struct benchmark *benchmark)
 {
-	_cleanup_text_ struct text t = { 0 };
 	_cleanup_free_ char *plain = NULL;
+	struct text t = { 0 };
 
 	if (request->n_files > 1)
 		text_appendf(&t, "%s: ", file_label(file));
 	text_append(&t, benchmark->name);
 	if (benchmark->metric)
 		text_appendf(&t, " (%s)", benchmark->metric);
-	plain = text_steal(&t);
-	return plain ? text_escape_control(plain) : NULL;
+	plain = xptr(text_steal(&t));
+	return xptr(text_escape_control(plain));
 }
 
 void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n)
@@ -411,28 +391,15 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_close(emit, '}');
 }
 
-int append_decision(struct text *t, const struct benchmark *benchmark)
+char *decision_line(const struct benchmark *benchmark)
 {
 	_cleanup_free_ char *text = NULL;
 	struct decision d;
 
 	if (!find_decision(benchmark, &d))
-		return 0;
+		return xptr(strdup(""));
 	text = decision_text(&d);
-	if (!text)
-		return -ENOMEM;
-	text_appendf(t, "  decided    %s\n", text);
-	return 0;
-}
-
-int print_decision(const struct benchmark *benchmark)
-{
-	_cleanup_text_ struct text t = { 0 };
-	int r = append_decision(&t, benchmark);
-
-	if (r < 0 || t.failed)
-		return -ENOMEM;
-	return t.length > 0 ? print_report(stdout, "%s", t.data) : 0;
+	return xformat("  decided    %s\n", text);
 }
 
 enum exit_status request_conclude(const struct request *request, int r)

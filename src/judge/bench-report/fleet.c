@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/folders.h"
@@ -46,14 +46,13 @@ static int compare_machines(const void *a, const void *b)
 /* "slower, shared", malloc'd. */
 static char *make_odd_text(unsigned odd)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
-	text_append(&t, "");
 	for (int i = 0; i < N_ODDITIES; i++)
 		if (odd & (1U << i))
 			text_appendf(&t, "%s%s", t.length > 0 ? ", " : "",
 				oddity_name((enum oddity)(1U << i)));
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 static void emit_odd(struct emit *emit, unsigned odd)
@@ -79,11 +78,10 @@ static char *make_name(const struct machines *machines, size_t at)
 {
 	const struct machine_figures *m = &machines->items[at];
 	bool with_model = have_models(machines, at);
-	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *name = xformat(
+		"%s%s%s", m->node, *m->node && with_model ? ", " : "", with_model ? m->model : "");
 
-	text_appendf(&t, "%s%s%s", m->node, *m->node && with_model ? ", " : "",
-		with_model ? m->model : "");
-	return t.failed ? NULL : text_escape_control(t.length > 0 ? t.data : "unknown");
+	return xptr(text_escape_control(*name ? name : "unknown"));
 }
 
 static const char *format_clock(double hz, char buf[static UNITS_TEXT_SIZE])
@@ -105,8 +103,6 @@ static int add_machine(struct sheet *sheet, const struct machines *machines, siz
 
 	if (!sheet->emit)
 		name = make_name(machines, at);
-	if (!odd || (!sheet->emit && !name))
-		return -ENOMEM;
 	sheet_begin(sheet);
 	put_cell(sheet, name, "MACHINE", TABLE_WRAP | TABLE_BREAK);
 	put_text(sheet, *m->node ? m->node : NULL, "node");
@@ -126,14 +122,14 @@ static int add_machine(struct sheet *sheet, const struct machines *machines, siz
 
 static void print_count(const struct machines *machines, size_t n_odd)
 {
-	print(stdout, "%zu machine%s, %zu benchmark%s: ", machines->n, machines->n == 1 ? "" : "s",
+	xprint(stdout, "%zu machine%s, %zu benchmark%s: ", machines->n, machines->n == 1 ? "" : "s",
 		machines->n_benchmarks, machines->n_benchmarks == 1 ? "" : "s");
 	if (machines->n < ESD_MIN)
-		print(stdout, "too few to tell an odd one, which takes %d\n", ESD_MIN);
+		xprint(stdout, "too few to tell an odd one, which takes %d\n", ESD_MIN);
 	else if (n_odd == 0)
-		print(stdout, "none is odd\n");
+		xprint(stdout, "none is odd\n");
 	else
-		print(stdout, "%zu odd\n", n_odd);
+		xprint(stdout, "%zu odd\n", n_odd);
 }
 
 static int print_machines(const struct machines *machines, size_t most, bool json)

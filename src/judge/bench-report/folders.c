@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/folders.h"
 
 void folders_clear(struct file_names *names)
@@ -16,18 +17,12 @@ void folders_clear(struct file_names *names)
 	free(names->items);
 }
 
-static int add_name(struct file_names *names, const char *directory, const char *name)
+static void add_name(struct file_names *names, const char *directory, const char *name)
 {
-	char **items = reallocarray(names->items, names->n + 1, sizeof(*items));
 	const char *slash = directory && !text_ends_with(directory, "/") ? "/" : "";
 
-	if (!items)
-		return -ENOMEM;
-	names->items = items;
-	if (asprintf(&items[names->n], "%s%s%s", directory ? directory : "", slash, name) < 0)
-		return -ENOMEM;
-	names->n++;
-	return 0;
+	names->items = xptr(reallocarray(names->items, names->n + 1, sizeof(char *)));
+	names->items[names->n++] = xformat("%s%s%s", directory ? directory : "", slash, name);
 }
 
 static int is_result(const struct dirent *entry)
@@ -42,8 +37,9 @@ static bool is_output(const char *directory, const char *name, const char *outpu
 {
 	_cleanup_free_ char *path = NULL;
 
-	if (!output || text_format(&path, "%s/%s", directory, name) < 0)
+	if (!output)
 		return false;
+	path = xformat("%s/%s", directory, name);
 	return file_is_same(path, output);
 }
 
@@ -51,25 +47,26 @@ static bool is_output(const char *directory, const char *name, const char *outpu
 static int add_directory(struct file_names *names, const char *directory, const char *output)
 {
 	struct dirent **entries;
-	int n = scandir(directory, &entries, is_result, alphasort), r = 0;
+	int n = scandir(directory, &entries, is_result, alphasort);
 	size_t before = names->n;
 
 	if (n < 0) {
-		r = -errno;
+		int r = xcheck(-errno);
+
 		say_errno(r, "cannot read %s", directory);
 		return r;
 	}
 	for (int i = 0; i < n; i++) {
-		if (r == 0 && !is_output(directory, entries[i]->d_name, output))
-			r = add_name(names, directory, entries[i]->d_name);
+		if (!is_output(directory, entries[i]->d_name, output))
+			add_name(names, directory, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
-	if (r == 0 && names->n == before) {
+	if (names->n == before) {
 		say("%s: no result there ends in .json or .json.gz", directory);
-		r = -ENOENT;
+		return -ENOENT;
 	}
-	return r;
+	return 0;
 }
 
 int folders_expand(const struct request *request, struct file_names *ret)
@@ -83,9 +80,7 @@ int folders_expand(const struct request *request, struct file_names *ret)
 		if (strcmp(file, "-") != 0 && stat(file, &st) == 0 && S_ISDIR(st.st_mode))
 			r = add_directory(ret, file, request->output);
 		else
-			r = add_name(ret, NULL, file);
+			add_name(ret, NULL, file);
 	}
-	if (r == -ENOMEM)
-		say_errno(r, "cannot read");
 	return r;
 }

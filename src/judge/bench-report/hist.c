@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 #include "base/terminal.h"
-#include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/result/metadata.h"
 
@@ -59,9 +59,7 @@ static int find_bins(
 			}
 		}
 		if (pass == 0)
-			all = reallocarray(NULL, n, sizeof(*all));
-		if (!all)
-			return -ENOMEM;
+			all = xptr((double *)reallocarray(NULL, n, sizeof(*all)));
 	}
 	stats_sort(all, n);
 	return histogram_new(all, n, hist->request->bins, ret);
@@ -84,11 +82,8 @@ static int get_bins(
 		hist->next = at + 1;
 		return 0;
 	}
-	known = reallocarray(hist->known, hist->n_known + 1, sizeof(*known));
-	if (!known)
-		return -ENOMEM;
-	hist->known = known;
-	known += hist->n_known;
+	hist->known = xptr(reallocarray(hist->known, hist->n_known + 1, sizeof(*known)));
+	known = hist->known + hist->n_known;
 	r = find_bins(hist, benchmark, &known->bins);
 	if (r < 0)
 		return r;
@@ -121,13 +116,11 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	if (!title)
-		return -ENOMEM;
 	if (benchmark->n_values == 0) {
 		if (hist->request->json)
 			emit_histogram(hist, file, benchmark, NULL);
 		else
-			print_report(stdout, "%s%s: no values\n", hist->first ? "" : "\n", title);
+			xprint_report(stdout, "%s%s: no values\n", hist->first ? "" : "\n", title);
 		hist->first = false;
 		return 0;
 	}
@@ -142,9 +135,7 @@ static int hist_one(const char *file, const struct benchmark *benchmark, void *c
 		return 0;
 	}
 	text = histogram_render(own, benchmark->unit, (int)terminal_width(fileno(stdout)));
-	if (!text)
-		return -ENOMEM;
-	print_report(stdout, "%s%s\n%s", hist->first ? "" : "\n", title, text);
+	xprint_report(stdout, "%s%s\n%s", hist->first ? "" : "\n", title, text);
 	hist->first = false;
 	return 0;
 }

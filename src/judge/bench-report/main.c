@@ -16,6 +16,7 @@
 #include "base/say.h"
 #include "base/survive.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "config.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/result/metric.h"
@@ -135,7 +136,7 @@ static void usage(const struct option_row *rows)
 	      "\n",
 		stdout);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		print(stdout, "  %-8s %-15s %s\n", verbs[i].name, verbs[i].arguments,
+		xprint(stdout, "  %-8s %-15s %s\n", verbs[i].name, verbs[i].arguments,
 			verbs[i].help);
 	fputs("\n", stdout);
 	option_rows_print(rows, stdout);
@@ -192,12 +193,12 @@ static void usage_of_verb(const struct option_row *rows, const struct verb *verb
 		own[n] = *rows;
 		own[n++].help = help ? help : strip_verbs(rows->help, verb);
 	}
-	print(stdout, "Usage: bench-report %s [OPTIONS] %s\n%s\n\n", verb->name, verb->arguments,
+	xprint(stdout, "Usage: bench-report %s [OPTIONS] %s\n%s\n\n", verb->name, verb->arguments,
 		verb->help);
 	option_rows_print(own, stdout);
 	fputs("\n", stdout);
 	if (verb->finding)
-		print(stdout, "Exit status 3: %s.\n", verb->finding);
+		xprint(stdout, "Exit status 3: %s.\n", verb->finding);
 	fputs("See bench-report(1).\n", stdout);
 }
 
@@ -313,15 +314,15 @@ static char *find_list_option(const char *word)
 }
 
 /* "--old A B --new C D" as "--old A --old B --new C --new D", which getopt_long(3) understands.
- * malloc'd, and NULL when memory is short. */
+ * malloc'd. */
 static char **spread_lists(int argc, char *argv[], int *ret_argc)
 {
-	char **words = calloc(2 * (size_t)argc + 1, sizeof(*words));
+	char **words = xptr(calloc(2 * (size_t)argc + 1, sizeof(*words)));
 	bool has_value = false, ended = false;
 	char *option = NULL;
 	int n = 0;
 
-	for (int i = 0; words && i < argc; i++) {
+	for (int i = 0; i < argc; i++) {
 		ended = ended || strcmp(argv[i], "--") == 0;
 		if (ended) {
 			option = NULL;
@@ -439,7 +440,7 @@ static int read_options(
 	else if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		print(stdout, "bench-report %s\n", QUIESCE_VERSION);
+		xprint(stdout, "bench-report %s\n", QUIESCE_VERSION);
 	return r;
 }
 
@@ -600,11 +601,7 @@ int main(int argc, char *argv[])
 
 	survive_signal(SIGXFSZ);
 	setlocale(LC_CTYPE, "");
-	items = calloc(N_LISTS * (size_t)argc, sizeof(*items));
-	if (!words || !items) {
-		say_errno(ENOMEM, "cannot start");
-		return EXIT_FAILED;
-	}
+	items = xptr(calloc(N_LISTS * (size_t)argc, sizeof(*items)));
 	for (size_t i = 0; i < N_LISTS; i++)
 		lists[i].items = items + i * (size_t)argc;
 	r = parse_command_line(argc, words, &request, lists);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,7 +63,7 @@ void page_end(FILE *stream)
 }
 
 /* The text that a browser shows when the mouse points at a sample. */
-static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curves,
+static void put_spot(FILE *stream, const struct page_curve *curves, size_t n_curves,
 	const struct chart_spot *spot, const char *what, struct scale scale)
 {
 	const struct page_curve *curve = &curves[spot->series];
@@ -77,8 +76,6 @@ static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curv
 
 	disturbances_weigh(&curve->analysis->stability->disturbances, series, run, &weights);
 	flags = weights_text(&series->samples[run], &weights);
-	if (!flags)
-		return -ENOMEM;
 	fprintf(stream, "<circle class=\"spot\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
 		spot->at.x, spot->at.y);
 	if (n_curves > 1) {
@@ -101,23 +98,17 @@ static int put_spot(FILE *stream, const struct page_curve *curves, size_t n_curv
 		put_text(stream, flags);
 	}
 	fputs("</title></circle>\n", stream);
-	return 0;
 }
 
-static int put_picture(FILE *stream, const struct page_curve *curves, size_t n,
+static void put_picture(FILE *stream, const struct page_curve *curves, size_t n,
 	const struct drawing *drawing, struct scale scale)
 {
 	/* The picture stands in the page itself, so that its text can be searched and selected. */
 	fprintf(stream, "<figure><svg viewBox=\"0 0 %g %g\">\n", drawing->width, drawing->height);
 	fwrite(drawing->data, 1, drawing->size, stream);
-	for (size_t i = 0; i < drawing->n_spots; i++) {
-		int r = put_spot(stream, curves, n, &drawing->spots[i], drawing->what, scale);
-
-		if (r < 0)
-			return r;
-	}
+	for (size_t i = 0; i < drawing->n_spots; i++)
+		put_spot(stream, curves, n, &drawing->spots[i], drawing->what, scale);
 	fputs("</svg></figure>\n", stream);
-	return 0;
 }
 
 static void put_figures(FILE *stream, const struct page_curve *curves, size_t n, struct scale scale)
@@ -183,24 +174,20 @@ static void put_metadata(FILE *stream, const struct page_curve *curve)
 	fputs("</table></details>\n", stream);
 }
 
-int page_add(FILE *stream, const char *title, const struct page_curve *curves, size_t n,
+void page_add(FILE *stream, const char *title, const struct page_curve *curves, size_t n,
 	const struct drawing *drawing)
 {
 	struct scale scale = scale_refine(
 		scale_choose_unit(curves[0].benchmark->unit, curves[0].analysis->stats.median), 1);
-	int r;
 
 	fputs("<section><h1>", stream);
 	put_text(stream, title);
 	fputs("</h1>\n", stream);
-	r = put_picture(stream, curves, n, drawing, scale);
-	if (r < 0)
-		return r;
+	put_picture(stream, curves, n, drawing, scale);
 	put_figures(stream, curves, n, scale);
 	for (size_t i = 0; i < n; i++)
 		put_findings(stream, &curves[i], n > 1);
 	for (size_t i = 0; i < n; i++)
 		put_metadata(stream, &curves[i]);
 	fputs("</section>\n", stream);
-	return 0;
 }

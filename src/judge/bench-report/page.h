@@ -38,8 +38,7 @@ struct page_curve {
 
 /* Write errors are found with ferror(3). */
 void page_begin(FILE *stream);
-/* 0 or -ENOMEM. */
-int page_add(FILE *stream, const char *title, const struct page_curve *curves, size_t n,
+void page_add(FILE *stream, const char *title, const struct page_curve *curves, size_t n,
 	const struct drawing *drawing);
 void page_end(FILE *stream);
 

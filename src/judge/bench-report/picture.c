@@ -7,6 +7,7 @@
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/picture.h"
 #include "judge/result/metadata.h"
@@ -53,7 +54,7 @@ static bool belong_together(
 
 int pictures_add(struct pictures *pictures, const char *file, const struct benchmark *benchmark)
 {
-	struct picture *items, *picture = NULL;
+	struct picture *picture = NULL;
 
 	if (benchmark->n_values == 0)
 		return 0;
@@ -62,11 +63,9 @@ int pictures_add(struct pictures *pictures, const char *file, const struct bench
 			if (belong_together(&pictures->items[i].curves[k], file, benchmark))
 				picture = &pictures->items[i];
 	if (!picture) {
-		items = reallocarray(pictures->items, pictures->n + 1, sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		pictures->items = items;
-		picture = &items[pictures->n++];
+		pictures->items = xptr(
+			reallocarray(pictures->items, pictures->n + 1, sizeof(*pictures->items)));
+		picture = &pictures->items[pictures->n++];
 		*picture = (struct picture){ 0 };
 	}
 	if (picture->n == CHART_MAX_SERIES) {
@@ -84,8 +83,8 @@ int pictures_add(struct pictures *pictures, const char *file, const struct bench
 static char *curve_name(const struct picture *picture, const struct curve *curve)
 {
 	const struct curve *first = &picture->curves[0];
-	_cleanup_text_ struct text t = { 0 };
 	_cleanup_free_ char *plain = NULL;
+	struct text t = { 0 };
 	bool files = false, names = false;
 
 	for (size_t i = 1; i < picture->n; i++) {
@@ -97,20 +96,20 @@ static char *curve_name(const struct picture *picture, const struct curve *curve
 		text_append(&t, file_label(curve->file));
 	if (names || !files)
 		text_appendf(&t, "%s%s", files ? ": " : "", curve->benchmark->name);
-	plain = text_steal(&t);
-	return plain ? text_escape_control(plain) : NULL;
+	plain = xptr(text_steal(&t));
+	return xptr(text_escape_control(plain));
 }
 
 static char *picture_title(const struct picture *picture)
 {
 	const struct benchmark *first = picture->curves[0].benchmark;
 	const char *interleaved = facts_find_string(&first->metadata, "quiesce_interleaved");
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	text_append(&t, picture->n > 1 && interleaved ? interleaved : first->name);
 	if (first->metric)
 		text_appendf(&t, " (%s)", first->metric);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 /* The machine, as described in the first file. */
@@ -123,7 +122,7 @@ static char *picture_subtitle(const struct picture *picture)
 		{ "quiesce_cpus", "CPU " },
 		{ "platform", "" },
 	};
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
 		const char *value =
@@ -135,24 +134,18 @@ static char *picture_subtitle(const struct picture *picture)
 		text_append(&t, facts[i].before);
 		text_append(&t, value);
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 /* --- The data. --- */
 
-static int curve_allocate(struct curve *curve, size_t n)
+static void curve_allocate(struct curve *curve, size_t n)
 {
-	curve->values = reallocarray(NULL, n, sizeof(*curve->values));
-	curve->causes = reallocarray(NULL, n, sizeof(*curve->causes));
-	curve->runs = reallocarray(NULL, n, sizeof(*curve->runs));
-	if (!curve->values || !curve->causes || !curve->runs)
-		return -ENOMEM;
-	for (size_t i = 0; i < CHART_N_ROWS; i++) {
-		curve->rows[i] = reallocarray(NULL, n, sizeof(*curve->rows[i]));
-		if (!curve->rows[i])
-			return -ENOMEM;
-	}
-	return 0;
+	curve->values = xptr(reallocarray(NULL, n, sizeof(*curve->values)));
+	curve->causes = xptr(reallocarray(NULL, n, sizeof(*curve->causes)));
+	curve->runs = xptr(reallocarray(NULL, n, sizeof(*curve->runs)));
+	for (size_t i = 0; i < CHART_N_ROWS; i++)
+		curve->rows[i] = xptr(reallocarray(NULL, n, sizeof(*curve->rows[i])));
 }
 
 static void curve_append(struct curve *curve, size_t run, double value)
@@ -188,17 +181,14 @@ static void curve_append(struct curve *curve, size_t run, double value)
 
 /* Warm-up runs, as runpinned makes them, come before the values. Warm-up values within a run are
  * left out, because they have no place on this axis. */
-static int curve_fill(struct curve *curve)
+static void curve_fill(struct curve *curve)
 {
 	const struct benchmark *b = curve->benchmark;
 	size_t n_runs = b->series->n_samples, leading = 0, warmup = 0, value = 0;
-	int r;
 
 	while (leading < n_runs && !sample_counts(&b->series->samples[leading]))
 		leading++;
-	r = curve_allocate(curve, b->n_warmups + b->n_values);
-	if (r < 0)
-		return r;
+	curve_allocate(curve, b->n_warmups + b->n_values);
 	for (size_t run = 0; run < leading; run++) {
 		size_t end = b->runs ? b->runs[run].warmup_end : warmup + 1;
 
@@ -214,11 +204,10 @@ static int curve_fill(struct curve *curve)
 		for (value = first; value < first + n; value++)
 			curve_append(curve, run, b->values[value]);
 	}
-	return 0;
 }
 
 /* Levels are found among runs; on this axis a level begins at the first value of its first run. */
-static int curve_find_levels(struct curve *curve)
+static void curve_find_levels(struct curve *curve)
 {
 	const struct benchmark *b = curve->benchmark;
 	const struct levels *levels = curve->analysis->levels;
@@ -226,9 +215,7 @@ static int curve_find_levels(struct curve *curve)
 	size_t unit = 0, level = 0;
 
 	curve->levels = *levels;
-	curve->levels.items = reallocarray(NULL, levels->n, sizeof(*levels->items));
-	if (!curve->levels.items)
-		return -ENOMEM;
+	curve->levels.items = xptr(reallocarray(NULL, levels->n, sizeof(*levels->items)));
 	memcpy(curve->levels.items, levels->items, levels->n * sizeof(*levels->items));
 	for (size_t run = 0; by_run && run < b->series->n_samples; run++) {
 		size_t first, n;
@@ -245,7 +232,6 @@ static int curve_find_levels(struct curve *curve)
 
 		curve->levels.items[i].n = next - curve->levels.items[i].first;
 	}
-	return 0;
 }
 
 static int picture_fill(struct picture *picture)
@@ -257,20 +243,18 @@ static int picture_fill(struct picture *picture)
 		int r;
 
 		curve->name = curve_name(picture, curve);
-		r = curve->name ? analysis_new(curve->benchmark, &curve->analysis) : -ENOMEM;
-		if (r >= 0)
-			r = curve_find_levels(curve);
-		if (r >= 0)
-			r = curve_fill(curve);
+		r = analysis_new(curve->benchmark, &curve->analysis);
 		if (r < 0)
 			return r;
+		curve_find_levels(curve);
+		curve_fill(curve);
 		by_run = by_run &&
 			benchmark_counted_runs(curve->benchmark) == curve->benchmark->n_values;
 	}
 	picture->what = by_run ? "run" : "value";
 	picture->title = picture_title(picture);
 	picture->subtitle = picture_subtitle(picture);
-	return picture->title && picture->subtitle ? 0 : -ENOMEM;
+	return 0;
 }
 
 int pictures_fill(struct pictures *pictures)

@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/chart.h"
 #include "judge/bench-report/page.h"
@@ -133,18 +134,19 @@ static int write_picture(FILE *stream, struct picture *picture, const struct pic
 		return r;
 	if (sheet->format->page) {
 		fill_page_curves(picture, curves);
-		r = page_add(stream, picture->title, curves, picture->n, &drawing);
+		page_add(stream, picture->title, curves, picture->n, &drawing);
 	} else {
 		fwrite(drawing.data, 1, drawing.size, stream);
 	}
 	drawing_clear(&drawing);
-	return r;
+	return 0;
 }
 
 /* -EINVAL, after saying so, when one file cannot hold all pictures. */
 static int check_number(const struct pictures *pictures, const struct picture_format *format)
 {
-	_cleanup_text_ struct text names = { 0 };
+	_cleanup_free_ char *all = NULL;
+	struct text names = { 0 };
 
 	if (pictures->n == 0) {
 		say("there is no value to draw");
@@ -155,9 +157,10 @@ static int check_number(const struct pictures *pictures, const struct picture_fo
 	for (size_t i = 0; i < pictures->n; i++)
 		text_appendf(&names, "%s%s", i > 0 ? ", " : "",
 			pictures->items[i].curves[0].benchmark->name);
+	all = xptr(text_steal(&names));
 	say("%s files hold one picture each, and these make several: %s: choose one with -b, or "
 	    "write an .html file",
-		format->suffix, names.failed ? "" : names.data);
+		format->suffix, all);
 	return -EINVAL;
 }
 
@@ -204,11 +207,9 @@ static int write_pictures(FILE *stream, const struct picture_sheet *sheet, void 
 
 static char *scan_title(const struct scan *scan)
 {
-	char *title;
-
 	if (scan->n == 1)
-		return text_escape_control(scan->curves[0].name);
-	return asprintf(&title, "by %s", scan->parameter) < 0 ? NULL : title;
+		return xptr(text_escape_control(scan->curves[0].name));
+	return xformat("by %s", scan->parameter);
 }
 
 static int draw_scan(const struct scan *scan, const char *title, const struct picture_sheet *sheet,
@@ -236,9 +237,7 @@ static int add_scan_to_page(
 
 	for (size_t i = 0; i < scan->n; i++)
 		n += scan->curves[i].n;
-	curves = calloc(n, sizeof(*curves));
-	if (!curves)
-		return -ENOMEM;
+	curves = xptr(calloc(n, sizeof(*curves)));
 	n = 0;
 	for (size_t i = 0; i < scan->n; i++) {
 		for (size_t k = 0; r >= 0 && k < scan->curves[i].n; k++) {
@@ -253,7 +252,7 @@ static int add_scan_to_page(
 		}
 	}
 	if (r >= 0)
-		r = page_add(stream, title, curves, n, drawing);
+		page_add(stream, title, curves, n, drawing);
 	for (size_t i = 0; i < n; i++)
 		analysis_free((struct analysis *)curves[i].analysis);
 	return r;
@@ -264,7 +263,7 @@ static int write_scan(FILE *stream, const struct picture_sheet *sheet, void *con
 	const struct scan *scan = context;
 	_cleanup_free_ char *title = scan_title(scan);
 	struct drawing drawing = { 0 };
-	int r = title ? draw_scan(scan, title, sheet, &drawing) : -ENOMEM;
+	int r = draw_scan(scan, title, sheet, &drawing);
 
 	if (r >= 0 && sheet->format->page)
 		r = add_scan_to_page(stream, scan, title, &drawing);

@@ -119,16 +119,14 @@ static void begin_sheet(struct emit *emit, const struct picture_sheet *sheet)
 	emit_array(emit, "pictures");
 }
 
-static int emit_growth(struct emit *emit, const struct scan *scan, const struct scan_curve *curve)
+static void emit_growth(struct emit *emit, const struct scan *scan, const struct scan_curve *curve)
 {
 	const struct scan_growth *growth = &curve->growth;
 	_cleanup_free_ char *text = scan_growth_text(scan, curve);
 
-	if (!text)
-		return -ENOMEM;
 	if (!growth->known) {
 		emit_string(emit, "growth", NULL);
-		return 0;
+		return;
 	}
 	emit_object(emit, "growth");
 	emit_string(emit, "text", text);
@@ -142,14 +140,12 @@ static int emit_growth(struct emit *emit, const struct scan *scan, const struct 
 	emit_string(emit, "other", growth->other);
 	emit_real(emit, "other_share", growth->other_share);
 	emit_close(emit, '}');
-	return 0;
 }
 
-static int emit_scan_curve(
+static void emit_scan_curve(
 	struct emit *emit, const struct scan *scan, const struct scan_curve *curve, size_t index)
 {
 	char color[INK_TEXT_SIZE];
-	int r;
 
 	emit_object(emit, NULL);
 	emit_string(emit, "name", curve->name);
@@ -168,16 +164,14 @@ static int emit_scan_curve(
 		emit_close(emit, '}');
 	}
 	emit_close(emit, ']');
-	r = emit_growth(emit, scan, curve);
+	emit_growth(emit, scan, curve);
 	emit_close(emit, '}');
-	return r;
 }
 
 int scan_emit(FILE *stream, const struct scan *scan, const struct picture_sheet *sheet)
 {
 	const struct benchmark *first = scan->curves[0].points[0].benchmark;
 	struct emit emit = { .stream = stream };
-	int r = 0;
 
 	begin_sheet(&emit, sheet);
 	emit_object(&emit, NULL);
@@ -185,13 +179,13 @@ int scan_emit(FILE *stream, const struct scan *scan, const struct picture_sheet 
 	emit_string(&emit, "unit", unit_name(first->unit));
 	emit_string(&emit, "metric", first->metric);
 	emit_array(&emit, "curves");
-	for (size_t i = 0; r >= 0 && i < scan->n; i++)
-		r = emit_scan_curve(&emit, scan, &scan->curves[i], i);
+	for (size_t i = 0; i < scan->n; i++)
+		emit_scan_curve(&emit, scan, &scan->curves[i], i);
 	emit_close(&emit, ']');
 	emit_close(&emit, '}');
 	emit_close(&emit, ']');
 	emit_close(&emit, '}');
-	return r < 0 ? r : emit_finish(&emit);
+	return emit_finish(&emit);
 }
 
 int pictures_emit(FILE *stream, const struct pictures *pictures, const struct picture_sheet *sheet)

@@ -7,6 +7,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/scanchart.h"
 #include "judge/bench-report/ticks.h"
 
@@ -231,17 +232,15 @@ static void draw_curve(
 }
 
 /* "sort/n={n}: 1.2 us + 3.4 ns * n log n (...)", a line for each curve. */
-static int draw_legend(const struct scan_chart *chart, double y)
+static void draw_legend(const struct scan_chart *chart, double y)
 {
 	for (size_t i = 0; i < chart->scan->n; i++, y += chart->size * 1.5) {
 		const struct scan_curve *curve = &chart->scan->curves[i];
-		_cleanup_free_ char *growth = scan_growth_text(chart->scan, curve), *line = NULL;
-		_cleanup_free_ char *name = text_escape_control(curve->name);
+		_cleanup_free_ char *growth = scan_growth_text(chart->scan, curve);
+		_cleanup_free_ char *name = xptr(text_escape_control(curve->name));
+		_cleanup_free_ char *line = xformat("%s%s%s", name, *growth ? ": " : "", growth);
 		char fitting[CANVAS_FITTING_SIZE];
 
-		if (!growth || !name ||
-			asprintf(&line, "%s%s%s", name, *growth ? ": " : "", growth) < 0)
-			return -ENOMEM;
 		canvas_fill_circle(chart->canvas,
 			(struct point){ MARGIN + chart->size / 2, y - chart->size * 0.35 },
 			chart->size * 0.36, ink_of_series(i));
@@ -250,7 +249,6 @@ static int draw_legend(const struct scan_chart *chart, double y)
 			canvas_fit_text(chart->canvas, chart->size, false, line,
 				chart->width - 2 * MARGIN - 1.3 * chart->size, fitting));
 	}
-	return 0;
 }
 
 static void find_range(const struct scan *scan, double x[2], double y[2])
@@ -281,7 +279,6 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 	};
 	char fitting[CANVAS_FITTING_SIZE];
 	double x[2], y[2], left, top = MARGIN + chart.size, bottom;
-	int r;
 
 	if (width < CHART_MIN_WIDTH || height < CHART_MIN_HEIGHT)
 		return -EINVAL;
@@ -292,7 +289,7 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 				fitting));
 		top += chart.size * 2.2;
 	}
-	r = draw_legend(&chart, top);
+	draw_legend(&chart, top);
 	top += chart.size * 1.5 * (double)scan->n;
 	bottom = height - X_LABEL_ROOM - MARGIN / 2.0;
 	find_range(scan, x, y);
@@ -308,5 +305,5 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 	for (size_t i = 0; i < scan->n; i++)
 		draw_curve(&chart, &scan->curves[i], ink_of_series(i));
 	canvas_unclip(canvas);
-	return r;
+	return 0;
 }

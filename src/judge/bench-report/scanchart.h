@@ -7,7 +7,7 @@
 #include "judge/bench-report/canvas.h"
 #include "judge/bench-report/scancurve.h"
 
-/* -EINVAL when the canvas is smaller than CHART_MIN_WIDTH x CHART_MIN_HEIGHT, -ENOMEM. */
+/* -EINVAL when the canvas is smaller than CHART_MIN_WIDTH x CHART_MIN_HEIGHT. */
 int scan_chart_draw(struct canvas *canvas, double width, double height, const char *title,
 	const struct scan *scan);
 

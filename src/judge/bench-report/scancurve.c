@@ -7,6 +7,7 @@
 #include "base/macro.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/scancurve.h"
 #include "judge/report/analysis.h"
 #include "judge/report/fleet.h"
@@ -31,15 +32,11 @@ struct found {
 static int add_found(const char *file, const struct benchmark *benchmark, void *context)
 {
 	struct found *found = context;
-	struct scan_point *items;
 
 	if (benchmark->n_values == 0 || benchmark_is_control(benchmark))
 		return 0;
-	items = reallocarray(found->items, found->n + 1, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	found->items = items;
-	items[found->n++] = (struct scan_point){ .file = file, .benchmark = benchmark };
+	found->items = xptr(reallocarray(found->items, found->n + 1, sizeof(*found->items)));
+	found->items[found->n++] = (struct scan_point){ .file = file, .benchmark = benchmark };
 	return 0;
 }
 
@@ -73,8 +70,7 @@ static int find_curve(struct scan *scan, const struct request *request,
 	if (request->n_files > 1) {
 		_cleanup_free_ char *family = TAKE_PTR(name);
 
-		if (text_format(&name, "%s: %s", file_label(point->file), family) < 0)
-			return -ENOMEM;
+		name = xformat("%s: %s", file_label(point->file), family);
 	}
 	for (size_t i = 0; i < scan->n; i++) {
 		if (strcmp(scan->curves[i].name, name) == 0) {
@@ -117,7 +113,7 @@ static int make_curves(struct scan *scan, const struct request *request, const s
 
 	*ret_left = 0;
 	for (size_t i = 0; i < found->n; i++) {
-		struct scan_point point = found->items[i], *points;
+		struct scan_point point = found->items[i];
 		struct scan_curve *curve = NULL;
 		int r = scan_number(point.benchmark, scan->parameter, &point.x);
 
@@ -129,16 +125,14 @@ static int make_curves(struct scan *scan, const struct request *request, const s
 		r = find_curve(scan, request, &point, &curve);
 		if (r < 0)
 			return r;
-		points = reallocarray(curve->points, curve->n + 1, sizeof(*points));
-		if (!points)
-			return -ENOMEM;
-		curve->points = points;
+		curve->points =
+			xptr(reallocarray(curve->points, curve->n + 1, sizeof(*curve->points)));
 		r = fill_point(&point);
 		if (r < 0) {
 			free(point.units);
 			return r;
 		}
-		points[curve->n++] = point;
+		curve->points[curve->n++] = point;
 	}
 	for (size_t i = 0; i < scan->n; i++)
 		qsort(scan->curves[i].points, scan->curves[i].n, sizeof(struct scan_point),
@@ -231,13 +225,11 @@ static int draw_anew(struct scan_curve *curve, const double *sizes, double *time
 
 static int estimate_growth(struct scan_curve *curve)
 {
-	_cleanup_free_ double *sizes = reallocarray(NULL, curve->n, sizeof(*sizes));
-	_cleanup_free_ double *times = reallocarray(NULL, curve->n, sizeof(*times));
+	_cleanup_free_ double *sizes = xptr(reallocarray(NULL, curve->n, sizeof(*sizes)));
+	_cleanup_free_ double *times = xptr(reallocarray(NULL, curve->n, sizeof(*times)));
 	struct growth fits[GROWTH_KINDS];
 	bool has_runs = true;
 
-	if (!sizes || !times)
-		return -ENOMEM;
 	for (size_t i = 0; i < curve->n; i++) {
 		sizes[i] = curve->points[i].x;
 		times[i] = curve->points[i].median;
@@ -273,12 +265,11 @@ char *scan_growth_text(const struct scan *scan, const struct scan_curve *curve)
 {
 	const struct scan_growth *g = &curve->growth;
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	bool is_constant = g->known && is_constant_kind(&g->best);
 
-	text_append(&t, "");
 	if (!g->known)
-		return text_steal(&t);
+		return xptr(text_steal(&t));
 	if (is_constant)
 		text_appendf(&t, "the same for all %s", scan->parameter);
 	else
@@ -299,7 +290,7 @@ char *scan_growth_text(const struct scan *scan, const struct scan_curve *curve)
 		text_appendf(&t, ", in %.0f %% of resamples", g->share * 100);
 	if (g->other && g->share <= 0.99)
 		text_appendf(&t, "; %s in %.0f %%", g->other, g->other_share * 100);
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 /* --- All of it --- */
@@ -322,13 +313,10 @@ static int choose_parameter(
 	for (size_t i = 0;
 		found->n > 0 && (parameter = scan_parameter(found->items[0].benchmark, i)); i++) {
 		size_t n_left;
-		int r;
 
 		scan->parameter = parameter;
-		r = make_curves(scan, request, found, &n_left);
-		if (r == -ENOMEM)
-			return r;
-		if (r >= 0 && n_left == 0 && has_curves(scan, POINTS_MIN))
+		if (make_curves(scan, request, found, &n_left) >= 0 && n_left == 0 &&
+			has_curves(scan, POINTS_MIN))
 			return 0;
 		scan_clear(scan);
 	}

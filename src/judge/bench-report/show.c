@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/export.h"
 #include "judge/report/control.h"
@@ -34,14 +35,14 @@ static int print_metadata(const struct benchmark *benchmark)
 	_cleanup_(table) struct table *table = NULL;
 	int r;
 
-	r = table_new("metadata", columns, ARRAY_SIZE(columns), false, stdout, &table);
+	r = xcheck(table_new("metadata", columns, ARRAY_SIZE(columns), false, stdout, &table));
 	for (size_t i = 0; r >= 0 && i < benchmark->metadata.n; i++) {
 		const char *name = benchmark->metadata.items[i].name;
 		_cleanup_free_ char *text = benchmark_metadata_text(benchmark, name);
 
-		r = table_add(table, (const char *const[]){ name, text });
+		r = xcheck(table_add(table, (const char *const[]){ name, text }));
 	}
-	return r < 0 ? r : table_print(table);
+	return r < 0 ? r : xcheck(table_print(table));
 }
 
 /* Writes the counts of each event of -e. */
@@ -52,8 +53,6 @@ static void emit_events(struct emit *emit, const struct series *series)
 		struct stats stats;
 		int r = summary_count_event(series, i, &stats);
 
-		if (r == -ENOMEM)
-			emit_fail(emit, r);
 		emit_object(emit, NULL);
 		emit_string(emit, "name", series->event_names[i]);
 		emit_real(emit, "median", r < 0 ? NAN : stats.median);
@@ -69,8 +68,6 @@ static void emit_waiting(struct emit *emit, const struct series *series)
 	struct stats stats;
 	int r = summary_find_waiting(series, &stats);
 
-	if (r == -ENOMEM)
-		emit_fail(emit, r);
 	emit_real(emit, "waiting_median", r < 0 ? NAN : stats.median);
 	emit_real(emit, "waiting_max", r < 0 ? NAN : stats.max);
 }
@@ -112,8 +109,6 @@ static void emit_control(
 	struct control_ratio ratio;
 	int r = measure_control(reports, benchmark, &control, &ratio);
 
-	if (r == -ENOMEM)
-		emit_fail(emit, r);
 	if (r < 0) {
 		emit_string(emit, "control", NULL);
 		return;
@@ -129,17 +124,16 @@ static void emit_control(
 }
 
 /* The same as a line of text. */
-static int print_control(const struct reports *reports, const struct benchmark *benchmark)
+static void print_control(const struct reports *reports, const struct benchmark *benchmark)
 {
 	_cleanup_free_ char *text = NULL;
 	const struct benchmark *control;
 	struct control_ratio ratio;
-	int r = measure_control(reports, benchmark, &control, &ratio);
 
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+	if (measure_control(reports, benchmark, &control, &ratio) < 0)
+		return;
 	text = control_text(control, &ratio);
-	return text ? print_report(stdout, "  control    %s\n", text) : -ENOMEM;
+	xprint_report(stdout, "  control    %s\n", text);
 }
 
 /* Writes the median of the runs that had the core to themselves. */
@@ -147,11 +141,8 @@ static void emit_whole_core(struct emit *emit, const struct benchmark *benchmark
 {
 	size_t n_whole, n_known;
 	double median;
-	int r = summary_find_whole_core(benchmark, &median, &n_whole, &n_known);
 
-	if (r < 0 && r != -ENODATA)
-		emit_fail(emit, r);
-	if (r < 0) {
+	if (summary_find_whole_core(benchmark, &median, &n_whole, &n_known) < 0) {
 		emit_string(emit, "whole_core", NULL);
 		return;
 	}
@@ -166,11 +157,8 @@ static void emit_whole_core(struct emit *emit, const struct benchmark *benchmark
 static void emit_usage(struct emit *emit, const struct benchmark *benchmark)
 {
 	struct summary_usage usage;
-	int r = summary_find_usage(benchmark, &usage);
 
-	if (r < 0 && r != -ENODATA)
-		emit_fail(emit, r);
-	if (r < 0)
+	if (summary_find_usage(benchmark, &usage) < 0)
 		return;
 	emit_real(emit, "cpu", usage.cpu);
 	emit_real(emit, "user_cpu", usage.user_cpu);
@@ -229,27 +217,23 @@ static int print_summary(const char *file, const struct benchmark *benchmark,
 		.notes = true,
 		.width = (int)terminal_width(fileno(stdout)),
 	};
-	_cleanup_free_ char *text = NULL, *title = NULL;
+	_cleanup_free_ char *text = NULL, *title = NULL, *decision = decision_line(benchmark);
 
 	if (!show->first)
-		print_report(stdout, "\n");
+		xprint_report(stdout, "\n");
 	if (show->request->n_files > 1) {
-		title = text_escape_control(file);
-		if (!title)
-			return -ENOMEM;
-		print_report(stdout, "[%s]\n", title);
+		title = xptr(text_escape_control(file));
+		xprint_report(stdout, "[%s]\n", title);
 	}
 	summary_fill(benchmark, &input);
 	input.analysis = analysis;
 	text = analysis ? summary_render(&input) : summary_render_head(&input);
-	if (!text)
-		return -ENOMEM;
-	print_report(stdout, "%s", text);
-	if (print_control(show->reports, benchmark) < 0 || print_decision(benchmark) < 0)
-		return -ENOMEM;
+	xprint_report(stdout, "%s", text);
+	print_control(show->reports, benchmark);
+	xprint_report(stdout, "%s", decision);
 	if (!show->request->metadata)
 		return 0;
-	print_report(stdout, "\n");
+	xprint_report(stdout, "\n");
 	return print_metadata(benchmark);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 
@@ -25,18 +26,17 @@ struct slowest {
 static int slowest_one(const char *file, const struct benchmark *benchmark, void *context)
 {
 	struct slowest *slowest = context;
-	struct entry *entries = reallocarray(slowest->entries, slowest->n + 1, sizeof(*entries));
 
-	if (!entries)
-		return -ENOMEM;
-	slowest->entries = entries;
-	entries[slowest->n] = (struct entry){
+	slowest->entries =
+		xptr(reallocarray(slowest->entries, slowest->n + 1, sizeof(*slowest->entries)));
+	slowest->entries[slowest->n] = (struct entry){
 		.title = reports_title(slowest->request, file, benchmark),
 		.file = file,
 		.benchmark = benchmark,
 		.order = slowest->n,
 	};
-	return entries[slowest->n++].title ? 0 : -ENOMEM;
+	slowest->n++;
+	return 0;
 }
 
 /* The longest first; equal ones in the order of the files. */

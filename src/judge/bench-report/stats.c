@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/export.h"
 #include "judge/result/weight.h"
@@ -90,7 +91,7 @@ static void print_line(const char *label, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	print_report(stdout, "  %-18s %s\n", label, text);
+	xprint_report(stdout, "  %-18s %s\n", label, text);
 }
 
 /* "1 h 2 min 3.4 s" */
@@ -161,7 +162,7 @@ static void print_counts(const struct benchmark *b, size_t n_disturbed)
 		print_line("with all loops", "%s .. %s", scale_format_bare(scale, min, a),
 			scale_format(scale, max, c));
 	}
-	print_report(stdout, "\n");
+	xprint_report(stdout, "\n");
 }
 
 /* Prints a figure and its difference from the median. */
@@ -228,8 +229,6 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 	size_t n_disturbed = count_disturbed(b);
 	int r = 0;
 
-	if (!title)
-		return -ENOMEM;
 	if (verb->request->json) {
 		emit_object(&verb->emit, NULL);
 		emit_string(&verb->emit, "file", file);
@@ -244,7 +243,7 @@ static int stats_one(const char *file, const struct benchmark *b, void *context)
 		emit_close(&verb->emit, '}');
 		return r;
 	}
-	print_report(stdout, "%s%s\n", verb->first ? "" : "\n", title);
+	xprint_report(stdout, "%s%s\n", verb->first ? "" : "\n", title);
 	verb->first = false;
 	if (b->n_values == 0) {
 		print_line("values", "none");

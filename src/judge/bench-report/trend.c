@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/earlier.h"
@@ -72,7 +73,7 @@ static void print_stampers(const struct trend *trend)
 
 		if (!trend->points[i].benchmark->metric && *trend->clock && before && now &&
 			strcmp(before, now) != 0)
-			print_report(stdout, "note: stamped by %s from %s on, by %s before\n", now,
+			xprint_report(stdout, "note: stamped by %s from %s on, by %s before\n", now,
 				trend->points[i].file, before);
 	}
 }
@@ -82,12 +83,12 @@ static void print_control(const struct trend *trend)
 	size_t n = trend->n_by_machine;
 
 	if (trend->by_control && trend->control_slope != 1)
-		print_report(stdout,
+		xprint_report(stdout,
 			"note: the machine slows it down %.2g times as much as its control, as the "
 			"history shows\n",
 			trend->control_slope);
 	if (n > 0)
-		print_report(stdout,
+		xprint_report(stdout,
 			"note: %zu change%s left out, which may be what a change of the control "
 			"leaves\n",
 			n, n == 1 ? " is" : "s are");
@@ -96,14 +97,12 @@ static void print_control(const struct trend *trend)
 /* needed: so many results it takes to find a change. */
 static int print_trend(const struct trend *trend, size_t needed)
 {
-	_cleanup_free_ char *name = text_escape_control(trend->name);
-	_cleanup_free_ char *machine = text_escape_control(trend->machine);
-	_cleanup_free_ char *clock = text_escape_control(trend->clock);
-	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *name = xptr(text_escape_control(trend->name));
+	_cleanup_free_ char *machine = xptr(text_escape_control(trend->machine));
+	_cleanup_free_ char *clock = xptr(text_escape_control(trend->clock)), *line = NULL;
+	struct text t = { 0 };
 	size_t n_changes = trend->levels->n - 1;
 
-	if (!name || !machine || !clock)
-		return -ENOMEM;
 	text_append(&t, name);
 	if (trend->points[0].benchmark->metric)
 		text_appendf(&t, " (%s)", trend->points[0].benchmark->metric);
@@ -116,11 +115,10 @@ static int print_trend(const struct trend *trend, size_t needed)
 		text_appendf(&t, "too few to find changes: that takes %zu", needed);
 	else
 		text_appendf(&t, "%zu change%s", n_changes, n_changes == 1 ? "" : "s");
-	if (t.failed)
-		return -ENOMEM;
-	print_report(stdout, "%s\n", t.data);
+	line = xptr(text_steal(&t));
+	xprint_report(stdout, "%s\n", line);
 	if (trend->n_late > 0)
-		print_report(stdout,
+		xprint_report(stdout,
 			"note: %zu result%s measured after one that follows, the last of them %s: "
 			"earlier looks did not have %s there\n",
 			trend->n_late, trend->n_late == 1 ? " was" : "s were", trend->late_file,
@@ -166,15 +164,17 @@ static void emit_trend(struct sheet *sheet, const struct trend *trend, size_t ne
 static void print_earlier(const struct earlier *earlier)
 {
 	if (earlier->n_gone > 0)
-		print_report(stdout, "note: %zu of the results of the earlier look %s gone: %s%s\n",
+		xprint_report(stdout,
+			"note: %zu of the results of the earlier look %s gone: %s%s\n",
 			earlier->n_gone, earlier->n_gone == 1 ? "is" : "are", earlier->gone[0],
 			earlier->n_gone > 1 ? " and others" : "");
 	if (earlier->n_between > 0)
-		print_report(stdout, "note: %zu result%s in between since the earlier look: %s%s\n",
+		xprint_report(stdout,
+			"note: %zu result%s in between since the earlier look: %s%s\n",
 			earlier->n_between, earlier->n_between == 1 ? " came" : "s came",
 			earlier->between[0], earlier->n_between > 1 ? " and others" : "");
 	if (earlier->n_gone + earlier->n_between > 0)
-		print_report(stdout,
+		xprint_report(stdout,
 			"note: the levels are found anew, as if that look had not been\n\n");
 }
 
@@ -295,7 +295,7 @@ enum exit_status verb_trend(const struct request *request)
 	if (r == 0)
 		needed = levels_changes_needed(trends->n_together);
 	if (r == 0 && earlier)
-		r = earlier_compare(earlier, trends, files.items, reports.n);
+		earlier_compare(earlier, trends, files.items, reports.n);
 	if (r == 0 && earlier && !request->json)
 		print_earlier(earlier);
 	if (r == 0) {
@@ -313,7 +313,7 @@ enum exit_status verb_trend(const struct request *request)
 			emit_trend(&sheet, &trends->items[i], needed);
 		} else {
 			if (i > 0)
-				print(stdout, "\n");
+				xprint(stdout, "\n");
 			r = print_trend(&trends->items[i], needed);
 		}
 		failed = fails(request, &trends->items[i], since) || failed;

@@ -344,7 +344,7 @@ uint16_t weight_flags(const struct evidence *evidence, const struct weights *wei
 
 char *weights_text(const struct sample *sample, const struct weights *weights)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 
 	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
 		char percent[UNITS_TEXT_SIZE];
@@ -356,7 +356,7 @@ char *weights_text(const struct sample *sample, const struct weights *weights)
 		if (!isnan(weights->of[i]))
 			text_appendf(&t, " %s", units_format_percent(weights->of[i], percent));
 	}
-	return text_steal(&t);
+	return xptr(text_steal(&t));
 }
 
 void disturbances_weigh(const struct disturbances *disturbances, const struct series *series,
