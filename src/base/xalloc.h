@@ -47,6 +47,8 @@ static inline int xcheck(int r)
 
 /* As asprintf(3). */
 char *xformat(const char *format, ...) _printf_(1, 2);
+/* As text_refuse() (base/text.h), which stores the reason. */
+#define xrefuse(...) xcheck(text_refuse(__VA_ARGS__))
 /* As print() and print_report(): 0 or -EIO. */
 #define xprint(...) xcheck(print(__VA_ARGS__))
 #define xprint_report(...) xcheck(print_report(__VA_ARGS__))

@@ -62,18 +62,13 @@ static int check_append(
 	return r;
 }
 
-/* Finds the control of the benchmark in the file that gets these runs. */
-static int find_control(const struct save *save, const struct suite *existing,
-	const struct facts *metadata, char **ret)
+/* The control of the benchmark in the file that gets these runs, malloc'd; NULL where it has none.
+ */
+static char *find_control(const struct suite *existing, const struct facts *metadata)
 {
 	const char *name = facts_find_string(metadata, "name");
-	int r;
 
-	*ret = NULL;
-	r = name ? document_find_string(existing, name, BENCHMARK_CONTROL, ret) : 0;
-	if (r < 0)
-		say_errno(r, "cannot append to %s", save->output);
-	return r;
+	return name ? document_find_string(existing, name, BENCHMARK_CONTROL) : NULL;
 }
 
 /* Notes the control of the benchmarks in the file that get runs, among them the benchmark of the
@@ -82,11 +77,8 @@ static int note_control(
 	struct save *save, const struct suite *existing, const struct commands *commands)
 {
 	for (size_t i = 0; i < commands->n; i++) {
-		_cleanup_free_ char *control = NULL;
-		int r = find_control(save, existing, &commands->items[i].facts, &control);
+		_cleanup_free_ char *control = find_control(existing, &commands->items[i].facts);
 
-		if (r < 0)
-			return r;
 		if (control && save->control && strcmp(control, save->control) != 0) {
 			say("cannot append to %s: its runs have two controls, '%s' and '%s'",
 				save->output, save->control, control);
@@ -137,8 +129,8 @@ static int check_existing(struct save *save, const struct commands *commands)
 			clock == WINDOW_USER)
 			save->user_clock = true;
 		if (r == 0 && name && !save->stamper)
-			r = document_find_string(
-				existing, name->string, METADATA_STAMPS, &save->stamper);
+			save->stamper =
+				document_find_string(existing, name->string, METADATA_STAMPS);
 	}
 	return r == 0 && existing ? note_control(save, existing, commands) : r;
 }
@@ -283,11 +275,9 @@ static int reload_existing(struct save *save, const struct document_part *parts,
 	}
 	r = load_existing(save, &save->existing);
 	for (size_t i = 0; r == 0 && save->existing && i < n; i++) {
-		_cleanup_free_ char *control = NULL;
+		_cleanup_free_ char *control = find_control(save->existing, parts[i].metadata);
 
 		r = check_append(save, save->existing, parts[i].metadata);
-		if (r == 0)
-			r = find_control(save, save->existing, parts[i].metadata, &control);
 		if (r == 0)
 			r = check_control(save, control, parts[i].metadata);
 		if (r == 0 && clocks_differ(save, &parts[i])) {

@@ -77,7 +77,7 @@ static bool is_result(const char *text, size_t size)
 	struct input *input;
 	char *why = NULL;
 
-	must(input_open_memory(text, size, &input) == 0);
+	input = input_open_memory(text, size);
 	(void)suite_read_kept(input, &suite, &why);
 	input_free(input);
 	free(why);
@@ -94,7 +94,7 @@ static void fuzz_document(const uint8_t *data, size_t size)
 	FILE *stream;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	must(merge_new(&merge) == 0);
+	merge = merge_new();
 	if (merge_add(merge, path, &why) == 0) {
 		must(!why);
 		(void)merge_add(merge, path, &why);

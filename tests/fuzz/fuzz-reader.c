@@ -62,11 +62,9 @@ static void look_at(const struct benchmark *benchmark)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct suite *suite = NULL;
-	struct input *input = NULL;
+	struct input *input = input_open_memory(data, size);
 	char *why = NULL;
 
-	if (input_open_memory(data, size, &input) < 0)
-		return 0;
 	if (suite_read_input(input, size % 2 == 0, &suite, &why) == 0) {
 		if (why || suite->n == 0)
 			abort();

@@ -69,10 +69,10 @@ int earlier_read(const char *path, struct earlier **ret)
 	bool is_answer = false;
 	int r = input_open(path, &input);
 
-	if (r >= 0)
-		r = json_reader_new(input, &reader);
-	if (r >= 0)
+	if (r >= 0) {
+		reader = json_reader_new(input);
 		r = read_files(reader, earlier, &is_answer);
+	}
 	if (r < 0) {
 		if (reader && json_why(reader))
 			say("--earlier: %s: %s", path, json_why(reader));

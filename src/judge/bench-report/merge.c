@@ -99,13 +99,9 @@ static void say_mixed(const struct merge *merge)
 
 enum exit_status verb_merge(const struct request *request)
 {
-	_cleanup_(merge) struct merge *merge = NULL;
-	int r = merge_new(&merge);
+	_cleanup_(merge) struct merge *merge = merge_new();
+	int r = add_all(request, merge);
 
-	if (r < 0)
-		say_errno(r, "cannot merge");
-	if (r >= 0)
-		r = add_all(request, merge);
 	if (r >= 0)
 		r = write_merged(request, merge);
 	if (r >= 0)

@@ -10,6 +10,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/document.h"
 #include "judge/result/input.h"
 #include "judge/result/joining.h"
@@ -34,13 +35,14 @@ static int open_plain(const char *path, struct input **ret, char **ret_why)
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	if (!S_ISREG(st.st_mode))
-		return text_refuse(ret_why, -EINVAL, "not a regular file");
+		return xrefuse(ret_why, -EINVAL, "not a regular file");
 	if (st.st_size > DOCUMENT_SIZE_MAX)
 		return -EFBIG;
 	if (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && magic[0] == 0x1f &&
 		magic[1] == 0x8b)
-		return text_refuse(ret_why, -EINVAL, "compressed by gzip: decompress it first");
-	return input_adopt(TAKE_FD(fd), ret);
+		return xrefuse(ret_why, -EINVAL, "compressed by gzip: decompress it first");
+	*ret = input_adopt(TAKE_FD(fd));
+	return 0;
 }
 
 /* bench-report shows such a file, but pyperf does not load it. */
@@ -48,7 +50,7 @@ static int check_disputes(const struct suite *suite, char **ret_why)
 {
 	for (size_t i = 0; i < suite->n; i++)
 		if (suite->benchmarks[i]->kept->disputed)
-			return text_refuse(ret_why, -EINVAL,
+			return xrefuse(ret_why, -EINVAL,
 				"no pyperf result: the runs of benchmark '%s' differ in metadata "
 				"'%s'",
 				suite->benchmarks[i]->name, suite->benchmarks[i]->kept->disputed);
@@ -103,16 +105,15 @@ static int convert(struct suite **suite, char **ret_why)
 	size_t size;
 	int r;
 
-	stream = open_memstream(&text, &size);
-	if (!stream)
-		return -ENOMEM;
+	/* A stream in memory fails for nothing but memory. */
+	stream = xptr(open_memstream(&text, &size));
 	r = write_all_converted(stream, old);
-	if ((fclose(stream) != 0 || !text) && r >= 0)
-		r = -ENOMEM;
-	if (r >= 0)
-		r = input_open_memory(text, size, &input);
-	if (r >= 0)
-		r = suite_read_kept(input, &converted, ret_why);
+	if (fclose(stream) != 0 || !text)
+		xalloc_fail();
+	if (r < 0)
+		return r;
+	input = input_open_memory(text, size);
+	r = suite_read_kept(input, &converted, ret_why);
 	if (r < 0)
 		return r;
 	converted->hash = old->hash;
@@ -131,7 +132,7 @@ static int read_document(struct input *input, bool may_convert, struct suite **r
 	if (r == -EBADMSG)
 		r = -EINVAL;
 	if (r >= 0 && suite->foreign && !may_convert)
-		return text_refuse(ret_why, -EINVAL,
+		return xrefuse(ret_why, -EINVAL,
 			"a result of another tool or format can be looked at and merged, but not "
 			"be appended to");
 	if (r >= 0 && suite->foreign)
@@ -151,7 +152,7 @@ int document_read(const char *path, struct suite **ret, char **ret_why)
 
 	r = input_open(path, &input);
 	if (r == -EINVAL)
-		return text_refuse(ret_why, r, "neither a file nor a pipe");
+		return xrefuse(ret_why, r, "neither a file nor a pipe");
 	return r < 0 ? r : read_document(input, true, ret, ret_why);
 }
 
@@ -168,7 +169,7 @@ int document_load(const char *path, struct suite **ret, char **ret_why)
 
 static char *describe_fact(const struct fact *fact)
 {
-	_cleanup_text_ struct text t = { 0 };
+	struct text t = { 0 };
 	char buffer[TEXT_REAL_SIZE];
 
 	if (!fact)
@@ -181,18 +182,7 @@ static char *describe_fact(const struct fact *fact)
 		text_append(&t, fact->integer ? "true" : "false");
 	else
 		text_append(&t, text_format_real(fact->real, buffer));
-	return text_steal(&t);
-}
-
-static int describe_both(const struct fact *a, const struct fact *b, char **ret_a, char **ret_b)
-{
-	_cleanup_free_ char *text_a = describe_fact(a), *text_b = describe_fact(b);
-
-	if (!text_a || !text_b)
-		return -ENOMEM;
-	*ret_a = TAKE_PTR(text_a);
-	*ret_b = TAKE_PTR(text_b);
-	return 1;
+	return xptr(text_steal(&t));
 }
 
 static struct fact make_clock_fact(int clock)
@@ -204,7 +194,7 @@ static struct fact make_clock_fact(int clock)
 	};
 }
 
-int document_find_difference(const struct agreed *a, const struct agreed *b, const char **ret_key,
+bool document_find_difference(const struct agreed *a, const struct agreed *b, const char **ret_key,
 	char **ret_a, char **ret_b)
 {
 	for (size_t i = 0; i < METADATA_N_AGREED; i++) {
@@ -216,16 +206,20 @@ int document_find_difference(const struct agreed *a, const struct agreed *b, con
 			(fact_a && fact_b && metadata_equal_facts(fact_a, fact_b)))
 			continue;
 		*ret_key = key;
-		return describe_both(fact_a, fact_b, ret_a, ret_b);
+		*ret_a = describe_fact(fact_a);
+		*ret_b = describe_fact(fact_b);
+		return true;
 	}
 	if (a->clock >= 0 && b->clock >= 0 && a->clock != b->clock) {
 		const struct fact clock_a = make_clock_fact(a->clock);
 		const struct fact clock_b = make_clock_fact(b->clock);
 
 		*ret_key = METADATA_CLOCK;
-		return describe_both(&clock_a, &clock_b, ret_a, ret_b);
+		*ret_a = describe_fact(&clock_a);
+		*ret_b = describe_fact(&clock_b);
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 int document_judge_append(
@@ -239,15 +233,12 @@ int document_judge_append(
 	};
 	_cleanup_free_ char *old_text = NULL, *new_text = NULL;
 	const char *key;
-	int r;
 
-	if (!b)
+	if (!b ||
+		!document_find_difference(&(struct agreed){ &b->metadata, b->kept->clock }, &now,
+			&key, &old_text, &new_text))
 		return 0;
-	r = document_find_difference(
-		&(struct agreed){ &b->metadata, b->kept->clock }, &now, &key, &old_text, &new_text);
-	if (r <= 0)
-		return r;
-	return text_refuse(ret_why, -EINVAL, "metadata '%s' differ: %s in the file, %s now", key,
+	return xrefuse(ret_why, -EINVAL, "metadata '%s' differ: %s in the file, %s now", key,
 		old_text, new_text);
 }
 
@@ -259,7 +250,7 @@ int document_check_append(
 
 	r = metadata_make(metadata, &made);
 	if (r == -EINVAL)
-		return text_refuse(
+		return xrefuse(
 			ret_why, -EINVAL, "the metadata of the new runs are no pyperf metadata");
 	if (r < 0)
 		return r;
@@ -269,46 +260,33 @@ int document_check_append(
 }
 
 /* The benchmark with that name, as the file has it; NULL where there is none. */
-static int find_benchmark(
-	const struct suite *existing, const char *name, const struct benchmark **ret)
+static const struct benchmark *find_benchmark(const struct suite *existing, const char *name)
 {
+	const struct benchmark *found;
 	struct facts valid = { 0 };
-	bool failed;
 
 	metadata_set_string(&valid, "name", name);
-	failed = valid.failed;
-	*ret = valid.n > 0 ? suite_find(existing, valid.items[0].string) : NULL;
+	if (valid.failed)
+		xalloc_fail();
+	found = valid.n > 0 ? suite_find(existing, valid.items[0].string) : NULL;
 	facts_clear(&valid);
-	return failed ? -ENOMEM : 0;
+	return found;
 }
 
 int document_find_clock(const struct suite *existing, const char *name, enum window_clock *ret)
 {
-	const struct benchmark *b;
-	int r = find_benchmark(existing, name, &b);
+	const struct benchmark *b = find_benchmark(existing, name);
 
-	if (r < 0)
-		return r;
 	if (!b || b->kept->clock < 0)
 		return -ENOENT;
 	*ret = (enum window_clock)b->kept->clock;
 	return 0;
 }
 
-int document_find_string(
-	const struct suite *existing, const char *name, const char *key, char **ret)
+char *document_find_string(const struct suite *existing, const char *name, const char *key)
 {
-	const struct benchmark *b;
-	const char *value = NULL;
-	char *copy = NULL;
-	int r = find_benchmark(existing, name, &b);
+	const struct benchmark *b = find_benchmark(existing, name);
+	const char *value = b ? facts_find_string(&b->metadata, key) : NULL;
 
-	if (r < 0)
-		return r;
-	if (b)
-		value = facts_find_string(&b->metadata, key);
-	if (value && !(copy = strdup(value)))
-		return -ENOMEM;
-	*ret = copy;
-	return 0;
+	return value ? xptr(strdup(value)) : NULL;
 }

@@ -36,7 +36,7 @@
  * survive.
  * -EINVAL when the file is refused; *ret_why (never NULL then, malloc'd, safe for a terminal) is
  * one phrase: "1:18: no pyperf result: 'benchmarks' are missing" (line and column). Other failures
- * are errors of open(2) or read(2), -EFBIG above 4 GiB, -ENOMEM; *ret_why is not touched then.
+ * are errors of open(2) or read(2), -EFBIG above 4 GiB; *ret_why is not touched then.
  */
 int document_load(const char *path, struct suite **ret, char **ret_why);
 /* The same for a file that is to be merged, which may also be compressed, a FIFO, or "-" for
@@ -61,10 +61,9 @@ int document_check_append(
 int document_find_clock(const struct suite *existing, const char *name, enum window_clock *ret);
 
 /* A text in the metadata that all runs of the benchmark with that name share, malloc'd: with the
- * key BENCHMARK_CONTROL "runpinned-control 256". *ret is NULL where there is no such benchmark, or
- * no such text. -ENOMEM. */
-int document_find_string(
-	const struct suite *existing, const char *name, const char *key, char **ret);
+ * key BENCHMARK_CONTROL "runpinned-control 256". NULL where there is no such benchmark, or no such
+ * text. */
+char *document_find_string(const struct suite *existing, const char *name, const char *key);
 
 /* A benchmark that is to be written. */
 struct document_part {
@@ -88,8 +87,7 @@ struct document_part {
  * the file says the same about these. Errors before anything is written: -EINVAL for no benchmark,
  * two of one name, metadata that pyperf would refuse, or where document_check_append() refuses
  * (clock included); -ENODATA for a series without a sample; -EDOM when a value is not above 0,
- * which pyperf does not load. Later: the error of the stream, such as -ENOSPC or -EPIPE, or
- * -ENOMEM.
+ * which pyperf does not load. Later: the error of the stream, such as -ENOSPC or -EPIPE.
  */
 int document_write(
 	FILE *stream, const struct suite *existing, const struct document_part *parts, size_t n);
@@ -106,13 +104,13 @@ int document_write(
  */
 struct merge;
 
-int merge_new(struct merge **ret);
+struct merge *merge_new(void);
 /* Reads a file as document_read() does; also -EINVAL with *ret_why (malloc'd) where its runs do not
  * agree with the runs of the files before (document_check_append()). */
 int merge_add(struct merge *merge, const char *path, char **ret_why);
 /* What the file that was added last had to be read without, as in struct suite. */
 const struct facts *merge_left_out(const struct merge *merge);
-/* Writes all that was added, at least one file. The error of the stream, or -ENOMEM. */
+/* Writes all that was added, at least one file. The error of the stream. */
 int merge_write(const struct merge *merge, FILE *stream);
 /* The name of the first benchmark from number *index on whose runs are stamped in several ways
  * (quiesce_stamped_by), and moves *index behind it; NULL when there is none. */

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/document.h"
 #include "judge/result/joining.h"
 #include "judge/result/metadata.h"
@@ -77,10 +78,11 @@ struct merge {
 	void *seen;	      /* a tree of struct seen */
 };
 
-int merge_new(struct merge **ret)
+struct merge *merge_new(void)
 {
-	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	struct merge *merge = xptr(calloc(1, sizeof(*merge)));
+
+	return merge;
 }
 
 static void source_clear(struct source *source)
@@ -144,23 +146,19 @@ static int compare_seen(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Returns 1 with the earlier entry of this key in *ret, or 0 after adding an entry. -ENOMEM. */
-static int note_seen(struct merge *merge, uint64_t key, uint64_t value, struct seen *ret)
+/* Returns true with the earlier entry of this key in *ret, or false after adding an entry. */
+static bool note_seen(struct merge *merge, uint64_t key, uint64_t value, struct seen *ret)
 {
-	struct seen *seen = malloc(sizeof(*seen));
+	struct seen *seen = xptr((struct seen *)malloc(sizeof(*seen)));
 	struct seen *const *found;
 
-	if (!seen)
-		return -ENOMEM;
 	*seen = (struct seen){ key, value, merge->n_sources };
-	found = tsearch(seen, &merge->seen, compare_seen);
-	if (found && *found == seen)
-		return 0;
+	found = xptr((struct seen *const *)tsearch(seen, &merge->seen, compare_seen));
+	if (*found == seen)
+		return false;
 	free(seen);
-	if (!found)
-		return -ENOMEM;
 	*ret = **found;
-	return 1;
+	return true;
 }
 
 /* Runs that are merged twice would count twice. */
@@ -168,16 +166,13 @@ static int check_sitting(
 	struct merge *merge, const struct merged *merged, const char *sitting, char **ret_why)
 {
 	size_t index = (size_t)(merged - merge->items);
-	_cleanup_free_ char *plain = text_escape_control(sitting);
+	_cleanup_free_ char *plain = xptr(text_escape_control(sitting));
 	struct seen seen;
-	int r;
 
-	if (!plain)
-		return -ENOMEM;
-	r = note_seen(merge, hash_text(hash_begin(index, "sitting"), sitting), 0, &seen);
-	if (r <= 0 || seen.source == merge->n_sources)
-		return MIN(r, 0);
-	return text_refuse(ret_why, -EINVAL, "benchmark '%s': %s has runs of the same sitting (%s)",
+	if (!note_seen(merge, hash_text(hash_begin(index, "sitting"), sitting), 0, &seen) ||
+		seen.source == merge->n_sources)
+		return 0;
+	return xrefuse(ret_why, -EINVAL, "benchmark '%s': %s has runs of the same sitting (%s)",
 		merged->name, merge->sources[seen.source].path, plain);
 }
 
@@ -196,14 +191,10 @@ static int check_machine(
 		_cleanup_free_ char *text = benchmark_metadata_text(b, machine_keys[i]);
 		uint64_t value = hash_text(0, text);
 		struct seen seen;
-		int r;
 
 		key = hash_text(key, machine_keys[i]);
-		r = note_seen(merge, key, value, &seen);
-		if (r < 0)
-			return r;
-		if (r > 0 && seen.value != value)
-			return text_refuse(ret_why, -EINVAL,
+		if (note_seen(merge, key, value, &seen) && seen.value != value)
+			return xrefuse(ret_why, -EINVAL,
 				"benchmark '%s': %s has runs of the same machine with other "
 				"metadata '%s'",
 				merged->name, merge->sources[seen.source].path, machine_keys[i]);
@@ -255,20 +246,18 @@ static int check_agreement(
 	_cleanup_free_ char *text_a = NULL, *text_b = NULL;
 	struct facts now = { 0 };
 	const char *key;
-	int r;
+	bool differ;
 
 	facts_copy(&now, &b->metadata);
-	if (now.failed) {
-		facts_clear(&now);
-		return -ENOMEM;
-	}
+	if (now.failed)
+		xalloc_fail();
 	allow_machines(merged, &b->metadata, &now);
-	r = document_find_difference(&(struct agreed){ &merged->agreed, merged->clock },
+	differ = document_find_difference(&(struct agreed){ &merged->agreed, merged->clock },
 		&(struct agreed){ &now, clock }, &key, &text_a, &text_b);
 	facts_clear(&now);
-	if (r <= 0)
-		return r;
-	return text_refuse(ret_why, -EINVAL, "benchmark '%s': metadata '%s' differ: %s and %s",
+	if (!differ)
+		return 0;
+	return xrefuse(ret_why, -EINVAL, "benchmark '%s': metadata '%s' differ: %s and %s",
 		merged->name, key, text_a, text_b);
 }
 
@@ -280,28 +269,28 @@ static int check_tool(struct merged *merged, const struct benchmark *b, char **r
 	if (!tool || (merged->tool && strcmp(merged->tool, tool) == 0))
 		return 0;
 	if (merged->tool)
-		return text_refuse(ret_why, -EINVAL, "benchmark '%s': runs of two tools: %s and %s",
+		return xrefuse(ret_why, -EINVAL, "benchmark '%s': runs of two tools: %s and %s",
 			merged->name, merged->tool, tool);
-	merged->tool = strdup(tool);
-	return merged->tool ? 0 : -ENOMEM;
+	merged->tool = xptr(strdup(tool));
+	return 0;
 }
 
-static int add_merged(struct merge *merge, const struct benchmark *b, int clock)
+static void add_merged(struct merge *merge, const struct benchmark *b, int clock)
 {
-	struct merged *items = reallocarray(merge->items, merge->n + 1, sizeof(*items));
+	const char *tool = benchmark_tool(b);
 	struct merged *merged;
 
-	if (!items)
-		return -ENOMEM;
-	merge->items = items;
-	merged = &items[merge->n];
-	*merged = (struct merged){ .name = strdup(b->name), .clock = clock };
+	merge->items = xptr(reallocarray(merge->items, merge->n + 1, sizeof(*merge->items)));
+	merged = &merge->items[merge->n++];
+	*merged = (struct merged){
+		.name = xptr(strdup(b->name)),
+		.tool = tool ? xptr(strdup(tool)) : NULL,
+		.clock = clock,
+	};
 	facts_copy(&merged->agreed, &b->metadata);
 	facts_copy(&merged->common, &b->metadata);
-	merge->n++;
-	if (check_tool(merged, b, NULL) < 0)
-		return -ENOMEM;
-	return !merged->name || merged->agreed.failed || merged->common.failed ? -ENOMEM : 0;
+	if (merged->agreed.failed || merged->common.failed)
+		xalloc_fail();
 }
 
 static int join_merged(struct merged *merged, const struct benchmark *b, int clock, char **ret_why)
@@ -344,11 +333,13 @@ static int add_part(struct merge *merge, struct source *source, struct benchmark
 {
 	struct part *part = &source->parts[source->n];
 	size_t at = find_merged(merge, b->name, source->n);
-	int r;
+	int r = 0;
 
 	part->merged = at == SIZE_MAX ? merge->n : at;
-	r = at == SIZE_MAX ? add_merged(merge, b, b->kept->clock)
-			   : join_merged(&merge->items[at], b, b->kept->clock, ret_why);
+	if (at == SIZE_MAX)
+		add_merged(merge, b, b->kept->clock);
+	else
+		r = join_merged(&merge->items[at], b, b->kept->clock, ret_why);
 	if (r >= 0)
 		r = check_machine(merge, &merge->items[part->merged], b, ret_why);
 	if (r >= 0)
@@ -358,7 +349,7 @@ static int add_part(struct merge *merge, struct source *source, struct benchmark
 		return r;
 	facts_add(&merge->items[part->merged].members, &b->kept->members);
 	if (merge->items[part->merged].members.failed)
-		return -ENOMEM;
+		xalloc_fail();
 	part->kept = TAKE_PTR(b->kept);
 	source->n++;
 	return 0;
@@ -372,15 +363,15 @@ static int add_suite(
 	/* The same file is the same sitting whenever it is merged. */
 	snprintf(source->sitting, sizeof(source->sitting), "%016" PRIx64, suite->hash);
 	snprintf(source->sitting_json, sizeof(source->sitting_json), "\"%s\"", source->sitting);
-	source->parts = calloc(suite->n, sizeof(*source->parts));
-	if (!source->parts)
-		return -ENOMEM;
+	source->parts = xptr(calloc(suite->n, sizeof(*source->parts)));
 	for (size_t i = 0; r >= 0 && i < suite->n; i++)
 		r = add_part(merge, source, suite->benchmarks[i], ret_why);
 	source->left_out = suite->left_out;
 	suite->left_out = (struct facts){ 0 };
 	facts_add(&merge->members, &suite->members);
-	return r < 0 ? r : merge->members.failed ? -ENOMEM : 0;
+	if (merge->members.failed)
+		xalloc_fail();
+	return r;
 }
 
 int merge_add(struct merge *merge, const char *path, char **ret_why)
@@ -389,13 +380,9 @@ int merge_add(struct merge *merge, const char *path, char **ret_why)
 	struct source *source;
 	int r;
 
-	r = array_grow(&merge->sources, sizeof(*source), merge->n_sources, &merge->capacity);
-	if (r < 0)
-		return r;
+	xcheck(array_grow(&merge->sources, sizeof(*source), merge->n_sources, &merge->capacity));
 	source = &merge->sources[merge->n_sources];
-	*source = (struct source){ .path = strdup(path) };
-	if (!source->path)
-		return -ENOMEM;
+	*source = (struct source){ .path = xptr(strdup(path)) };
 	r = document_read(path, &suite, ret_why);
 	if (r >= 0)
 		r = add_suite(merge, source, suite, ret_why);
@@ -456,11 +443,9 @@ static size_t find_strands(const struct merge *merge, size_t merged, struct stra
 int merge_write(const struct merge *merge, FILE *stream)
 {
 	struct emit emit = { .stream = stream, .one_line = true };
-	_cleanup_free_ struct strand *strands = calloc(merge->n_sources, sizeof(*strands));
+	_cleanup_free_ struct strand *strands = xptr(calloc(merge->n_sources, sizeof(*strands)));
 	int r = 0;
 
-	if (!strands)
-		return -ENOMEM;
 	joined_begin_file(&emit);
 	for (size_t i = 0; r >= 0 && i < merge->n; i++) {
 		struct renaming renamings[ARRAY_SIZE(machine_keys) + 1];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/result/document.h"
 #include "judge/result/joining.h"
 #include "judge/result/metadata.h"
@@ -23,7 +24,7 @@ struct plans {
 
 static void plans_clear(struct plans *plans)
 {
-	for (size_t i = 0; plans->items && i < plans->n; i++)
+	for (size_t i = 0; i < plans->n; i++)
 		facts_clear(&plans->items[i].metadata);
 	free(plans->items);
 }
@@ -53,10 +54,8 @@ static int make_plans(const struct document_part *parts, size_t n, struct plans 
 {
 	int r = 0;
 
-	ret->items = calloc(n, sizeof(struct plan));
+	ret->items = xptr(calloc(n, sizeof(struct plan)));
 	ret->n = n;
-	if (!ret->items)
-		return -ENOMEM;
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		struct plan *plan = &ret->items[i];
 		const struct series *series = parts[i].series;
@@ -72,7 +71,7 @@ static int make_plans(const struct document_part *parts, size_t n, struct plans 
 			facts_set_string(
 				&plan->metadata, METADATA_CLOCK, window_clock_name(series->clock));
 		if (plan->metadata.failed)
-			r = -ENOMEM;
+			xalloc_fail();
 	}
 	return r;
 }
@@ -114,7 +113,9 @@ static int write_existing(
 		joined.common = &common;
 		joined.stays = &plan->metadata;
 	}
-	r = common.failed ? -ENOMEM : joined_write(emit, &joined);
+	if (common.failed)
+		xalloc_fail();
+	r = joined_write(emit, &joined);
 	facts_clear(&common);
 	return r;
 }

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/emit.h"
 
 void emit_fail(struct emit *emit, int error)
@@ -67,12 +68,8 @@ static void put_string(struct emit *emit, const char *value)
 	static const char odd[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"
 				  "\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d"
 				  "\x1e\x1f\"\\";
-	_cleanup_free_ char *valid = text_escape_utf8(value);
+	_cleanup_free_ char *valid = xptr(text_escape_utf8(value));
 
-	if (!valid) {
-		emit_fail(emit, -ENOMEM);
-		return;
-	}
 	put(emit, "\"", 1);
 	for (const char *p = valid; *p; p++) {
 		size_t plain = strcspn(p, odd);
@@ -218,7 +215,7 @@ void emit_fact(struct emit *emit, const struct fact *fact)
 void emit_facts(struct emit *emit, const char *name, const struct facts *facts)
 {
 	if (facts->failed)
-		emit_fail(emit, -ENOMEM);
+		xalloc_fail();
 	emit_object(emit, name);
 	for (size_t i = 0; i < facts->n; i++)
 		emit_fact(emit, &facts->items[i]);

@@ -23,7 +23,7 @@ struct emit {
 	/* As in a result file: "{"a": 1, "b": 2.0}". A real number keeps a point or an exponent, so
 	 * that Python reads a float. */
 	bool one_line;
-	int error; /* the first error, a negative errno: of the stream, or -ENOMEM */
+	int error; /* the first error, a negative errno */
 	unsigned depth;
 	bool filled[EMIT_DEPTH_MAX]; /* has this level an element? */
 };
@@ -48,7 +48,7 @@ void emit_real(struct emit *emit, const char *name, double value);
 void emit_bool(struct emit *emit, const char *name, bool value);
 /* A fact under its name. A text that is NULL becomes null. */
 void emit_fact(struct emit *emit, const struct fact *fact);
-/* An object of these facts. A list that `failed` is an error. */
+/* An object of these facts. */
 void emit_facts(struct emit *emit, const char *name, const struct facts *facts);
 /* A value that is JSON text already; copied by emit_verbatim(). */
 void emit_copy(struct emit *emit, const char *name, const char *json, size_t n);

@@ -14,6 +14,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/reading.h"
 
@@ -37,9 +38,8 @@ static int read_numbers(struct reader *reader, const char *of, double **ret, siz
 			r = json_skip(reader->json, &token);
 		if (r < 0)
 			return reader_explain(reader, r);
-		r = array_grow(&numbers, sizeof(*numbers), n, &capacity);
-		if (r >= 0)
-			numbers[n++] = is_number ? token.real : NAN;
+		xcheck(array_grow(&numbers, sizeof(*numbers), n, &capacity));
+		numbers[n++] = is_number ? token.real : NAN;
 	}
 	if (r < 0)
 		return r;
@@ -66,10 +66,8 @@ static int keep_token(
 		metadata_strip(token.string, &begin, &n);
 		if (n == 0)
 			return 0;
-		stripped = strndup(begin, n);
-		plain = stripped ? text_escape_control(stripped) : NULL;
-		if (!plain)
-			return -ENOMEM;
+		stripped = xptr(strndup(begin, n));
+		plain = xptr(text_escape_control(stripped));
 		token.string = plain;
 	}
 	r = reader_take_fact(reader, &token, name, &buffer, &fact);
@@ -120,8 +118,7 @@ static int make_unique(struct reader *reader, struct pending *pending, const cha
 	}
 	for (; !unique || has_name(reader, unique); n++) {
 		free(TAKE_PTR(unique));
-		if (text_format(&unique, "%s #%zu", name, n) < 0)
-			return -ENOMEM;
+		unique = xformat("%s #%zu", name, n);
 	}
 	if (kept_as)
 		r = keep_text(reader, &pending->metadata, kept_as, name);
@@ -152,18 +149,17 @@ static int keep_figure(struct reader *reader, struct facts *figures, const char 
 
 	if (figures->n == FIGURES_MAX)
 		return refuse_figures(reader);
-	plain = text_escape_control(name);
-	if (plain)
-		facts_set_real(figures, plain, value);
-	return !plain || figures->failed ? -ENOMEM : 0;
+	plain = xptr(text_escape_control(name));
+	facts_set_real(figures, plain, value);
+	if (figures->failed)
+		xalloc_fail();
+	return 0;
 }
 
 /* The figure of this name; a new figure is unknown for the values before. */
 static int find_figure(
 	struct reader *reader, struct benchmark *b, const char *name, struct benchmark_figure **ret)
 {
-	struct benchmark_figure *figures;
-
 	for (size_t i = 0; i < b->n_figures; i++) {
 		*ret = &b->figures[i];
 		if (strcmp(b->figures[i].name, name) == 0)
@@ -171,41 +167,27 @@ static int find_figure(
 	}
 	if (b->n_figures == FIGURES_MAX)
 		return refuse_figures(reader);
-	figures = reallocarray(b->figures, b->n_figures + 1, sizeof(*figures));
-	if (!figures)
-		return -ENOMEM;
-	b->figures = figures;
-	*ret = &figures[b->n_figures];
+	b->figures = xptr(reallocarray(b->figures, b->n_figures + 1, sizeof(*b->figures)));
+	*ret = &b->figures[b->n_figures++];
 	**ret = (struct benchmark_figure){
-		.name = strdup(name),
+		.name = xptr(strdup(name)),
 		.unit = is_time(name) ? UNIT_SECOND : &unit_integer,
 	};
-	if (!(*ret)->name)
-		return -ENOMEM;
-	b->n_figures++;
 	return 0;
 }
 
 /* Makes room for n values, which are more than none. */
-static int extend_figure(struct benchmark_figure *figure, size_t n)
+static void extend_figure(struct benchmark_figure *figure, size_t n)
 {
-	double *values = reallocarray(figure->values, n, sizeof(*values));
-
-	if (!values)
-		return -ENOMEM;
-	figure->values = values;
+	figure->values = xptr(reallocarray(figure->values, n, sizeof(*figure->values)));
 	for (; figure->n < n; figure->n++)
-		values[figure->n] = NAN;
-	return 0;
+		figure->values[figure->n] = NAN;
 }
 
-int reader_extend_figures(struct benchmark *b)
+void reader_extend_figures(struct benchmark *b)
 {
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < b->n_figures; i++)
-		r = extend_figure(&b->figures[i], b->n_values);
-	return r;
+	for (size_t i = 0; i < b->n_figures; i++)
+		extend_figure(&b->figures[i], b->n_values);
 }
 
 /* Sets the figure of the benchmark's values from `first` on. */
@@ -215,11 +197,11 @@ static int set_figure(struct reader *reader, struct benchmark *b, const char *na
 	struct benchmark_figure *figure;
 	int r = find_figure(reader, b, name, &figure);
 
-	if (r >= 0)
-		r = extend_figure(figure, b->n_values);
-	if (r >= 0)
-		memcpy(figure->values + first, numbers, (b->n_values - first) * sizeof(*numbers));
-	return r;
+	if (r < 0)
+		return r;
+	extend_figure(figure, b->n_values);
+	memcpy(figure->values + first, numbers, (b->n_values - first) * sizeof(*numbers));
+	return 0;
 }
 
 /* Adds the figures of the value that was added last, by name. */
@@ -236,10 +218,10 @@ static int add_figures(struct reader *reader, struct benchmark *b, const struct 
 /* Reads the list of one figure; its name has been read. */
 static int read_figure(struct reader *reader, struct benchmark *b, const char *name, size_t first)
 {
-	_cleanup_free_ char *plain = text_escape_control(name);
+	_cleanup_free_ char *plain = xptr(text_escape_control(name));
 	_cleanup_free_ double *numbers = NULL;
 	size_t n = 0;
-	int r = plain ? read_numbers(reader, "a list of figures", &numbers, &n) : -ENOMEM;
+	int r = read_numbers(reader, "a list of figures", &numbers, &n);
 
 	if (r < 0 || n == 0 || n != b->n_values - first)
 		return r;
@@ -254,9 +236,9 @@ int reader_read_figures(struct reader *reader, struct pending *pending)
 	int r = reader_enter_object(reader, "the value of '" BENCHMARK_FIGURES "'");
 
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		_cleanup_free_ char *name = strdup(token.string);
+		_cleanup_free_ char *name = xptr(strdup(token.string));
 
-		r = name ? read_figure(reader, b, name, first) : -ENOMEM;
+		r = read_figure(reader, b, name, first);
 	}
 	return r;
 }
@@ -296,10 +278,9 @@ static int read_named(
 	struct json_token token;
 
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		_cleanup_free_ char *plain = text_escape_control(token.string), *name = NULL;
+		_cleanup_free_ char *plain = xptr(text_escape_control(token.string));
+		_cleanup_free_ char *name = xformat("%s%s", prefix, plain);
 
-		if (!plain || asprintf(&name, "%s%s", prefix, plain) < 0)
-			return -ENOMEM;
 		r = keep_parameter(reader, pending, name);
 	}
 	return r;
@@ -329,8 +310,8 @@ static void set_ns(int64_t *ns, double seconds)
 static int add_runs(struct reader *reader, const struct command *command)
 {
 	const struct benchmark *b = command->pending->benchmark;
-	struct run_data *data = malloc(sizeof(*data));
-	int r = data ? 0 : -ENOMEM;
+	_cleanup_free_ struct run_data *data = xptr((struct run_data *)malloc(sizeof(*data)));
+	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < b->n_values; i++) {
 		run_data_clear(data);
@@ -340,7 +321,6 @@ static int add_runs(struct reader *reader, const struct command *command)
 			set_bytes(&data->sample, command->bytes[i]);
 		r = reader_add_run(reader, command->pending, data, i + 1);
 	}
-	free(data);
 	return r;
 }
 
@@ -388,11 +368,9 @@ static int read_quantities(
 	int r = 0;
 
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		_cleanup_free_ char *name = strdup(token.string);
+		_cleanup_free_ char *name = xptr(strdup(token.string));
 		double number;
 
-		if (!name)
-			return -ENOMEM;
 		r = read_quantity(reader, &number);
 		if (r >= 0 && strcmp(name, "time_wall_clock") == 0)
 			*ret_seconds = number;
@@ -480,17 +458,15 @@ static int name_command(struct reader *reader, struct pending *pending)
 /* Reads a command of hyperfine; its '{' has been read. */
 static int read_command(struct reader *reader, void *context _unused_)
 {
-	_cleanup_(pending) struct pending *pending = NULL;
-	struct command command = { 0 };
+	_cleanup_(pending) struct pending *pending = reader_pending_new(reader);
+	struct command command = { .pending = pending };
 	struct json_token token;
-	int r;
+	int r = 0;
 
-	r = reader_pending_new(reader, &pending);
-	command.pending = pending;
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		_cleanup_free_ char *name = strdup(token.string);
+		_cleanup_free_ char *name = xptr(strdup(token.string));
 
-		r = name ? read_member(reader, name, &command) : -ENOMEM;
+		r = read_member(reader, name, &command);
 	}
 	if (r >= 0)
 		r = name_command(reader, pending);
@@ -602,9 +578,8 @@ static int read_context_member(struct reader *reader, const char *member)
 			? keep_value(reader, &reader->suite_metadata, context_members[i].name)
 			: reader_skip_value(reader);
 	}
-	plain = text_escape_control(member);
-	if (!plain || asprintf(&name, METADATA_CONTEXT "%s", plain) < 0)
-		return -ENOMEM;
+	plain = xptr(text_escape_control(member));
+	name = xformat(METADATA_CONTEXT "%s", plain);
 	r = reader_next(reader, &token);
 	if (r < 0)
 		return r;
@@ -623,9 +598,9 @@ int reader_read_google_context(struct reader *reader)
 	 * (src/json_reporter.cc, FormatKV). Such unknown values are left out of the figures. */
 	json_allow_nan(reader->json);
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		_cleanup_free_ char *name = strdup(token.string);
+		_cleanup_free_ char *name = xptr(strdup(token.string));
 
-		r = name ? read_context_member(reader, name) : -ENOMEM;
+		r = read_context_member(reader, name);
 	}
 	return r;
 }
@@ -690,15 +665,10 @@ static bool take_number(struct entry *entry, const char *name, const struct json
 }
 
 /* It may have several lines. */
-static int read_message(const char *text, struct entry *entry)
+static void read_message(const char *text, struct entry *entry)
 {
-	char *plain = text_escape_control(text);
-
-	if (!plain)
-		return -ENOMEM;
 	free(entry->message);
-	entry->message = plain;
-	return 0;
+	entry->message = xptr(text_escape_control(text));
 }
 
 static int read_entry(struct reader *reader, struct entry *entry)
@@ -707,10 +677,8 @@ static int read_entry(struct reader *reader, struct entry *entry)
 	int r = 0;
 
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		_cleanup_free_ char *name = strdup(token.string);
+		_cleanup_free_ char *name = xptr(strdup(token.string));
 
-		if (!name)
-			return -ENOMEM;
 		if (is_text_of_entry(name)) {
 			_cleanup_text_ struct text buffer = { 0 };
 			struct fact fact;
@@ -719,7 +687,7 @@ static int read_entry(struct reader *reader, struct entry *entry)
 			if (r >= 0)
 				facts_set_copy(&entry->texts, name, &fact);
 			if (entry->texts.failed)
-				r = -ENOMEM;
+				xalloc_fail();
 			continue;
 		}
 		r = reader_next(reader, &token);
@@ -735,7 +703,7 @@ static int read_entry(struct reader *reader, struct entry *entry)
 		else if ((strcmp(name, "error_message") == 0 ||
 				 strcmp(name, "skip_message") == 0) &&
 			token.type == JSON_TOKEN_STRING)
-			r = read_message(token.string, entry);
+			read_message(token.string, entry);
 		else if (!take_number(entry, name, &token) &&
 			(token.type == JSON_TOKEN_REAL || token.type == JSON_TOKEN_INTEGER))
 			r = keep_figure(reader, &entry->figures, name, token.real);
@@ -765,11 +733,8 @@ static double parse_unit(const char *unit)
 static int keep_number(
 	struct reader *reader, struct pending *pending, const char *parameter, double number)
 {
-	_cleanup_free_ char *key = NULL;
-	int r = text_format(&key, METADATA_PARAMETER "%s", parameter);
+	_cleanup_free_ char *key = xformat(METADATA_PARAMETER "%s", parameter);
 
-	if (r < 0)
-		return r;
 	return reader_keep_fact(reader, &pending->metadata,
 		&(struct fact){ .name = key, .type = FACT_REAL, .real = number });
 }
@@ -780,14 +745,12 @@ static int keep_arguments(struct reader *reader, struct pending *pending, const 
 {
 	static const char *const others[] = { "repeats", "iterations", "min_time",
 		"min_warmup_time" };
-	_cleanup_free_ char *copy = strdup(name);
+	_cleanup_free_ char *copy = xptr(strdup(name));
 	double value, argument = NAN, threads = NAN;
 	char *rest = copy, *word, *parameter = NULL;
 	size_t n = 0;
 	int r = 0;
 
-	if (!copy)
-		return -ENOMEM;
 	(void)strsep(&rest, "/");
 	while ((word = strsep(&rest, "/"))) {
 		char *number = strchr(word, ':');
@@ -849,11 +812,12 @@ static int add_stand_in(struct reader *reader, struct google *google)
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = repetitions > 0 ? text_format(&text, "%s of %" PRId64 " repetitions",
-				      google->aggregate_name, repetitions)
-			    : text_format(&text, "%s of the repetitions", google->aggregate_name);
-	if (r >= 0)
-		r = keep_text(reader, &google->pending->metadata, METADATA_AGGREGATE, text);
+	if (repetitions > 0)
+		text = xformat(
+			"%s of %" PRId64 " repetitions", google->aggregate_name, repetitions);
+	else
+		text = xformat("%s of the repetitions", google->aggregate_name);
+	r = keep_text(reader, &google->pending->metadata, METADATA_AGGREGATE, text);
 	return r < 0 ? r : add_time(reader, google->pending, &google->aggregate);
 }
 
@@ -882,17 +846,15 @@ static int finish_pending(struct reader *reader, struct google *google)
 static int begin_pending(
 	struct reader *reader, struct google *google, const char *name, const struct entry *entry)
 {
-	int r = reader_pending_new(reader, &google->pending);
+	int r;
 
-	if (r < 0)
-		return r;
+	google->pending = reader_pending_new(reader);
 	free(google->run_name);
-	google->run_name = strdup(name);
+	google->run_name = xptr(strdup(name));
 	google->family = entry->family;
 	google->instance = entry->instance;
 	run_data_clear(&google->data);
-	r = google->run_name ? keep_text(reader, &google->pending->metadata, "name", name)
-			     : -ENOMEM;
+	r = keep_text(reader, &google->pending->metadata, "name", name);
 	if (r >= 0)
 		r = keep_text(reader, &google->pending->metadata, METADATA_TOOL, METADATA_GOOGLE);
 	if (r >= 0)
@@ -910,12 +872,10 @@ static bool is_begun(const struct google *google, const char *name, const struct
 static int leave_out(struct reader *reader, const struct entry *entry, const char *name)
 {
 	const char *kind = entry->failed ? "failed" : "was skipped";
-	_cleanup_free_ char *plain = text_escape_control(name), *text = NULL;
+	_cleanup_free_ char *plain = xptr(text_escape_control(name));
+	_cleanup_free_ char *text = xformat(
+		"%s%s%s", kind, entry->message ? ": " : "", entry->message ? entry->message : "");
 
-	if (!plain ||
-		text_format(&text, "%s%s%s", kind, entry->message ? ": " : "",
-			entry->message ? entry->message : "") < 0)
-		return -ENOMEM;
 	return reader_leave_out(reader, plain, text);
 }
 
@@ -962,22 +922,20 @@ static int add_aggregate(struct reader *reader, struct google *google, const cha
 }
 
 /* Before 1.5 the name alone told what an entry is: "BM_a/8_mean" is the mean of "BM_a/8". The part
- * of it that is the name of the benchmark, malloc'd, and the rest in *ret_aggregate; NULL in *ret
- * for a name that ends in nothing of the kind. */
-static int split_name(const char *name, char **ret, const char **ret_aggregate)
+ * of it that is the name of the benchmark, malloc'd, and the rest in *ret_aggregate; NULL for a
+ * name that ends in nothing of the kind. */
+static char *split_name(const char *name, const char **ret_aggregate)
 {
 	static const char *const aggregates[] = { mean, median, "stddev", "cv" };
 	const char *last = strrchr(name, '_');
 
-	*ret = NULL;
 	for (size_t i = 0; last && i < ARRAY_SIZE(aggregates); i++) {
 		if (strcmp(last + 1, aggregates[i]) != 0)
 			continue;
 		*ret_aggregate = aggregates[i];
-		*ret = strndup(name, (size_t)(last - name));
-		return *ret ? 0 : -ENOMEM;
+		return xptr(strndup(name, (size_t)(last - name)));
 	}
-	return 0;
+	return NULL;
 }
 
 /* Decides what the entry was that was held, by what follows it. */
@@ -989,12 +947,12 @@ static int release_held(
 
 	if (!held_base)
 		return 0;
-	if (base && strcmp(base, held_base) == 0 && strcmp(aggregate, mean) != 0)
+	if (base && strcmp(base, held_base) == 0 && strcmp(aggregate, mean) != 0) {
 		r = add_aggregate(reader, google, base, mean, &google->held);
-	else if (text_format(&name, "%s_%s", held_base, mean) < 0)
-		r = -ENOMEM;
-	else
+	} else {
+		name = xformat("%s_%s", held_base, mean);
 		r = add_repetition(reader, google, name, &google->held);
+	}
 	entry_clear(&google->held);
 	return r;
 }
@@ -1002,13 +960,10 @@ static int release_held(
 static int add_old_entry(
 	struct reader *reader, struct google *google, const char *name, struct entry *entry)
 {
-	_cleanup_free_ char *base = NULL;
 	const char *aggregate = NULL;
-	int r;
+	_cleanup_free_ char *base = split_name(name, &aggregate);
+	int r = release_held(reader, google, base, aggregate);
 
-	r = split_name(name, &base, &aggregate);
-	if (r >= 0)
-		r = release_held(reader, google, base, aggregate);
 	if (r < 0)
 		return r;
 	/* How the time grows with the argument, and how well that fits. */

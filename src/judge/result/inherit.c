@@ -256,7 +256,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	/* From here on these are all that is above the runs, with what is nearest to them first. */
 	facts_add(&pending->metadata, &reader->suite_metadata);
 	if (pending->metadata.failed)
-		return -ENOMEM;
+		xalloc_fail();
 	name = first_fact(pending, "name");
 	unit = first_fact(pending, "unit");
 	clock = first_fact(pending, METADATA_CLOCK);
@@ -274,9 +274,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 		return r;
 	spread_facts(pending);
 	forget_elsewhere(pending);
-	r = reader_extend_figures(b);
-	if (r < 0)
-		return r;
+	reader_extend_figures(b);
 	derive_flags(pending);
 	settle_times(b, reader->is_old);
 	if (b->kept) {
@@ -284,7 +282,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 		kept_shrink(b->kept);
 		facts_add(&b->kept->above, &reader->suite_above);
 		if (b->kept->above.failed)
-			return -ENOMEM;
+			xalloc_fail();
 	}
 	facts_clear(&pending->metadata);
 	return 0;

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/result/input.h"
 
 enum {
@@ -51,37 +52,30 @@ int input_open(const char *path, struct input **ret)
 	if (fd < 0)
 		return -errno;
 	r = standard ? 0 : check_kind(fd);
-	return r < 0 ? r : input_adopt(TAKE_FD(fd), ret);
+	if (r >= 0)
+		*ret = input_adopt(TAKE_FD(fd));
+	return r;
 }
 
-int input_adopt(int file, struct input **ret)
+struct input *input_adopt(int fd)
 {
-	_cleanup_(input) struct input *input = calloc(1, sizeof(*input));
-	_cleanup_close_ int fd = file;
+	struct input *input = xptr(calloc(1, sizeof(*input)));
 
-	if (!input)
-		return -ENOMEM;
-	input->buffer = malloc(PIECE);
-	input->file = gzdopen(fd, "rb");
-	if (!input->buffer || !input->file)
-		return -ENOMEM;
-	TAKE_FD(fd);
+	input->buffer = xptr((char *)malloc(PIECE));
+	/* Both fail for nothing but memory. */
+	input->file = xptr(gzdopen(fd, "rb"));
 	if (gzbuffer(input->file, PIECE) < 0)
-		return -ENOMEM;
-	*ret = TAKE_PTR(input);
-	return 0;
+		xalloc_fail();
+	return input;
 }
 
-int input_open_memory(const void *data, size_t size, struct input **ret)
+struct input *input_open_memory(const void *data, size_t size)
 {
-	struct input *input = calloc(1, sizeof(*input));
+	struct input *input = xptr(calloc(1, sizeof(*input)));
 
-	if (!input)
-		return -ENOMEM;
 	input->memory = data;
 	input->memory_size = size;
-	*ret = input;
-	return 0;
+	return input;
 }
 
 static int read_error(struct input *input)
@@ -90,7 +84,7 @@ static int read_error(struct input *input)
 
 	(void)gzerror(input->file, &error);
 	if (error == Z_MEM_ERROR)
-		return -ENOMEM;
+		xalloc_fail();
 	if (error == Z_ERRNO)
 		return errno > 0 ? -errno : -EIO;
 	return -EBADMSG;

@@ -15,10 +15,10 @@ struct input;
 /* Regular files and, as a shell's <(...) makes them, FIFOs. -EISDIR for a directory, -EINVAL for
  * other devices, else the error of open(2). */
 int input_open(const char *path, struct input **ret);
-/* Takes over an open file: input_free() closes it, and so does a failure of this function. */
-int input_adopt(int fd, struct input **ret);
+/* Takes over an open file, which input_free() closes. */
+struct input *input_adopt(int fd);
 /* The bytes at `data`, which are not copied. */
-int input_open_memory(const void *data, size_t size, struct input **ret);
+struct input *input_open_memory(const void *data, size_t size);
 /* The next piece, valid until the next call; *ret_size is 0 at the end. -EBADMSG when the
  * compressed data are damaged or end too early, -EFBIG beyond 16 GiB (decompressed), else the error
  * of read(2). */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/result/joining.h"
 #include "judge/result/metadata.h"
 #include "judge/result/runwrite.h"
@@ -99,15 +100,13 @@ static void add_moved(struct plan *plan, const struct joined *joined, const stru
 			(struct moved){ new, json, kept_find(kept, name, false) };
 }
 
-static int make_plan(const struct joined *joined, const struct strand *strand, struct plan *ret)
+static void make_plan(const struct joined *joined, const struct strand *strand, struct plan *ret)
 {
 	const struct kept *kept = strand->kept;
 
-	ret->names = calloc(kept->n_names, sizeof(*ret->names));
-	ret->written = calloc(kept->n_names, sizeof(*ret->written));
-	ret->moved = calloc(kept->above.n + 1, sizeof(*ret->moved));
-	if (!ret->names || !ret->written || !ret->moved)
-		return -ENOMEM;
+	ret->names = xptr(calloc(kept->n_names, sizeof(*ret->names)));
+	ret->written = xptr(calloc(kept->n_names, sizeof(*ret->written)));
+	ret->moved = xptr(calloc(kept->above.n + 1, sizeof(*ret->moved)));
 	for (size_t i = 1; i < kept->n_names; i++) {
 		const char *name = kept->names[i].name;
 
@@ -125,7 +124,6 @@ static int make_plan(const struct joined *joined, const struct strand *strand, s
 			add_moved(ret, joined, kept, fact->name, fact->string);
 	}
 	add_moved(ret, joined, kept, METADATA_SITTING, strand->sitting);
-	return 0;
 }
 
 static void write_members(struct emit *emit, const struct kept_walk *run, const struct plan *plan)
@@ -155,17 +153,15 @@ static void write_metadata(
 	emit_close(emit, '}');
 }
 
-static int write_kept(struct emit *emit, const struct joined *joined, const struct strand *strand,
+static void write_kept(struct emit *emit, const struct joined *joined, const struct strand *strand,
 	bool others_precede)
 {
 	_cleanup_kept_walk_ struct kept_walk run = { .kept = strand->kept };
 	_cleanup_plan_ struct plan plan = { 0 };
-	int r = make_plan(joined, strand, &plan);
 
-	for (size_t i = 0; r >= 0 && emit->error == 0 && i < strand->kept->n_runs; i++) {
-		r = kept_walk_next(&run);
-		if (r < 0)
-			break;
+	make_plan(joined, strand, &plan);
+	for (size_t i = 0; emit->error == 0 && i < strand->kept->n_runs; i++) {
+		kept_walk_next(&run);
 		put(emit, others_precede || i > 0 ? ",\n" : "\n");
 		emit_object(emit, NULL);
 		if (strand->inside)
@@ -174,16 +170,14 @@ static int write_kept(struct emit *emit, const struct joined *joined, const stru
 		write_metadata(emit, &run, &plan, i);
 		emit_close(emit, '}');
 	}
-	return r;
 }
 
 /* --- New runs --- */
 
-static int write_new(struct emit *emit, const struct joined *joined, const struct strand *strand,
+static void write_new(struct emit *emit, const struct joined *joined, const struct strand *strand,
 	bool others_precede)
 {
 	struct facts carried = { 0 };
-	bool failed;
 
 	for (size_t i = 0; joined->common && i < strand->metadata->n; i++) {
 		const struct fact *fact = &strand->metadata->items[i];
@@ -191,31 +185,27 @@ static int write_new(struct emit *emit, const struct joined *joined, const struc
 		if (!is_common(joined, fact->name))
 			facts_set_copy(&carried, fact->name, fact);
 	}
-	failed = carried.failed;
-	if (!failed)
-		runs_write(emit, strand->series, strand->inside, &carried, others_precede);
+	if (carried.failed)
+		xalloc_fail();
+	runs_write(emit, strand->series, strand->inside, &carried, others_precede);
 	facts_clear(&carried);
-	return failed ? -ENOMEM : 0;
 }
 
 /* --- A benchmark --- */
 
 /* Writes what all runs share, as the first run of the file has it. */
-static int write_above(struct emit *emit, const struct joined *joined)
+static void write_above(struct emit *emit, const struct joined *joined)
 {
 	const struct strand *strand = &joined->strands[0];
 	const struct kept *kept = strand->kept;
 	_cleanup_kept_walk_ struct kept_walk run = { .kept = kept };
 	size_t number;
-	int r;
 
 	if (!kept) {
 		emit_facts(emit, "metadata", joined->common ? joined->common : strand->metadata);
-		return 0;
+		return;
 	}
-	r = kept_walk_next(&run);
-	if (r < 0)
-		return r;
+	kept_walk_next(&run);
 	emit_object(emit, "metadata");
 	for (size_t i = 0; i < kept->above.n; i++) {
 		const struct fact *fact = &kept->above.items[i];
@@ -233,7 +223,6 @@ static int write_above(struct emit *emit, const struct joined *joined)
 			emit_json(emit, name->name, run.values[number]);
 	}
 	emit_close(emit, '}');
-	return 0;
 }
 
 static void write_other_members(struct emit *emit, const struct facts *members)
@@ -246,18 +235,19 @@ static void write_other_members(struct emit *emit, const struct facts *members)
 
 int joined_write(struct emit *emit, const struct joined *joined)
 {
-	int r;
-
 	put(emit, "{");
-	r = write_above(emit, joined);
+	write_above(emit, joined);
 	put(emit, ", \"runs\": [");
-	for (size_t i = 0; r >= 0 && i < joined->n; i++)
-		r = joined->strands[i].kept ? write_kept(emit, joined, &joined->strands[i], i > 0)
-					    : write_new(emit, joined, &joined->strands[i], i > 0);
+	for (size_t i = 0; i < joined->n; i++) {
+		if (joined->strands[i].kept)
+			write_kept(emit, joined, &joined->strands[i], i > 0);
+		else
+			write_new(emit, joined, &joined->strands[i], i > 0);
+	}
 	put(emit, "]");
 	write_other_members(emit, joined->members);
 	put(emit, "}");
-	return r < 0 ? r : emit->error;
+	return emit->error;
 }
 
 void joined_begin_file(struct emit *emit)

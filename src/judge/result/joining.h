@@ -51,7 +51,7 @@ struct joined {
 
 /* Removes the facts that are not equal to those of the same name in `other`. */
 void joined_reduce(struct facts *common, const struct facts *other);
-/* -ENOMEM; or emit->error. */
+/* emit->error. */
 int joined_write(struct emit *emit, const struct joined *joined);
 
 /* Begin a file, separate a benchmark from the n before it, and end the file, with other members of
@@ -66,9 +66,8 @@ struct agreed {
 	int clock; /* enum window_clock; -1 when it is not known, which agrees with both clocks */
 };
 
-/* 1 when a and b differ, with the name and both values in words (malloc'd); 0 when they agree;
- * -ENOMEM. */
-int document_find_difference(const struct agreed *a, const struct agreed *b, const char **ret_key,
+/* Whether a and b differ, with the name and both values in words (malloc'd). */
+bool document_find_difference(const struct agreed *a, const struct agreed *b, const char **ret_key,
 	char **ret_a, char **ret_b);
 /* document_check_append() for metadata that metadata_make() made. */
 int document_judge_append(

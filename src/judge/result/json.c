@@ -8,6 +8,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/json.h"
 
 enum {
@@ -59,17 +60,14 @@ struct json_reader {
 	size_t n_head;
 };
 
-int json_reader_new(struct input *input, struct json_reader **ret)
+struct json_reader *json_reader_new(struct input *input)
 {
-	struct json_reader *reader = calloc(1, sizeof(*reader));
+	struct json_reader *reader = xptr(calloc(1, sizeof(*reader)));
 
-	if (!reader)
-		return -ENOMEM;
 	reader->input = input;
 	reader->line = 1;
 	reader->expect = EXPECT_VALUE;
-	*ret = reader;
-	return 0;
+	return reader;
 }
 
 void json_reader_free(struct json_reader *reader)
@@ -229,7 +227,9 @@ static int append(struct json_reader *reader, const char *bytes, size_t n)
 	if (reader->string.length + n > STRING_MAX)
 		return refuse(reader, "the string is longer than 1 MiB");
 	text_append_n(&reader->string, bytes, n);
-	return reader->string.failed ? -ENOMEM : 0;
+	if (reader->string.failed)
+		xalloc_fail();
+	return 0;
 }
 
 static int append_code(struct json_reader *reader, unsigned code)
@@ -363,7 +363,7 @@ static int take_string(struct json_reader *reader)
 {
 	text_append_n(&reader->string, "", 0);
 	if (reader->string.failed)
-		return -ENOMEM;
+		xalloc_fail();
 	reader->string.length = 0;
 	reader->string.data[0] = '\0';
 	for (;;) {
@@ -545,16 +545,14 @@ static int remember_name(struct json_reader *reader, uint64_t *ret_hash)
 {
 	size_t first = reader->first_hash[reader->depth - 1];
 	uint64_t hash = hash_name(reader->string.data);
-	int r;
 
 	for (size_t i = first; i < reader->n_hashes; i++)
 		if (reader->hashes[i] == hash)
 			return refuse(reader, "a name that this object has already");
 	if (reader->n_hashes - first == MEMBERS_MAX)
 		return refuse(reader, "an object of more than 1000 members");
-	r = array_grow(&reader->hashes, sizeof(hash), reader->n_hashes, &reader->hashes_capacity);
-	if (r < 0)
-		return r;
+	xcheck(array_grow(
+		&reader->hashes, sizeof(hash), reader->n_hashes, &reader->hashes_capacity));
 	reader->hashes[reader->n_hashes++] = hash;
 	*ret_hash = hash;
 	return 0;

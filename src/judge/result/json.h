@@ -49,7 +49,7 @@ struct json_place {
 struct json_reader;
 
 /* The input is borrowed. */
-int json_reader_new(struct input *input, struct json_reader **ret);
+struct json_reader *json_reader_new(struct input *input);
 void json_reader_free(struct json_reader *reader);
 DEFINE_CLEANUP(json_reader, json_reader_free);
 
@@ -58,7 +58,7 @@ DEFINE_CLEANUP(json_reader, json_reader_free);
 void json_allow_nan(struct json_reader *reader);
 
 /* -EINVAL for refused input, with json_why() and json_place() saying what and where; else the error
- * of input_read(), or -ENOMEM. */
+ * of input_read(). */
 int json_next(struct json_reader *reader, struct json_token *ret);
 /* Reads on to the end of the value that began with this token. */
 int json_skip(struct json_reader *reader, const struct json_token *token);

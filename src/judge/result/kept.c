@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/xalloc.h"
 #include "judge/result/kept.h"
 
 /*
@@ -57,18 +58,12 @@ size_t kept_find(const struct kept *kept, const char *name, bool is_member)
 
 static int add_name(struct kept *kept, const char *name, bool is_member)
 {
-	char *copy;
-	int r;
-
 	if (kept->n_names == NAMES_MAX)
 		return -EFBIG;
-	r = array_grow(&kept->names, sizeof(*kept->names), kept->n_names, &kept->names_capacity);
-	if (r < 0)
-		return r;
-	copy = strdup(name);
-	if (!copy)
-		return -ENOMEM;
-	kept->names[kept->n_names++] = (struct kept_name){ .name = copy, .is_member = is_member };
+	xcheck(array_grow(
+		&kept->names, sizeof(*kept->names), kept->n_names, &kept->names_capacity));
+	kept->names[kept->n_names++] =
+		(struct kept_name){ .name = xptr(strdup(name)), .is_member = is_member };
 	return 0;
 }
 
@@ -83,33 +78,36 @@ int kept_add_name(struct kept *kept, const char *name, bool is_member, size_t *r
 	return r;
 }
 
-static int add_value(struct kept *kept, size_t number, const char *value)
+static void add_value(struct kept *kept, size_t number, const char *value)
 {
 	struct kept_name *name = &kept->names[number];
 
 	if (name->at > 0 && strcmp(kept->runs.data + name->at, value) == 0)
-		return 0;
+		return;
 	append_number(&kept->runs, number);
 	name->at = kept->runs.length;
 	text_append_n(&kept->runs, value, strlen(value) + 1);
-	return kept->runs.failed ? -ENOMEM : 0;
+	if (kept->runs.failed)
+		xalloc_fail();
 }
 
-int kept_add(struct kept *kept, size_t name, const char *json)
+void kept_add(struct kept *kept, size_t name, const char *json)
 {
 	append_number(&kept->order, name);
-	return kept->order.failed ? -ENOMEM : add_value(kept, name, json);
+	if (kept->order.failed)
+		xalloc_fail();
+	add_value(kept, name, json);
 }
 
-int kept_end_run(struct kept *kept)
+void kept_end_run(struct kept *kept)
 {
 	/* Each run has a member: its values, or its warm-ups. */
-	int r = add_value(kept, 0, kept->order.data);
-
+	add_value(kept, 0, kept->order.data);
 	text_append_n(&kept->runs, "", 1);
+	if (kept->runs.failed)
+		xalloc_fail();
 	kept->order.length = 0;
 	kept->n_runs++;
-	return kept->runs.failed ? -ENOMEM : r;
 }
 
 void kept_shrink(struct kept *kept)
@@ -123,15 +121,13 @@ void kept_shrink(struct kept *kept)
 	text_clear(&kept->order);
 }
 
-int kept_walk_next(struct kept_walk *walk)
+void kept_walk_next(struct kept_walk *walk)
 {
 	const struct kept *kept = walk->kept;
 	const char *at = walk->at ? walk->at : kept->runs.data;
 
 	if (!walk->values)
-		walk->values = calloc(kept->n_names, sizeof(*walk->values));
-	if (!walk->values)
-		return -ENOMEM;
+		walk->values = xptr(calloc(kept->n_names, sizeof(*walk->values)));
 	while (*at) {
 		size_t name = kept_walk_name(&at);
 
@@ -140,7 +136,6 @@ int kept_walk_next(struct kept_walk *walk)
 	}
 	walk->at = at + 1;
 	walk->order = walk->values[0];
-	return 0;
 }
 
 void kept_walk_clear(struct kept_walk *walk)

@@ -48,12 +48,12 @@ DEFINE_CLEANUP(kept, kept_free);
 
 /* The number of a name; 0 when there is none. */
 size_t kept_find(const struct kept *kept, const char *name, bool is_member);
-/* Adds a name, and tells its number. -ENOMEM; -EFBIG for more than 65,000. */
+/* Adds a name, and tells its number. -EFBIG for more than 65,000. */
 int kept_add_name(struct kept *kept, const char *name, bool is_member, size_t *ret);
-/* Adds a value to the run that is being added: its name, and JSON text. -ENOMEM. */
-int kept_add(struct kept *kept, size_t name, const char *json);
-/* Ends this run. -ENOMEM. */
-int kept_end_run(struct kept *kept);
+/* Adds a value to the run that is being added: its name, and JSON text. */
+void kept_add(struct kept *kept, size_t name, const char *json);
+/* Ends this run. */
+void kept_end_run(struct kept *kept);
 /* Gives back what memory is left over when all runs have been added. */
 void kept_shrink(struct kept *kept);
 
@@ -65,8 +65,8 @@ struct kept_walk {
 	const char *order; /* the names of this run: see kept_walk_name() */
 };
 
-/* The next run, of which there must be one. -ENOMEM. */
-int kept_walk_next(struct kept_walk *walk);
+/* The next run, of which there must be one. */
+void kept_walk_next(struct kept_walk *walk);
 /* The number of the next name of the run in *order, which is walk->order at first; 0 at the end. */
 size_t kept_walk_name(const char **order);
 void kept_walk_clear(struct kept_walk *walk);

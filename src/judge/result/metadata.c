@@ -8,6 +8,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/series.h"
 
@@ -249,13 +250,11 @@ int metadata_get_clock(const struct fact *clock)
 
 void metadata_set_string(struct facts *facts, const char *name, const char *value)
 {
-	_cleanup_free_ char *plain = text_escape_control(value);
-	_cleanup_free_ char *valid = plain ? text_escape_utf8(plain) : NULL;
-	_cleanup_free_ char *valid_name = text_escape_utf8(name);
+	_cleanup_free_ char *plain = xptr(text_escape_control(value));
+	_cleanup_free_ char *valid = xptr(text_escape_utf8(plain));
+	_cleanup_free_ char *valid_name = xptr(text_escape_utf8(name));
 
-	if (!valid || !valid_name)
-		facts->failed = true;
-	else if (!is_blank_text(valid))
+	if (!is_blank_text(valid))
 		facts_set_string(facts, valid_name, valid);
 }
 
@@ -267,17 +266,15 @@ static int make_metadata(const struct facts *facts, struct facts *made)
 		if (fact->type == FACT_STRING) {
 			metadata_set_string(made, fact->name, fact->string);
 		} else {
-			_cleanup_free_ char *valid = text_escape_utf8(fact->name);
+			_cleanup_free_ char *valid = xptr(text_escape_utf8(fact->name));
 
-			if (!valid)
-				return -ENOMEM;
 			facts_set_copy(made, valid, fact);
 		}
 	}
 	if (!facts_find(made, "unit"))
 		facts_set_string(made, "unit", "second");
 	if (facts->failed || made->failed)
-		return -ENOMEM;
+		xalloc_fail();
 	for (size_t i = 0; i < made->n; i++)
 		if (metadata_judge(made->items[i].name, &made->items[i]))
 			return -EINVAL;

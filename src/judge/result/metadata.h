@@ -90,8 +90,8 @@ int metadata_get_clock(const struct fact *clock);
  * the name too; a text of blanks only sets nothing. */
 void metadata_set_string(struct facts *facts, const char *name, const char *value);
 /* A copy of the metadata of a benchmark with all texts made valid in this way, and with a unit.
- * -EINVAL for values that metadata_judge() refuses, and without a name; -ENOMEM. *ret is empty
- * after an error. */
+ * -EINVAL for values that metadata_judge() refuses, and without a name. *ret is empty after
+ * an error. */
 int metadata_make(const struct facts *facts, struct facts *ret);
 
 #endif

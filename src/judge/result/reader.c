@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/json.h"
 #include "judge/result/metadata.h"
 #include "judge/result/reader.h"
@@ -33,10 +34,10 @@ int reader_spoil(struct reader *reader, struct pending *pending, const char *why
 
 	if (reader->keeps)
 		return reader_refuse(reader, "no pyperf result: %s", why);
-	if (pending->spoilt)
-		return 0;
-	return text_format(
-		&pending->spoilt, "%" PRIu64 ":%" PRIu64 ": %s", place.line, place.column, why);
+	if (!pending->spoilt)
+		pending->spoilt =
+			xformat("%" PRIu64 ":%" PRIu64 ": %s", place.line, place.column, why);
+	return 0;
 }
 
 int reader_leave_out(struct reader *reader, const char *name, const char *why)
@@ -53,14 +54,12 @@ int reader_leave_out(struct reader *reader, const char *name, const char *why)
 int reader_add_value(struct reader *reader, struct pending *pending, double value)
 {
 	struct benchmark *b = pending->benchmark;
-	int r;
 
 	if (b->n_values == VALUES_MAX)
 		return reader_refuse(reader, "more than 250 million values");
-	r = array_grow(&b->values, sizeof(*b->values), b->n_values, &pending->values_capacity);
-	if (r >= 0)
-		b->values[b->n_values++] = value;
-	return r;
+	xcheck(array_grow(&b->values, sizeof(*b->values), b->n_values, &pending->values_capacity));
+	b->values[b->n_values++] = value;
+	return 0;
 }
 
 int reader_read_values(struct reader *reader, struct pending *pending, const char *why)
@@ -131,10 +130,9 @@ static int read_warmups(struct reader *reader, struct pending *pending)
 			return r;
 		if (b->n_warmups == VALUES_MAX / 2)
 			return reader_refuse(reader, "more than 125 million warm-ups");
-		r = array_grow(
-			&b->warmups, sizeof(*b->warmups), b->n_warmups, &pending->warmups_capacity);
-		if (r >= 0)
-			r = read_warmup(reader, &b->warmups[b->n_warmups]);
+		xcheck(array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
+			&pending->warmups_capacity));
+		r = read_warmup(reader, &b->warmups[b->n_warmups]);
 		if (r < 0)
 			return r;
 		b->n_warmups++;
@@ -155,13 +153,11 @@ int reader_add_run(
 	if (at == RUNS_MAX)
 		return reader_refuse(reader, "more than 50 million runs");
 	data->sample.warmup = end == values_before;
-	r = array_grow(&b->runs, sizeof(*b->runs), at, &pending->runs_capacity);
-	if (r < 0)
-		return r;
+	xcheck(array_grow(&b->runs, sizeof(*b->runs), at, &pending->runs_capacity));
 	b->runs[at] = data->values;
 	b->runs[at].end = end;
 	b->runs[at].warmup_end = b->n_warmups;
-	r = series_append(b->series, &data->sample, &data->evidence, data->counters);
+	r = xcheck(series_append(b->series, &data->sample, &data->evidence, data->counters));
 	if (r < 0)
 		return r;
 	series_set_provenance(b->series, &data->provenance);
@@ -223,7 +219,9 @@ static int read_run_member(struct reader *reader, struct pending *pending, const
 		r = reader_read_figures(reader, pending);
 	else
 		r = reader_skip_value(reader);
-	return r < 0 ? r : reader_keep_run_raw(reader, pending, kept);
+	if (r >= 0)
+		reader_keep_run_raw(reader, pending, kept);
+	return r;
 }
 
 /* What is reused for each run of a benchmark. */
@@ -252,7 +250,8 @@ static int read_run(struct reader *reader, void *context)
 		return r;
 	if (json_offset(reader->json) > KEPT_MAX)
 		return -EFBIG;
-	return kept_end_run(pending->benchmark->kept);
+	kept_end_run(pending->benchmark->kept);
+	return 0;
 }
 
 static int read_runs(struct reader *reader, struct pending *pending)
@@ -284,49 +283,37 @@ void pending_free(struct pending *pending)
 	free(pending);
 }
 
-int reader_pending_new(const struct reader *reader, struct pending **ret)
+struct pending *reader_pending_new(const struct reader *reader)
 {
-	_cleanup_(pending) struct pending *pending = calloc(1, sizeof(*pending));
+	struct pending *pending = xptr(calloc(1, sizeof(*pending)));
+	struct benchmark *b = xptr(calloc(1, sizeof(*b)));
 
-	if (!pending)
-		return -ENOMEM;
-	pending->benchmark = calloc(1, sizeof(*pending->benchmark));
-	if (!pending->benchmark)
-		return -ENOMEM;
-	if (reader->keeps) {
-		pending->benchmark->kept = calloc(1, sizeof(*pending->benchmark->kept));
-		if (!pending->benchmark->kept)
-			return -ENOMEM;
-	}
-	pending->benchmark->series = series_new(reader->with_evidence, NULL);
-	*ret = TAKE_PTR(pending);
-	return 0;
+	if (reader->keeps)
+		b->kept = xptr((struct kept *)calloc(1, sizeof(*b->kept)));
+	b->series = series_new(reader->with_evidence, NULL);
+	pending->benchmark = b;
+	return pending;
 }
 
 int reader_add_pending(struct reader *reader, struct pending **pending)
 {
-	struct pending **all;
-
 	if (reader->n_pending == BENCHMARKS_MAX)
 		return reader_refuse(reader, "more than 10000 benchmarks");
-	all = reallocarray(reader->pending, reader->n_pending + 1, sizeof(struct pending *));
-	if (!all)
-		return -ENOMEM;
-	reader->pending = all;
-	all[reader->n_pending++] = TAKE_PTR(*pending);
+	reader->pending = xptr(
+		reallocarray(reader->pending, reader->n_pending + 1, sizeof(struct pending *)));
+	reader->pending[reader->n_pending++] = TAKE_PTR(*pending);
 	return 0;
 }
 
 /* Reads a benchmark, of which the '{' has been read. */
 static int read_benchmark(struct reader *reader, void *context _unused_)
 {
-	_cleanup_(pending) struct pending *pending = NULL;
+	_cleanup_(pending) struct pending *pending = reader_pending_new(reader);
 	struct facts nowhere = { 0 }, *above = &nowhere, *members = &nowhere;
 	struct json_token token;
-	int r;
+	int r = 0;
 
-	r = reader_pending_new(reader, &pending);
-	if (r >= 0 && reader->keeps) {
+	if (reader->keeps) {
 		above = &pending->benchmark->kept->above;
 		members = &pending->benchmark->kept->members;
 	}
@@ -474,10 +461,8 @@ static int read_root(struct reader *reader)
 
 	r = reader_enter_object(reader, "it");
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
-		_cleanup_free_ char *name = strdup(token.string);
+		_cleanup_free_ char *name = xptr(strdup(token.string));
 
-		if (!name)
-			return -ENOMEM;
 		if (reader->format == FORMAT_UNKNOWN)
 			settle_format(reader, name);
 		if (reader->format == FORMAT_HYPERFINE)
@@ -498,22 +483,17 @@ static int read_root(struct reader *reader)
 /* Leaves out a benchmark that is spoilt. */
 static int leave_out_spoilt(struct reader *reader, const struct pending *pending)
 {
-	_cleanup_free_ char *why = NULL;
-	int r = text_format(&why, "(%s)", pending->spoilt);
+	_cleanup_free_ char *why = xformat("(%s)", pending->spoilt);
 
-	return r < 0 ? r : reader_leave_out(reader, pending->benchmark->name, why);
+	return reader_leave_out(reader, pending->benchmark->name, why);
 }
 
 static int finish_suite(struct reader *reader, struct suite **ret)
 {
-	_cleanup_(suite) struct suite *suite = calloc(1, sizeof(*suite));
+	_cleanup_(suite) struct suite *suite = xptr(calloc(1, sizeof(*suite)));
 	int r;
 
-	if (!suite)
-		return -ENOMEM;
-	suite->benchmarks = calloc(reader->n_pending, sizeof(struct benchmark *));
-	if (!suite->benchmarks)
-		return -ENOMEM;
+	suite->benchmarks = xptr(calloc(reader->n_pending, sizeof(struct benchmark *)));
 	for (size_t i = 0; i < reader->n_pending; i++) {
 		r = reader_finish_benchmark(reader, reader->pending[i]);
 		if (r >= 0 && reader->pending[i]->spoilt) {
@@ -547,21 +527,17 @@ static int name_unknown(struct reader *reader)
 	if (!what)
 		return -EINVAL;
 	free(TAKE_PTR(reader->why));
-	return text_refuse(&reader->why, -EINVAL, "1:1: %s", what);
+	return xrefuse(&reader->why, -EINVAL, "1:1: %s", what);
 }
 
 static int read_input(
 	struct input *input, bool with_evidence, bool keeps, struct suite **ret, char **ret_why)
 {
-	_cleanup_(json_reader) struct json_reader *json = NULL;
+	_cleanup_(json_reader) struct json_reader *json = json_reader_new(input);
 	_cleanup_(suite) struct suite *suite = NULL;
-	struct reader reader = { .with_evidence = with_evidence, .keeps = keeps };
+	struct reader reader = { .json = json, .with_evidence = with_evidence, .keeps = keeps };
 	int r;
 
-	r = json_reader_new(input, &json);
-	if (r < 0)
-		return r;
-	reader.json = json;
 	if (keeps)
 		json_hash_all(json);
 	r = read_root(&reader);
@@ -610,8 +586,8 @@ int suite_read(const char *path, bool with_evidence, struct suite **ret, char **
 
 	r = input_open(path, &input);
 	if (r == -EINVAL) {
-		*ret_why = strdup(" neither a file nor a pipe");
-		return *ret_why ? r : -ENOMEM;
+		*ret_why = xptr(strdup(" neither a file nor a pipe"));
+		return r;
 	}
 	if (r < 0)
 		return r;

@@ -83,7 +83,7 @@ struct reader {
 /* --- Benchmarks (reader.c) --- */
 
 /* A new empty benchmark. */
-int reader_pending_new(const struct reader *reader, struct pending **ret);
+struct pending *reader_pending_new(const struct reader *reader);
 /* Reads an array of values; its '[' has been read. An element that is not a number above 0 spoils
  * the benchmark, because of `why`. */
 int reader_read_values(struct reader *reader, struct pending *pending, const char *why);
@@ -105,7 +105,7 @@ int reader_add_pending(struct reader *reader, struct pending **pending);
  * ignored. */
 int reader_read_figures(struct reader *reader, struct pending *pending);
 /* Makes each figure as long as the values are, with NAN for those that it has not been told of. */
-int reader_extend_figures(struct benchmark *benchmark);
+void reader_extend_figures(struct benchmark *benchmark);
 
 /* The values of "schema_version", of "metadata" and of "results": the first two are new in 2.0. */
 int reader_read_hyperfine_schema(struct reader *reader);
@@ -144,8 +144,8 @@ int reader_skip_member(struct reader *reader, const char *name, struct facts *me
 /* Where the file is kept, what is read from the first of these to one of the others is kept as it
  * stands: under a name, or in a run under the number of a name (judge/result/kept.h). */
 void reader_begin_raw(struct reader *reader);
-int reader_keep_raw(struct reader *reader, struct facts *facts, const char *name);
-int reader_keep_run_raw(struct reader *reader, struct pending *pending, size_t name);
+void reader_keep_raw(struct reader *reader, struct facts *facts, const char *name);
+void reader_keep_run_raw(struct reader *reader, struct pending *pending, size_t name);
 /* `of` says whose value it is. */
 int reader_expect_object(struct reader *reader, const struct json_token *token, const char *of);
 int reader_expect_array(struct reader *reader, const struct json_token *token, const char *of);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/reading.h"
 
@@ -17,20 +18,18 @@ _Static_assert(NAME_SLOTS >= 2 * NAMES_MAX, "a name is found in a few steps");
  * that shows it in a table, a picture or a message need not escape it. The result is `s` itself
  * where there are no control characters, else it is in `buffer`, which may hold `s` as well.
  */
-static int make_plain(struct text *buffer, const char *s, const char **ret)
+static const char *make_plain(struct text *buffer, const char *s)
 {
 	_cleanup_free_ char *plain = NULL;
 
-	*ret = s;
 	if (!s[text_plain_length(s)])
-		return 0;
-	plain = text_escape_control(s);
-	if (!plain)
-		return -ENOMEM;
+		return s;
+	plain = xptr(text_escape_control(s));
 	buffer->length = 0;
 	text_append(buffer, plain);
-	*ret = buffer->data;
-	return buffer->failed ? -ENOMEM : 0;
+	if (buffer->failed)
+		xalloc_fail();
+	return buffer->data;
 }
 
 /* "tags": their list, as one text. */
@@ -61,7 +60,9 @@ static int read_tags(struct reader *reader, struct text *t)
 		text_append(t, token.string);
 	}
 	text_append(t, "");
-	return t->failed ? -ENOMEM : 0;
+	if (t->failed)
+		xalloc_fail();
+	return 0;
 }
 
 int reader_read_fact(struct reader *reader, const char *name, struct text *buffer, struct fact *ret)
@@ -77,14 +78,17 @@ int reader_take_fact(struct reader *reader, const struct json_token *token, cons
 {
 	const char *objection, *begin;
 	size_t n;
-	int r = 0;
 
 	buffer->length = 0;
 	ret->name = (char *)name;
 	if (token->type == JSON_TOKEN_ARRAY && metadata_is_list(name)) {
-		r = read_tags(reader, buffer);
+		int r = read_tags(reader, buffer);
+
+		if (r < 0)
+			return r;
 		ret->type = FACT_STRING;
-		return r < 0 ? r : make_plain(buffer, buffer->data, (const char **)&ret->string);
+		ret->string = (char *)make_plain(buffer, buffer->data);
+		return 0;
 	}
 	switch (token->type) {
 	case JSON_TOKEN_STRING:
@@ -116,12 +120,12 @@ int reader_take_fact(struct reader *reader, const struct json_token *token, cons
 		if (begin != ret->string || begin[n]) {
 			text_append_n(buffer, begin, n);
 			if (buffer->failed)
-				return -ENOMEM;
+				xalloc_fail();
 			ret->string = buffer->data;
 		}
-		r = make_plain(buffer, ret->string, (const char **)&ret->string);
+		ret->string = (char *)make_plain(buffer, ret->string);
 	}
-	return r;
+	return 0;
 }
 
 int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fact *fact)
@@ -131,7 +135,9 @@ int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fa
 	if (reader->text_size > TEXT_MAX)
 		return reader_refuse(reader, "more than 64 MiB of metadata");
 	facts_set_copy(facts, fact->name, fact);
-	return facts->failed ? -ENOMEM : 0;
+	if (facts->failed)
+		xalloc_fail();
+	return 0;
 }
 
 int reader_read_metadata(
@@ -139,7 +145,6 @@ int reader_read_metadata(
 {
 	_cleanup_text_ struct text buffer = { 0 };
 	struct json_token token;
-	const char *plain;
 	int r;
 
 	r = reader_next(reader, &token);
@@ -149,21 +154,16 @@ int reader_read_metadata(
 		r = reader_expect_object(reader, &token, "the value of 'metadata'");
 	while (r >= 0 && (r = reader_next_member(reader, &token)) > 0) {
 		/* Not escaped for a terminal, because it is going to be written to a file. */
-		_cleanup_free_ char *raw = strdup(token.string), *name = NULL;
+		_cleanup_free_ char *raw = xptr(strdup(token.string));
+		_cleanup_free_ char *name = xptr(strdup(make_plain(&buffer, raw)));
 		struct fact fact;
 
-		r = raw ? make_plain(&buffer, raw, &plain) : -ENOMEM;
-		if (r < 0)
-			return r;
-		name = strdup(plain);
-		if (!name)
-			return -ENOMEM;
 		reader_begin_raw(reader);
 		r = reader_read_fact(reader, name, &buffer, &fact);
 		if (r >= 0)
 			r = reader_keep_fact(reader, facts, &fact);
 		if (r >= 0)
-			r = reader_keep_raw(reader, above, raw);
+			reader_keep_raw(reader, above, raw);
 	}
 	return r;
 }
@@ -172,14 +172,10 @@ int reader_read_metadata(
 static int find_run_name(struct reader *reader, struct pending *pending, struct text *buffer,
 	const struct json_token *token, struct run_name **ret)
 {
+	const char *plain = make_plain(buffer, token->string);
 	size_t slot = token->hash % NAME_SLOTS;
-	struct run_name *names;
-	const char *plain;
 	int r;
 
-	r = make_plain(buffer, token->string, &plain);
-	if (r < 0)
-		return r;
 	for (; pending->slots[slot] > 0; slot = (slot + 1) % NAME_SLOTS) {
 		struct run_name *name = &pending->names[pending->slots[slot] - 1];
 
@@ -190,14 +186,10 @@ static int find_run_name(struct reader *reader, struct pending *pending, struct 
 	}
 	if (pending->n_names == NAMES_MAX)
 		return reader_refuse(reader, "more than 1000 different names of metadata");
-	names = reallocarray(pending->names, pending->n_names + 1, sizeof(*names));
-	if (!names)
-		return -ENOMEM;
-	pending->names = names;
-	names[pending->n_names] = (struct run_name){ .name = strdup(plain), .hash = token->hash };
-	if (!names[pending->n_names].name)
-		return -ENOMEM;
-	*ret = &names[pending->n_names++];
+	pending->names =
+		xptr(reallocarray(pending->names, pending->n_names + 1, sizeof(*pending->names)));
+	*ret = &pending->names[pending->n_names++];
+	**ret = (struct run_name){ .name = xptr(strdup(plain)), .hash = token->hash };
 	pending->slots[slot] = (uint16_t)pending->n_names;
 	if (reader->keeps) {
 		r = kept_add_name(pending->benchmark->kept, token->string, false, &(*ret)->kept);
@@ -225,10 +217,9 @@ int reader_read_run_metadata(
 			break;
 		reader_begin_raw(reader);
 		r = reader_read_fact(reader, name->name, buffer, &fact);
-		if (r >= 0)
-			r = reader_keep_run_raw(reader, pending, name->kept);
 		if (r < 0)
 			break;
+		reader_keep_run_raw(reader, pending, name->kept);
 		if (name->n_seen++ == 0) {
 			name->in_first_run = first_run;
 			r = reader_keep_fact(reader, &name->first, &fact);

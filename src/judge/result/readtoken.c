@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/json.h"
 #include "judge/result/reading.h"
 
@@ -15,32 +16,21 @@ int reader_refuse(struct reader *reader, const char *format, ...)
 	struct json_place place = json_place(reader->json);
 	_cleanup_free_ char *words = NULL;
 	va_list ap;
-	char *why;
-	int r;
 
 	va_start(ap, format);
-	r = text_vrefuse(&words, -EINVAL, format, ap);
+	xcheck(text_vrefuse(&words, -EINVAL, format, ap));
 	va_end(ap);
-	if (r == -EINVAL)
-		r = text_refuse(
-			&why, r, "%" PRIu64 ":%" PRIu64 ": %s", place.line, place.column, words);
-	if (r == -EINVAL) {
-		free(reader->why);
-		reader->why = why;
-	}
-	return r;
+	free(TAKE_PTR(reader->why));
+	return xrefuse(&reader->why, -EINVAL, "%" PRIu64 ":%" PRIu64 ": %s", place.line,
+		place.column, words);
 }
 
 int reader_explain(struct reader *reader, int error)
 {
-	int r;
-
 	if (error == -EINVAL && json_why(reader->json))
 		return reader_refuse(reader, "%s", json_why(reader->json));
-	if (error == -EBADMSG) {
-		r = reader_refuse(reader, "the compressed data are damaged or cut off");
-		return r == -EINVAL ? -EBADMSG : r;
-	}
+	if (error == -EBADMSG)
+		(void)reader_refuse(reader, "the compressed data are damaged or cut off");
 	return error;
 }
 
@@ -83,38 +73,27 @@ void reader_begin_raw(struct reader *reader)
 }
 
 /* The text that was read since then, without the blanks in front. */
-static int end_raw(struct reader *reader, const char **ret)
+static const char *end_raw(struct reader *reader)
 {
 	json_copy_text(reader->json, NULL);
 	if (reader->raw.failed)
-		return -ENOMEM;
-	*ret = reader->raw.data + strspn(reader->raw.data, " \t\r\n");
-	return 0;
+		xalloc_fail();
+	return reader->raw.data + strspn(reader->raw.data, " \t\r\n");
 }
 
-int reader_keep_raw(struct reader *reader, struct facts *facts, const char *name)
+void reader_keep_raw(struct reader *reader, struct facts *facts, const char *name)
 {
-	const char *json;
-	int r;
-
 	if (!reader->keeps)
-		return 0;
-	r = end_raw(reader, &json);
-	if (r < 0)
-		return r;
-	facts_set_string(facts, name, json);
-	return facts->failed ? -ENOMEM : 0;
+		return;
+	facts_set_string(facts, name, end_raw(reader));
+	if (facts->failed)
+		xalloc_fail();
 }
 
-int reader_keep_run_raw(struct reader *reader, struct pending *pending, size_t name)
+void reader_keep_run_raw(struct reader *reader, struct pending *pending, size_t name)
 {
-	const char *json;
-	int r;
-
-	if (!reader->keeps)
-		return 0;
-	r = end_raw(reader, &json);
-	return r < 0 ? r : kept_add(pending->benchmark->kept, name, json);
+	if (reader->keeps)
+		kept_add(pending->benchmark->kept, name, end_raw(reader));
 }
 
 int reader_skip_member(struct reader *reader, const char *name, struct facts *members)
@@ -124,12 +103,12 @@ int reader_skip_member(struct reader *reader, const char *name, struct facts *me
 
 	if (!reader->keeps)
 		return reader_skip_value(reader);
-	copy = strdup(name);
-	if (!copy)
-		return -ENOMEM;
+	copy = xptr(strdup(name));
 	reader_begin_raw(reader);
 	r = reader_skip_value(reader);
-	return r < 0 ? r : reader_keep_raw(reader, members, copy);
+	if (r >= 0)
+		reader_keep_raw(reader, members, copy);
+	return r;
 }
 
 int reader_enter_object(struct reader *reader, const char *of)

@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/text.h"
+#include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/runfact.h"
 #include "judge/result/runwrite.h"
@@ -25,10 +26,7 @@ static void set_events(struct facts *facts, const char *prefix, const struct run
 		/* Scaled counts are estimates: a fraction of an event says nothing. */
 		if (!isfinite(counters[i]) || fabs(counters[i]) >= 9e18)
 			continue;
-		if (text_format(&name, "%s%s", prefix, series->event_names[i]) < 0) {
-			facts->failed = true;
-			return;
-		}
+		name = xformat("%s%s", prefix, series->event_names[i]);
 		facts_set_integer(facts, name, llround(counters[i]));
 	}
 }
