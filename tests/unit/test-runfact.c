@@ -176,6 +176,7 @@ static void test_names(void **state)
 		{ "", "" },
 		{ "", "" },
 		{ "", "" },
+		{ "", "" },
 		{ "loops", "" },
 		{ "inner_loops", "" },
 		{ "quiesce_turn", "" },

@@ -37,6 +37,11 @@ static double derive_temperature(const struct evidence *evidence)
 							    : evidence->temperature_before);
 }
 
+static double derive_moves(const struct evidence *evidence)
+{
+	return evidence_count_moves(evidence);
+}
+
 static double derive_shared(const struct evidence *evidence)
 {
 	if (isnan(evidence_core_share(evidence)))
@@ -102,7 +107,7 @@ const struct run_fact run_facts[] = {
 		MEANS("The time between the program's end and runpinned's own stamp after it. It "
 		      "is a part of *window_user*, not of *window_kernel*.") },
 	{ OWN("steal"), EVIDENCE(steal_ns), .unit = RUN_NS, .is_cost = true, .dump_column = 6,
-		.title = "STEAL",
+		.title = "STEAL", .flag = SAMPLE_STEAL,
 		.cause = { .rank = 7,
 			.by = RUN_BY_TICKS,
 			.words = "steal",
@@ -167,10 +172,10 @@ const struct run_fact run_facts[] = {
 	{ OWN("elsewhere"), EVIDENCE(elsewhere),
 		MEANS("1 where a task of the program was on CPUs that it was not given, see "
 		      "*PROGRAMS THAT LEAVE THEIR CPUS* in *runpinned*(1).") },
-	{ OWN("throttles"), EVIDENCE(throttles), .is_cost = true,
+	{ OWN("throttles"), EVIDENCE(throttles), .is_cost = true, .flag = SAMPLE_THROTTLED,
 		MEANS("How often the CPU, or its package, was slowed down by heat.") },
 	{ OWN("irq_device"), EVIDENCE(irq_device), .is_cost = true, .dump_column = 10,
-		.title = "IRQS",
+		.title = "IRQS", .flag = SAMPLE_IRQ,
 		.cause = { 6, .words = "device interrupts", .after = " a run", .per = 1, .least = 1,
 			.least_part = 0.5 } },
 	{ OWN("irq_timer"), EVIDENCE(irq_timer), .is_cost = true },
@@ -210,7 +215,8 @@ const struct run_fact run_facts[] = {
 	{ DERIVED(derive_temperature), .unit = RUN_CELSIUS, .dump_column = 1, .title = "TEMP",
 		.cause = { 1, .words = "temperature", .after = " C", .per = 1, .least = 2 } },
 	{ DERIVED(evidence_core_share), .unit = RUN_SHARE, .dump_column = 4, .title = "CORE" },
-	{ DERIVED(derive_shared),
+	{ DERIVED(derive_moves), .flag = SAMPLE_MIGRATED },
+	{ DERIVED(derive_shared), .flag = SAMPLE_SHARED,
 		.cause = { 4, .by = RUN_BY_PART, .words = "core shared in",
 			.after = " % of the runs", .per = 1, .least = 25 } },
 	/* --- Of its values --- */

@@ -115,6 +115,7 @@ struct run_fact {
 	unsigned dump_column; /* which column it is of the table of dump; 0: it is none */
 	const char *title;    /* of that column */
 	struct run_cause cause;
+	uint16_t flag; /* enum sample_flag: a run has it where this number is above 0 (weight.h) */
 	enum run_kind kind;
 	enum run_part part;
 	size_t offset;

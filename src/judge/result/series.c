@@ -181,6 +181,15 @@ void evidence_clear(struct evidence *evidence)
 	evidence->n_irq_lines = 0;
 }
 
+int32_t evidence_count_moves(const struct evidence *evidence)
+{
+	bool moved = evidence->elsewhere > 0 ||
+		(evidence->cpu_first >= 0 && evidence->cpu_last >= 0 &&
+			evidence->cpu_first != evidence->cpu_last);
+
+	return MAX(evidence->migrations, moved ? 1 : -1);
+}
+
 double evidence_core_share(const struct evidence *evidence)
 {
 	double sum = 0;

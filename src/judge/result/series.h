@@ -213,6 +213,10 @@ DEFINE_CLEANUP(series, series_free);
 /* Makes every value absent. */
 void evidence_clear(struct evidence *evidence);
 
+/* How often the run is known to have moved to another CPU, or to have been on one that it was not
+ * given; negative where it is not known. */
+int32_t evidence_count_moves(const struct evidence *evidence);
+
 /* The mean of the run's known shares of the core, 0 to 1; NAN when none is known. */
 double evidence_core_share(const struct evidence *evidence);
 /* Whether this share is so small that another hardware thread must have been at work on the core:

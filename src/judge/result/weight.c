@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xalloc.h"
+#include "judge/result/runfact.h"
 #include "judge/result/weight.h"
 #include "judge/stats/stats.h"
 
@@ -121,21 +122,11 @@ static double weigh_steal(const struct weight_base *base, const struct sample *s
 	return surplus > 0 ? surplus : NAN;
 }
 
-/* At least one where the run is known to have moved; negative: not known. */
-static int32_t count_migrations(const struct evidence *evidence)
-{
-	bool moved = evidence->elsewhere > 0 ||
-		(evidence->cpu_first >= 0 && evidence->cpu_last >= 0 &&
-			evidence->cpu_first != evidence->cpu_last);
-
-	return MAX(evidence->migrations, moved ? 1 : -1);
-}
-
 static double weigh_migrations(const struct weight_base *base, const struct sample *sample,
 	const struct evidence *evidence)
 {
 	(void)base;
-	return part((double)count_migrations(evidence) * MIGRATION_NS /
+	return part((double)evidence_count_moves(evidence) * MIGRATION_NS /
 			weight_find_used_cpus(sample, evidence),
 		sample);
 }
@@ -205,17 +196,18 @@ static double weigh_share(const struct weight_base *base, const struct sample *s
  * one more line, and what it has to know of all runs is one more member of struct weight_base. */
 static const struct {
 	enum sample_flag flag;
+	bool is_set; /* by a weight that is worth saying; else by a fact (run_fact.flag) alone */
 	double (*weigh)(const struct weight_base *base, const struct sample *sample,
 		const struct evidence *evidence);
 } rules[] = {
-	{ SAMPLE_PREEMPTED, weigh_waiting },
-	{ SAMPLE_MIGRATED, weigh_migrations },
-	{ SAMPLE_IRQ, weigh_interrupts },
-	{ SAMPLE_STEAL, weigh_steal },
-	{ SAMPLE_FREQ, weigh_frequency },
-	{ SAMPLE_SHARED, weigh_share },
-	{ SAMPLE_CLOCK, weigh_clock },
-	{ SAMPLE_QUOTA, weigh_quota },
+	{ SAMPLE_PREEMPTED, true, weigh_waiting },
+	{ SAMPLE_MIGRATED, false, weigh_migrations },
+	{ SAMPLE_IRQ, true, weigh_interrupts },
+	{ SAMPLE_STEAL, false, weigh_steal },
+	{ SAMPLE_FREQ, true, weigh_frequency },
+	{ SAMPLE_SHARED, false, weigh_share },
+	{ SAMPLE_CLOCK, true, weigh_clock },
+	{ SAMPLE_QUOTA, true, weigh_quota },
 };
 
 /* NAN when unknown. Warm-ups may have begun what shows in the runs that count. */
@@ -321,24 +313,17 @@ void weights_find(const struct weight_base *base, const struct sample *sample,
 
 uint16_t weight_flags(const struct evidence *evidence, const struct weights *weights)
 {
-	static const enum sample_flag by_weight[] = { SAMPLE_PREEMPTED, SAMPLE_IRQ, SAMPLE_FREQ,
-		SAMPLE_CLOCK, SAMPLE_QUOTA };
+	const struct run_place place = { .parts[PART_EVIDENCE] = (void *)evidence };
 	uint16_t flags = 0;
 
 	/* A weight that is not known is not above anything. */
-	for (size_t i = 0; i < ARRAY_SIZE(by_weight); i++)
-		if (weights->of[weight_bit(by_weight[i])] >= WEIGHT_WORTH_SAYING)
-			flags |= (uint16_t)by_weight[i];
-	if (count_migrations(evidence) > 0)
-		flags |= SAMPLE_MIGRATED;
-	if (evidence->irq_device > 0)
-		flags |= SAMPLE_IRQ;
-	if (evidence->steal_ns > 0)
-		flags |= SAMPLE_STEAL;
-	if (evidence->throttles > 0)
-		flags |= SAMPLE_THROTTLED;
-	if (evidence_is_shared(evidence))
-		flags |= SAMPLE_SHARED;
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rules[i].is_set &&
+			weights->of[weight_bit(rules[i].flag)] >= WEIGHT_WORTH_SAYING)
+			flags |= (uint16_t)rules[i].flag;
+	for (size_t i = 0; i < run_n_facts; i++)
+		if (run_facts[i].flag != 0 && run_fact_real(&run_facts[i], &place) > 0)
+			flags |= run_facts[i].flag;
 	return flags;
 }
 
