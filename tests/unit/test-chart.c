@@ -16,6 +16,12 @@
 #include "judge/bench-report/ticks.h"
 #include "judge/result/series.h"
 
+/* Which strips these are. */
+enum {
+	TEMPERATURE,
+	FREQUENCY,
+};
+
 static void test_ticks(void **state)
 {
 	static const struct {
@@ -160,11 +166,9 @@ static void test_spots(void **state)
 static void test_axes(void **state)
 {
 	double values[102], cool[102];
-	struct chart_series series = { .name = "a",
-		.values = values,
-		.rows[CHART_TEMPERATURE] = cool,
-		.n = 102,
-		.n_warmups = 2 };
+	struct chart_series series = {
+		.name = "a", .values = values, .rows[TEMPERATURE] = cool, .n = 102, .n_warmups = 2
+	};
 	const struct chart_options flat = { .width = 1000, .height = 200, .what = "run" };
 	_cleanup_(canvas) struct canvas *canvas = NULL, *low_canvas = NULL;
 	struct chart_axes axes;
@@ -186,16 +190,15 @@ static void test_axes(void **state)
 	assert_true(axes.value.high > 1.009 && axes.value.high < 1.02);
 	assert_int_equal(axes.n_above, 2);
 	assert_int_equal(axes.n_below, 1);
-	assert_true(axes.rows[CHART_TEMPERATURE].low == 49.5 &&
-		axes.rows[CHART_TEMPERATURE].high == 50.5);
-	assert_true(axes.rows[CHART_FREQUENCY].low == axes.rows[CHART_FREQUENCY].high);
+	assert_true(axes.rows[TEMPERATURE].low == 49.5 && axes.rows[TEMPERATURE].high == 50.5);
+	assert_true(axes.rows[FREQUENCY].low == axes.rows[FREQUENCY].high);
 	/* Without enough room the panel is not drawn. */
 	assert_int_equal(canvas_new(CANVAS_SVG, flat.width, flat.height, 1, &low_canvas), 0);
-	series.rows[CHART_FREQUENCY] = cool;
+	series.rows[FREQUENCY] = cool;
 	assert_int_equal(chart_draw(low_canvas, &series, 1, &flat, &axes, NULL, NULL), 0);
 	assert_true(axes.value.low < axes.value.high);
-	assert_true(axes.rows[CHART_TEMPERATURE].low == axes.rows[CHART_TEMPERATURE].high);
-	assert_true(axes.rows[CHART_FREQUENCY].low < axes.rows[CHART_FREQUENCY].high);
+	assert_true(axes.rows[TEMPERATURE].low == axes.rows[TEMPERATURE].high);
+	assert_true(axes.rows[FREQUENCY].low < axes.rows[FREQUENCY].high);
 	assert_string_equal(ink_text(ink_light(ink_of_series(0).ink), color), "#0073b3");
 	assert_string_equal(ink_text(ink_light(ink_of_series(1).ink), color), "#e69e00");
 }
@@ -239,11 +242,9 @@ static void test_more_runs_than_points(void **state)
 	};
 	double *values = malloc(N * sizeof(*values)), *cool = malloc(N * sizeof(*cool));
 	uint32_t *causes = calloc(N, sizeof(*causes));
-	const struct chart_series series = { .name = "a",
-		.values = values,
-		.causes = causes,
-		.rows[CHART_TEMPERATURE] = cool,
-		.n = N };
+	const struct chart_series series = {
+		.name = "a", .values = values, .causes = causes, .rows[TEMPERATURE] = cool, .n = N
+	};
 	_cleanup_free_ struct chart_spot *spots = NULL;
 	_cleanup_free_ char *data = NULL;
 	size_t n = 1, size;
@@ -270,14 +271,14 @@ static void test_odd_series(void **state)
 	const double nothing[] = { NAN, NAN, NAN }, some[] = { NAN, 55, NAN };
 	const struct chart_series cases[] = {
 		{ .name = "one", .values = one, .n = 1 },
-		{ .name = NULL, .values = equal, .n = 3, .rows[CHART_TEMPERATURE] = nothing },
+		{ .name = NULL, .values = equal, .n = 3, .rows[TEMPERATURE] = nothing },
 		{ .name = "zero", .values = zero, .n = 2 },
 		{ .name = "warm-ups", .values = equal, .n = 3, .n_warmups = 2 },
 		{ .name = "row",
 			.values = equal,
 			.n = 3,
-			.rows[CHART_TEMPERATURE] = some,
-			.rows[CHART_FREQUENCY] = some },
+			.rows[TEMPERATURE] = some,
+			.rows[FREQUENCY] = some },
 	};
 	const struct chart_options small = { CHART_MIN_WIDTH, CHART_MIN_HEIGHT,
 		"a title that is far too long for so small a sheet of paper, and goes on and on",

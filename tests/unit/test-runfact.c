@@ -177,6 +177,8 @@ static void test_names(void **state)
 		{ "", "" },
 		{ "", "" },
 		{ "", "" },
+		{ "", "" },
+		{ "", "" },
 		{ "loops", "" },
 		{ "inner_loops", "" },
 		{ "quiesce_turn", "" },
@@ -234,6 +236,40 @@ static void test_places(void **state)
 			continue;
 		assert_true(run_fact_number(fact, &place, &number));
 		assert_int_equal(number, fact->kind == KIND_INT64 ? (int64_t)i << 33 : (int64_t)i);
+	}
+}
+
+/* A list has each of its numbers once, from 1 on, and what it needs beside it. */
+static void test_lists(void **state)
+{
+	static const struct {
+		size_t offset;
+		size_t n;
+	} lists[] = {
+		{ offsetof(struct run_fact, csv_column), 7 },
+		{ offsetof(struct run_fact, dump_column), 10 },
+		{ offsetof(struct run_fact, cause.rank), 9 },
+		{ offsetof(struct run_fact, strip.rank), 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const struct run_fact *facts[RUN_FACTS_MAX] = { NULL };
+
+		assert_int_equal(run_facts_list(lists[i].offset, facts), lists[i].n);
+		for (size_t k = 0; k < lists[i].n; k++)
+			assert_non_null(facts[k]);
+	}
+	for (size_t i = 0; i < run_n_facts; i++) {
+		const struct run_fact *fact = &run_facts[i];
+
+		assert_true(fact->dump_column == 0 || fact->title);
+		assert_true(fact->cause.rank == 0 || (fact->cause.words && fact->cause.after));
+		assert_true(fact->strip.rank == 0 ||
+			(fact->strip.name && fact->strip.unit && fact->strip.label &&
+				fact->strip.factor > 0));
+		/* Known to sample_flag_name(). */
+		assert_true(fact->flag < 1 << SAMPLE_N_FLAGS);
 	}
 }
 
@@ -469,6 +505,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_above),
 	};

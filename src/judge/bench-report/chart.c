@@ -49,7 +49,9 @@ struct chart {
 	struct scale scale;
 	/* Numbers of runs: 1 is the first that counts, a warm-up is 0 or less. */
 	double first_x, last_x;
-	struct panel main, histogram, rows[CHART_N_ROWS]; /* not drawn when the height is 0 */
+	struct panel main, histogram, rows[CHART_MAX_ROWS]; /* not drawn when the height is 0 */
+	const struct run_fact *strips[RUN_FACTS_MAX];	    /* what the rows show */
+	size_t n_rows;
 
 	struct box labels[MAX_LABELS]; /* those beside and in the panels */
 	size_t n_labels;
@@ -174,24 +176,17 @@ static void find_value_range(const struct chart *chart, double *ret_low, double 
 	*ret_high = high;
 }
 
-/* The units of the rows. The range of a row is at least `least`, or this part of the largest value,
- * so that the noise of a sensor does not look important. */
-static const struct {
-	double factor;
-	const char *unit;
-	double least;
-	double least_part;
-} row_units[CHART_N_ROWS] = {
-	[CHART_TEMPERATURE] = { 1, "\u00b0C", 1, 0 },
-	[CHART_FREQUENCY] = { 1e-9, "GHz", 2, 0.01 },
-	[CHART_CORE_SHARE] = { 100, "% core", 0.2, 0 },
-	[CHART_WAITING] = { 100, "% waiting", 0.1, 0 },
-};
+size_t chart_list_rows(const struct run_fact *ret[static RUN_FACTS_MAX])
+{
+	return MIN(
+		run_facts_list(offsetof(struct run_fact, strip.rank), ret), (size_t)CHART_MAX_ROWS);
+}
 
 /* The range of a row; false when no series has such values. */
 static bool find_row_range(
 	const struct chart *chart, size_t row_index, double *ret_low, double *ret_high)
 {
+	const struct run_strip *strip = &chart->strips[row_index]->strip;
 	double low = INFINITY, high = -INFINITY, room;
 
 	for (size_t s = 0; s < chart->n_series; s++) {
@@ -207,8 +202,7 @@ static bool find_row_range(
 	}
 	if (!(low <= high))
 		return false;
-	room = MAX((high - low) * 0.1,
-		MAX(row_units[row_index].least, fabs(high) * row_units[row_index].least_part) / 2);
+	room = MAX((high - low) * 0.1, MAX(strip->least, fabs(high) * strip->least_part) / 2);
 	*ret_low = low - room;
 	*ret_high = high + room;
 	return true;
@@ -803,7 +797,7 @@ static void draw_row(const struct chart *chart, size_t row_index)
 static void draw_row_name(const struct chart *chart, size_t row_index)
 {
 	const struct panel *panel = &chart->rows[row_index];
-	const char *unit = row_units[row_index].unit;
+	const char *unit = chart->strips[row_index]->strip.label;
 
 	if (canvas_text_width(chart->canvas, chart->text_size, false, unit) > panel->height)
 		draw_label(chart, (struct point){ panel->x + 3, panel->y + chart->text_size * 1.1 },
@@ -832,8 +826,9 @@ static double find_label_room(const struct chart *chart)
 {
 	double widest = find_label_width(chart, &chart->main, chart->scale.factor);
 
-	for (size_t i = 0; i < CHART_N_ROWS; i++)
-		widest = MAX(widest, find_label_width(chart, &chart->rows[i], row_units[i].factor));
+	for (size_t i = 0; i < chart->n_rows; i++)
+		widest = MAX(widest,
+			find_label_width(chart, &chart->rows[i], chart->strips[i]->strip.factor));
 	return MAX((double)LABEL_ROOM, chart->text_size * 1.4 + widest + LABEL_GAP);
 }
 
@@ -848,7 +843,7 @@ static void place_panels(struct chart *chart, double top)
 	double y = bottom, left, width;
 
 	/* From bottom to top, so that the remaining room goes to the samples. */
-	for (size_t i = CHART_N_ROWS; i-- > 0;) {
+	for (size_t i = chart->n_rows; i-- > 0;) {
 		struct panel *row = &chart->rows[i];
 
 		if (!find_row_range(chart, i, &row->low, &row->high))
@@ -866,7 +861,7 @@ static void place_panels(struct chart *chart, double top)
 	/* How many numbers there are, and so how wide they are, follows from the heights. */
 	left = MARGIN + find_label_room(chart);
 	width = options->width - left - GAP - side - MARGIN;
-	for (size_t i = 0; i < CHART_N_ROWS; i++) {
+	for (size_t i = 0; i < chart->n_rows; i++) {
 		chart->rows[i].x = left;
 		chart->rows[i].width = width;
 	}
@@ -896,10 +891,11 @@ static void draw_panels(struct chart *chart)
 	draw_y_axis(chart, &chart->main, chart->scale.factor, chart->scale.unit);
 	draw_samples(chart);
 	draw_histogram(chart);
-	for (size_t i = 0; i < CHART_N_ROWS; i++) {
+	for (size_t i = 0; i < chart->n_rows; i++) {
 		if (chart->rows[i].height <= 0)
 			continue;
-		draw_y_axis(chart, &chart->rows[i], row_units[i].factor, row_units[i].unit);
+		draw_y_axis(chart, &chart->rows[i], chart->strips[i]->strip.factor,
+			chart->strips[i]->strip.label);
 		draw_row(chart, i);
 		draw_row_name(chart, i);
 		lowest = &chart->rows[i];
@@ -923,7 +919,7 @@ static struct chart_axes find_axes(const struct chart *chart)
 		.n_above = chart->n_beyond[1],
 	};
 
-	for (size_t i = 0; i < CHART_N_ROWS; i++)
+	for (size_t i = 0; i < chart->n_rows; i++)
 		axes.rows[i] = panel_axis(&chart->rows[i]);
 	return axes;
 }
@@ -945,6 +941,7 @@ int chart_draw(struct canvas *canvas, const struct chart_series *series, size_t 
 	size_t n = 0;
 	int r;
 
+	chart.n_rows = chart_list_rows(chart.strips);
 	if (n_series == 0 || n_series > CHART_MAX_SERIES || options->width < CHART_MIN_WIDTH ||
 		options->height < CHART_MIN_HEIGHT)
 		return -EINVAL;

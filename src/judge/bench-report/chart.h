@@ -2,7 +2,7 @@
 /*
  * One picture of one or several series. It shows the samples in the order of the runs, with marks
  * at those that were disturbed; beside them their histogram with the same scale; and below them
- * rows with the temperature, the frequency and the share of the core of each run, if known. Series
+ * rows with what was beside each run, such as the temperature, if known. Series
  * are drawn over each other, in colours that people with any kind of colour vision can tell apart
  * (ink.c).
  *
@@ -17,26 +17,25 @@
 
 #include "base/units.h"
 #include "judge/bench-report/canvas.h"
+#include "judge/result/runfact.h"
 #include "judge/stats/level.h"
 
 #define CHART_MAX_SERIES INK_N_SERIES
 
-/* The rows below the samples, from top to bottom. */
-enum chart_row {
-	CHART_TEMPERATURE, /* degrees Celsius */
-	CHART_FREQUENCY,   /* hertz */
-	CHART_CORE_SHARE,  /* 1: the run had the core to itself */
-	CHART_WAITING,	   /* the part of the run that it waited for its CPUs */
-	CHART_N_ROWS,
-};
+/* The rows below the samples are the facts that have a strip (judge/result/runfact.h), by its rank.
+ * There are not more than this. */
+#define CHART_MAX_ROWS 8
+
+/* These facts. Returns how many. */
+size_t chart_list_rows(const struct run_fact *ret[static RUN_FACTS_MAX]);
 
 struct chart_series {
 	const char *name;
 	/* Arrays of n entries in the order of the runs, warm-ups first. All but `values` may be
 	 * NULL. */
 	const double *values;
-	const uint32_t *causes;		  /* enum sample_flag: what disturbed the run; 0: nothing */
-	const double *rows[CHART_N_ROWS]; /* NAN when unknown */
+	const uint32_t *causes; /* enum sample_flag: what disturbed the run; 0: nothing */
+	const double *rows[CHART_MAX_ROWS]; /* NAN when unknown */
 	size_t n;
 	size_t n_warmups;
 	/* The levels of the values without warm-ups, which are drawn with their changes; or
@@ -65,7 +64,7 @@ struct chart_axes {
 	struct chart_axis order;
 	/* Entries outside of this range are marked at the edge of the panel. */
 	struct chart_axis value;
-	struct chart_axis rows[CHART_N_ROWS];
+	struct chart_axis rows[CHART_MAX_ROWS];
 	size_t n_below; /* entries that count and are below the range of `value` */
 	size_t n_above;
 };

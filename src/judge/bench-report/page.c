@@ -70,6 +70,8 @@ static void put_spot(FILE *stream, const struct page_curve *curves, size_t n_cur
 	bool warmup = spot->index < curve->n_warmups;
 	const struct series *series = curve->benchmark->series;
 	size_t run = curve->runs[spot->index];
+	const struct run_fact *strips[RUN_FACTS_MAX];
+	size_t n_rows = chart_list_rows(strips);
 	_cleanup_free_ char *flags = NULL;
 	char value[UNITS_TEXT_SIZE];
 	struct weights weights;
@@ -86,13 +88,13 @@ static void put_spot(FILE *stream, const struct page_curve *curves, size_t n_cur
 		warmup ? spot->index + 1 : spot->index - curve->n_warmups + 1,
 		scale_format_shown(
 			scale, curve->benchmark->unit, curve->values[spot->index], value));
-	if (isfinite(curve->rows[CHART_TEMPERATURE][spot->index]))
-		fprintf(stream, ", %.0f \u00b0C", curve->rows[CHART_TEMPERATURE][spot->index]);
-	if (isfinite(curve->rows[CHART_FREQUENCY][spot->index]))
-		fprintf(stream, ", %.2f GHz", curve->rows[CHART_FREQUENCY][spot->index] / 1e9);
-	if (isfinite(curve->rows[CHART_CORE_SHARE][spot->index]))
-		fprintf(stream, ", %.0f %% of the core",
-			curve->rows[CHART_CORE_SHARE][spot->index] * 100);
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct run_strip *strip = &strips[i]->strip;
+
+		if (strip->after && isfinite(curve->rows[i][spot->index]))
+			fprintf(stream, ", %.*f%s", strip->decimals,
+				curve->rows[i][spot->index] * strip->factor, strip->after);
+	}
 	if (*flags) {
 		fputs(", ", stream);
 		put_text(stream, flags);

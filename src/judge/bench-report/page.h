@@ -32,7 +32,7 @@ struct page_curve {
 	const struct analysis *analysis;
 	const double *values;
 	const size_t *runs;  /* the run of each entry */
-	double *const *rows; /* CHART_N_ROWS */
+	double *const *rows; /* those of chart.h */
 	size_t n_warmups;
 };
 

@@ -22,7 +22,7 @@ void pictures_clear(struct pictures *pictures)
 
 			free(curve->name);
 			free(curve->values);
-			for (size_t row = 0; row < CHART_N_ROWS; row++)
+			for (size_t row = 0; row < CHART_MAX_ROWS; row++)
 				free(curve->rows[row]);
 			free(curve->causes);
 			free(curve->runs);
@@ -141,42 +141,41 @@ static char *picture_subtitle(const struct picture *picture)
 
 static void curve_allocate(struct curve *curve, size_t n)
 {
+	const struct run_fact *strips[RUN_FACTS_MAX];
+	size_t n_rows = chart_list_rows(strips);
+
 	curve->values = xptr(reallocarray(NULL, n, sizeof(*curve->values)));
 	curve->causes = xptr(reallocarray(NULL, n, sizeof(*curve->causes)));
 	curve->runs = xptr(reallocarray(NULL, n, sizeof(*curve->runs)));
-	for (size_t i = 0; i < CHART_N_ROWS; i++)
+	for (size_t i = 0; i < n_rows; i++)
 		curve->rows[i] = xptr(reallocarray(NULL, n, sizeof(*curve->rows[i])));
+}
+
+/* What a strip shows of a run; NAN when it is not known. */
+static double find_strip(const struct run_fact *fact, const struct series *series, size_t run)
+{
+	struct run_place place = run_place_of(series, run, NULL);
+	int64_t window_ns = sample_window_ns(&series->samples[run]), ns;
+
+	if (!fact->strip.part_of_run)
+		return run_fact_real(fact, &place);
+	/* Older results may count waits from outside of the window. */
+	return window_ns > 0 && run_fact_number(fact, &place, &ns)
+		? MIN((double)ns / (double)window_ns, 1.0)
+		: NAN;
 }
 
 static void curve_append(struct curve *curve, size_t run, double value)
 {
 	const struct series *series = curve->benchmark->series;
-	const struct evidence *evidence = series->evidence ? &series->evidence[run] : NULL;
-	int64_t window_ns = sample_window_ns(&series->samples[run]);
-	size_t at = curve->n++;
+	const struct run_fact *strips[RUN_FACTS_MAX];
+	size_t at = curve->n++, n_rows = chart_list_rows(strips);
 
 	curve->values[at] = value;
 	curve->causes[at] = curve->analysis->stability->disturbances.causes[run];
 	curve->runs[at] = run;
-	for (size_t i = 0; i < CHART_N_ROWS; i++)
-		curve->rows[i][at] = NAN;
-	if (!evidence)
-		return;
-	curve->rows[CHART_TEMPERATURE][at] = isfinite(evidence->temperature_after)
-		? (double)evidence->temperature_after
-		: (double)evidence->temperature_before;
-	/* The measured clock is preferred to the kernel's frequency, because a virtual machine
-	 * always reports the same frequency. */
-	if (evidence->core_khz > 0 || evidence->frequency_khz > 0)
-		curve->rows[CHART_FREQUENCY][at] =
-			(double)(evidence->core_khz > 0 ? evidence->core_khz
-							: evidence->frequency_khz) *
-			1e3;
-	curve->rows[CHART_CORE_SHARE][at] = evidence_core_share(evidence);
-	/* Older results may count waits from outside of the window. */
-	if (evidence->run_delay_ns >= 0 && window_ns > 0)
-		curve->rows[CHART_WAITING][at] =
-			MIN((double)evidence->run_delay_ns / (double)window_ns, 1.0);
+	for (size_t i = 0; i < n_rows; i++)
+		curve->rows[i][at] = find_strip(strips[i], series, run);
 }
 
 /* Warm-up runs, as runpinned makes them, come before the values. Warm-up values within a run are

@@ -22,9 +22,9 @@ struct curve {
 	const struct benchmark *benchmark;
 	char *name; /* escaped, as it is printed in the picture */
 	double *values;
-	double *rows[CHART_N_ROWS]; /* NAN when unknown */
-	uint32_t *causes;	    /* the flags that disturbed the run of the entry */
-	size_t *runs;		    /* the run of the entry */
+	double *rows[CHART_MAX_ROWS]; /* NAN when unknown */
+	uint32_t *causes;	      /* the flags that disturbed the run of the entry */
+	size_t *runs;		      /* the run of the entry */
 	size_t n;
 	size_t n_warmups;
 	struct analysis *analysis;

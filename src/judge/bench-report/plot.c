@@ -88,7 +88,7 @@ static int draw(struct picture *picture, const struct picture_sheet *sheet, stru
 			.n_warmups = curve->n_warmups,
 			.levels = &curve->levels,
 		};
-		for (size_t row = 0; row < CHART_N_ROWS; row++)
+		for (size_t row = 0; row < CHART_MAX_ROWS; row++)
 			series[i].rows[row] = curve->rows[row];
 	}
 	r = canvas_new(format->canvas, sheet->width, sheet->height, format->scale, &canvas);

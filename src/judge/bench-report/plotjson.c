@@ -22,25 +22,17 @@ static void emit_axis(
 	emit_close(emit, '}');
 }
 
-static const struct {
-	const char *name;
-	const char *unit;
-} rows[CHART_N_ROWS] = {
-	[CHART_TEMPERATURE] = { "temperature", "degree Celsius" },
-	[CHART_FREQUENCY] = { "frequency", "hertz" },
-	[CHART_CORE_SHARE] = { "core_share", "whole core" },
-	[CHART_WAITING] = { "waiting", "run" },
-};
-
 static void emit_axes(struct emit *emit, const struct picture *picture)
 {
 	const struct chart_axes *axes = &picture->axes;
+	const struct run_fact *strips[RUN_FACTS_MAX];
+	size_t n_rows = chart_list_rows(strips);
 
 	emit_object(emit, "axes");
 	emit_axis(emit, "order", &axes->order, picture->what);
 	emit_axis(emit, "value", &axes->value, unit_name(picture->curves[0].benchmark->unit));
-	for (size_t i = 0; i < CHART_N_ROWS; i++)
-		emit_axis(emit, rows[i].name, &axes->rows[i], rows[i].unit);
+	for (size_t i = 0; i < n_rows; i++)
+		emit_axis(emit, strips[i]->strip.name, &axes->rows[i], strips[i]->strip.unit);
 	emit_close(emit, '}');
 	emit_integer(emit, "below", (int64_t)axes->n_below);
 	emit_integer(emit, "above", (int64_t)axes->n_above);
@@ -69,6 +61,8 @@ static void emit_levels(struct emit *emit, const struct curve *curve)
 static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
 {
 	uint16_t flags = curve->benchmark->series->samples[curve->runs[at]].flags;
+	const struct run_fact *strips[RUN_FACTS_MAX];
+	size_t n_rows = chart_list_rows(strips);
 
 	emit_object(emit, NULL);
 	emit_integer(emit, "number", (int64_t)at - (int64_t)curve->n_warmups + 1);
@@ -81,8 +75,8 @@ static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
 	emit_close(emit, ']');
 	emit_bool(emit, "disturbed", curve->causes[at] != 0);
 	/* More decimals than a sensor has would come from the float that keeps its figure. */
-	for (size_t i = 0; i < CHART_N_ROWS; i++)
-		emit_real(emit, rows[i].name, round(curve->rows[i][at] * 100) / 100);
+	for (size_t i = 0; i < n_rows; i++)
+		emit_real(emit, strips[i]->strip.name, round(curve->rows[i][at] * 100) / 100);
 	emit_close(emit, '}');
 }
 

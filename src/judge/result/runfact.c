@@ -37,6 +37,22 @@ static double derive_temperature(const struct evidence *evidence)
 							    : evidence->temperature_before);
 }
 
+/* A picture shows how hot a run became. */
+static double derive_drawn_temperature(const struct evidence *evidence)
+{
+	return (double)(isfinite(evidence->temperature_after) ? evidence->temperature_after
+							      : evidence->temperature_before);
+}
+
+/* In hertz. The measured clock is preferred to the kernel's frequency, because a virtual machine
+ * always reports the same frequency. */
+static double derive_drawn_frequency(const struct evidence *evidence)
+{
+	int64_t khz = evidence->core_khz > 0 ? evidence->core_khz : evidence->frequency_khz;
+
+	return khz > 0 ? (double)khz * 1e3 : NAN;
+}
+
 static double derive_moves(const struct evidence *evidence)
 {
 	return evidence_count_moves(evidence);
@@ -96,6 +112,8 @@ const struct run_fact run_facts[] = {
 		      "events: only with *--evidence records*, as *migrations*.") },
 	{ OWN("run_delay"), EVIDENCE(run_delay_ns), .unit = RUN_NS, .is_cost = true,
 		.dump_column = 5, .title = "WAITED",
+		.strip = { 4, .part_of_run = true, .name = "waiting", .unit = "run",
+			.label = "% waiting", .factor = 100, .least = 0.1 },
 		MEANS("How long the program waited for its CPUs, see *WAITING* in *runpinned*(1).") },
 	{ OWN("off_cpu"), EVIDENCE(off_cpu_ns), .unit = RUN_NS, .is_cost = true,
 		MEANS("How long none of the program's tasks ran, because they waited or slept. "
@@ -214,7 +232,15 @@ const struct run_fact run_facts[] = {
 	/* --- Derived from the evidence --- */
 	{ DERIVED(derive_temperature), .unit = RUN_CELSIUS, .dump_column = 1, .title = "TEMP",
 		.cause = { 1, .words = "temperature", .after = " C", .per = 1, .least = 2 } },
-	{ DERIVED(evidence_core_share), .unit = RUN_SHARE, .dump_column = 4, .title = "CORE" },
+	{ DERIVED(evidence_core_share), .unit = RUN_SHARE, .dump_column = 4, .title = "CORE",
+		.strip = { 3, .name = "core_share", .unit = "whole core", .label = "% core",
+			.factor = 100, .least = 0.2, .after = " % of the core" } },
+	{ DERIVED(derive_drawn_temperature),
+		.strip = { 1, .name = "temperature", .unit = "degree Celsius", .label = "\u00b0C",
+			.factor = 1, .least = 1, .after = " \u00b0C" } },
+	{ DERIVED(derive_drawn_frequency),
+		.strip = { 2, .name = "frequency", .unit = "hertz", .label = "GHz", .factor = 1e-9,
+			.least = 2, .least_part = 0.01, .after = " GHz", .decimals = 2 } },
 	{ DERIVED(derive_moves), .flag = SAMPLE_MIGRATED },
 	{ DERIVED(derive_shared), .flag = SAMPLE_SHARED,
 		.cause = { 4, .by = RUN_BY_PART, .words = "core shared in",

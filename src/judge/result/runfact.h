@@ -102,6 +102,22 @@ struct run_cause {
 	double part_of_run; /* and as a part of what a run takes: then times are what is shown */
 };
 
+/* A strip below the samples of a picture. */
+struct run_strip {
+	unsigned rank;	   /* from 1, from top to bottom; 0: it is none */
+	bool part_of_run;  /* shown as a part of what the run took */
+	const char *name;  /* "frequency" of plot --json, where it is in */
+	const char *unit;  /* "hertz" */
+	const char *label; /* "GHz", at its axis, */
+	double factor;	   /* 1e-9: so many of these are one of its unit */
+	/* Its axis has at least this range, or this part of the largest value, so that the noise of
+	 * a sensor does not look important. */
+	double least;
+	double least_part;
+	const char *after; /* " GHz", where a sample is described; NULL: it is not told there */
+	int decimals;
+};
+
 struct run_fact {
 	const char *key; /* in the metadata of a result; NULL: it is derived from others */
 	/* What it is, as quiesce-result(5) prints it (scdoc(5)), without its unit; NULL: the next
@@ -115,6 +131,7 @@ struct run_fact {
 	unsigned dump_column; /* which column it is of the table of dump; 0: it is none */
 	const char *title;    /* of that column */
 	struct run_cause cause;
+	struct run_strip strip;
 	uint16_t flag; /* enum sample_flag: a run has it where this number is above 0 (weight.h) */
 	enum run_kind kind;
 	enum run_part part;
@@ -133,8 +150,8 @@ extern const struct run_fact run_facts[];
 extern const size_t run_n_facts;
 #define RUN_FACTS_MAX 128 /* there are not more of them */
 
-/* The facts that have a number at this offset of struct run_fact (csv_column, dump_column or
- * cause.rank), by it. Returns how many; `ret` has room for RUN_FACTS_MAX. */
+/* The facts that have a number at this offset of struct run_fact (csv_column, dump_column,
+ * cause.rank or strip.rank), by it. Returns how many; `ret` has room for RUN_FACTS_MAX. */
 size_t run_facts_list(size_t offset, const struct run_fact **ret);
 
 /* The number as it stands there. False where it is not known, and for other facts. */
