@@ -193,13 +193,7 @@ static bool depends_on_machine(const struct benchmark *benchmark)
 static void resolve_machines(
 	struct comparison *c, const struct benchmark *old, const struct benchmark *new)
 {
-	const struct machine_state state = {
-		.differs = c->n_differences > 0,
-		.is_disturbed = c->is_disturbed,
-		.had_core = c->had_core,
-	};
-	const struct resolution found =
-		resolution_of_machines(&old->metadata, &new->metadata, &state);
+	const struct resolution found = differences_find_resolution(c, old, new);
 
 	if (depends_on_machine(c->old))
 		resolution_widen(&c->of_machine, &found);

@@ -190,6 +190,34 @@ static bool is_of_program(const char *difference)
 	return false;
 }
 
+/* Nobody but this machine's own programs has its cores, and each core does one thing at one speed.
+ */
+static bool is_own_machine(const struct facts *facts)
+{
+	const char *hypervisor = facts_find_string(facts, "quiesce_virtualization");
+	const char *threads = facts_find_string(facts, "quiesce_smt");
+	const char *boost = facts_find_string(facts, "quiesce_boost");
+
+	return hypervisor && strcmp(hypervisor, "none") == 0 && threads &&
+		strstr(threads, "inactive") && boost && strcmp(boost, "off") == 0;
+}
+
+struct resolution differences_find_resolution(
+	const struct comparison *c, const struct benchmark *old, const struct benchmark *new)
+{
+	if (c->n_differences > 0)
+		return (struct resolution){ RESOLUTION_SHARED,
+			"machines or measurements that differ" };
+	if (c->is_disturbed)
+		return (struct resolution){ RESOLUTION_SHARED, "runs that were mostly disturbed" };
+	if (c->had_core)
+		return (struct resolution){ RESOLUTION_OWN, "a machine whose core was whole" };
+	if (is_own_machine(&old->metadata) && is_own_machine(&new->metadata))
+		return (struct resolution){ RESOLUTION_OWN,
+			"a machine without neighbours, SMT and boost" };
+	return (struct resolution){ RESOLUTION_SHARED, "a machine that may be shared" };
+}
+
 const char *differences_find_other(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->n_differences; i++)

@@ -19,6 +19,11 @@ void differences_find(
 bool differences_find_of_cores(
 	struct comparison *c, const struct benchmark *old, const struct benchmark *new);
 
+/* After these: how far the machine may have changed between two results that were not measured in
+ * turn, by what is known of it (judge/report/resolution.h). */
+struct resolution differences_find_resolution(
+	const struct comparison *c, const struct benchmark *old, const struct benchmark *new);
+
 /* The first difference that is not one of the program's own, such as the version of Python, but of
  * the machine or of how it was measured; borrowed, NULL when there is none. */
 const char *differences_find_other(const struct comparison *c);

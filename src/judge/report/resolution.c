@@ -18,34 +18,6 @@
 /* The middle 80 % of a normal distribution, in standard deviations. */
 #define MIDDLE_RANGE 2.563
 
-/* Nobody but this machine's own programs has its cores, and each core does one thing at one speed.
- */
-static bool is_own_machine(const struct facts *facts)
-{
-	const char *hypervisor = facts_find_string(facts, "quiesce_virtualization");
-	const char *threads = facts_find_string(facts, "quiesce_smt");
-	const char *boost = facts_find_string(facts, "quiesce_boost");
-
-	return hypervisor && strcmp(hypervisor, "none") == 0 && threads &&
-		strstr(threads, "inactive") && boost && strcmp(boost, "off") == 0;
-}
-
-struct resolution resolution_of_machines(
-	const struct facts *old, const struct facts *new, const struct machine_state *state)
-{
-	if (state->differs)
-		return (struct resolution){ RESOLUTION_SHARED,
-			"machines or measurements that differ" };
-	if (state->is_disturbed)
-		return (struct resolution){ RESOLUTION_SHARED, "runs that were mostly disturbed" };
-	if (state->had_core)
-		return (struct resolution){ RESOLUTION_OWN, "a machine whose core was whole" };
-	if (is_own_machine(old) && is_own_machine(new))
-		return (struct resolution){ RESOLUTION_OWN,
-			"a machine without neighbours, SMT and boost" };
-	return (struct resolution){ RESOLUTION_SHARED, "a machine that may be shared" };
-}
-
 struct range resolution_find_range(const struct levels *levels)
 {
 	struct range range = { INFINITY, -INFINITY, NULL };

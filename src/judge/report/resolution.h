@@ -31,7 +31,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/facts.h"
 #include "base/units.h"
 #include "judge/stats/level.h"
 
@@ -85,15 +84,6 @@ static inline bool resolution_is_there(const struct resolution *resolution)
 /* The difference that two results may have with 95 % certainty, from both parts. */
 double resolution_size(const struct resolution *resolution);
 
-/* What is known about the machine, besides the metadata of both results. */
-struct machine_state {
-	bool differs;	   /* it was not the same, or not in the same state */
-	bool is_disturbed; /* in most runs of either result */
-	bool had_core;	   /* the same whole core in nearly all runs of both, with the same clock */
-};
-
-struct resolution resolution_of_machines(
-	const struct facts *old, const struct facts *new, const struct machine_state *state);
 /* The resolution from the units of one result (benchmark_units()), which are above 0 and in their
  * order, and from their levels; and the excess, because neighbours are alike. */
 struct resolution resolution_of_units(
