@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/macro.h"
 #include "base/xalloc.h"
@@ -14,6 +15,7 @@ static struct {
 	struct commands *commands;
 	struct stop *stop;
 	struct quiesce **quiesce;
+	const char *file;
 } begun;
 
 static void end_runs(void)
@@ -28,6 +30,8 @@ static void end_runs(void)
 /* exit(3) calls it. Where main() returns, nothing is left to end. */
 static void end_begun(void)
 {
+	if (begun.file)
+		unlink(begun.file);
 	if (begun.commands)
 		end_runs();
 	if (begun.quiesce)
@@ -52,6 +56,11 @@ void ending_set_runs(const struct options *options, const struct place *place,
 void ending_clear_runs(void)
 {
 	ending_set_runs(NULL, NULL, NULL, NULL);
+}
+
+void ending_set_file(const char *path)
+{
+	begun.file = path;
 }
 
 void ending_set_quiesce(struct quiesce **quiesce)

@@ -465,14 +465,14 @@ static int take_progvalues(struct work *work, bool warmup)
 	size_t size;
 	int r;
 
-	r = xcheck(session_read_values(work->command->session, &text, &size));
-	if (r < 0)
-		return r;
-	why = progvalues_take(m->progvalues, m->series->n_samples - 1, warmup, text, size);
-	if (!why) {
+	r = session_read_values(work->command->session, &text, &size);
+	if (r == 0)
+		r = progvalues_take(
+			m->progvalues, m->series->n_samples - 1, warmup, text, size, &why);
+	if (r == 0)
 		evidence_take_inside(m->series, progvalues_core_adds(m->progvalues));
-		return 0;
-	}
+	if (r != -EBADMSG)
+		return r;
 	/* The times of the run are valid in spite of that, so it is only a warning. */
 	if (m->n_refused++ == 0) {
 		progress_clear(&work->progress);
@@ -594,6 +594,7 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	struct sample sample;
 	const char *failure;
 	char status[96];
+	int r;
 
 	if (report->interrupted) {
 		end_stopped(work);
@@ -633,8 +634,11 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	}
 	if (purpose == FOR_INSPECTION)
 		return 0;
-	(void)xcheck(
-		series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events));
+	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);
+	if (r < 0) {
+		say_errno(r, "cannot keep the sample");
+		return r;
+	}
 	if (purpose == FOR_WARMUP)
 		m->n_warmups++;
 	else
@@ -946,7 +950,7 @@ static int is_precise_enough(struct work *work, const struct measurement *m, boo
 	size_t n;
 	int r;
 
-	r = xcheck(series_values(m->series, &values, &n));
+	r = series_values(m->series, &values, &n);
 	if (r < 0)
 		return r;
 	r = stats_compute(values, n, &stats);

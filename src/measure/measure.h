@@ -18,7 +18,9 @@
  * commands alike, and run i of one command was made close to run i of the others. Fills the
  * measurements of the commands, with the same `end` in all of them.
  * user_clock: the values will be those of our own stamps (commands_settle_clocks()). Returns 0
- * (then `end` says how it ended), or a negative errno when there is nothing to show.
+ * (then `end` says how it ended), or a negative errno when there is nothing to show. Where there is
+ * no memory for one more run, or for the values that it handed over, that ends the runs as a
+ * failure of runpinned, so that those before it are saved.
  */
 int measure(const struct launch_inputs *in, struct commands *commands, struct stop *stop,
 	bool user_clock);

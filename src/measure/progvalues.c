@@ -108,11 +108,14 @@ static int find_item(
 }
 
 /* Adds run records up to and including this run; they are empty for runs without values. */
-static void reach_run(struct item *item, size_t run)
+static int reach_run(struct item *item, size_t run)
 {
 	while (item->n_runs <= run) {
-		xcheck(array_grow(&item->benchmark.runs, sizeof(*item->benchmark.runs),
-			item->n_runs, &item->runs_room));
+		int r = array_grow(&item->benchmark.runs, sizeof(*item->benchmark.runs),
+			item->n_runs, &item->runs_room);
+
+		if (r < 0)
+			return r;
 		item->benchmark.runs[item->n_runs++] = (struct benchmark_run){
 			.end = item->benchmark.n_values,
 			.warmup_end = item->benchmark.n_warmups,
@@ -120,6 +123,7 @@ static void reach_run(struct item *item, size_t run)
 			.inner_loops = item->inner_loops,
 		};
 	}
+	return 0;
 }
 
 /* By name. A program may use other names in each run: those beyond QS_MAX_FIGURES are left out. */
@@ -143,22 +147,27 @@ static void add_figures(struct item *item, const struct qs_values *values)
 	}
 }
 
-static void append(struct item *item, const struct qs_values *values, bool warmup)
+static int append(struct item *item, const struct qs_values *values, bool warmup)
 {
 	struct benchmark *b = &item->benchmark;
 
 	for (size_t i = 0; i < values->n_values; i++) {
 		const struct qs_value *value = &values->values[i];
 		double seconds = qs_value_seconds(values, i);
+		int r;
 
 		if (warmup || value->kind != QS_VALUE_COUNTED) {
-			xcheck(array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
-				&item->warmups_room));
+			r = array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
+				&item->warmups_room);
+			if (r < 0)
+				return r;
 			b->warmups[b->n_warmups++] =
 				(struct benchmark_warmup){ value->loops, seconds };
 		} else {
-			xcheck(array_grow(
-				&b->values, sizeof(*b->values), b->n_values, &item->values_room));
+			r = array_grow(
+				&b->values, sizeof(*b->values), b->n_values, &item->values_room);
+			if (r < 0)
+				return r;
 			b->values[b->n_values++] = seconds;
 			item->empty_shares += qs_value_empty_share(values, i);
 			item->waiting += MAX(value->waiting, 0.0);
@@ -167,6 +176,7 @@ static void append(struct item *item, const struct qs_values *values, bool warmu
 	}
 	if (!warmup)
 		add_figures(item, values);
+	return 0;
 }
 
 /* Adds the values of one block. */
@@ -186,10 +196,13 @@ static int take_one(
 	if (values->inner_loops != item->inner_loops ||
 		strcmp(values->facts.clock_name, item->clock) != 0)
 		return -EXDEV;
-	reach_run(item, run);
-	append(item, values, warmup);
+	r = reach_run(item, run);
+	if (r == 0)
+		r = append(item, values, warmup);
 	item->clock_changed = item->clock_changed || values->facts.clock_changed;
-	record = &item->benchmark.runs[run];
+	record = r == 0 ? &item->benchmark.runs[run] : NULL;
+	if (!record)
+		return r;
 	record->end = item->benchmark.n_values;
 	record->warmup_end = item->benchmark.n_warmups;
 	record->loops = values->loops;
@@ -201,25 +214,23 @@ static int take_one(
 	return 0;
 }
 
-static char *explain_refusal(int error, size_t block, size_t line)
+static int refuse(int error, size_t block, size_t line, char **ret_why)
 {
-	char *why;
-
 	if (error == -EBADMSG)
-		xcheck(text_format(
-			&why, "line %zu of block %zu is not as it has to be", line, block));
-	else if (error == -E2BIG)
-		xcheck(text_format(&why, "more than %d values or %d names",
-			(int)PROGVALUES_MAX_VALUES, (int)PROGVALUES_MAX_NAMES));
-	else
-		xcheck(text_format(&why,
+		return text_refuse(ret_why, -EBADMSG,
+			"line %zu of block %zu is not as it has to be", line, block);
+	if (error == -E2BIG)
+		return text_refuse(ret_why, -EBADMSG, "more than %d values or %d names",
+			(int)PROGVALUES_MAX_VALUES, (int)PROGVALUES_MAX_NAMES);
+	if (error == -EXDEV)
+		return text_refuse(ret_why, -EBADMSG,
 			"block %zu has other inner loops, or another clock, than earlier ones",
-			block));
-	return why;
+			block);
+	return error;
 }
 
-char *progvalues_take(
-	struct progvalues *progvalues, size_t run, bool warmup, const char *text, size_t size)
+int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
+	size_t size, char **ret_why)
 {
 	size_t offset = 0, line = 0;
 
@@ -229,15 +240,15 @@ char *progvalues_take(
 		struct qs_values *values;
 		int r;
 
-		r = xcheck(values_parse(text, size, &offset, &values, &line));
+		r = values_parse(text, size, &offset, &values, &line);
 		if (r == 1)
-			return NULL;
+			return 0;
 		if (r == 0) {
 			r = take_one(progvalues, run, warmup, values);
 			qs_values_free(values);
 		}
 		if (r < 0)
-			return explain_refusal(r, block, line);
+			return refuse(r, block, line, ret_why);
 	}
 }
 
@@ -263,7 +274,7 @@ struct benchmark *progvalues_get_benchmark(struct progvalues *progvalues, size_t
 
 	if (b->n_values == 0)
 		return NULL;
-	reach_run(item, series->n_samples - 1);
+	xcheck(reach_run(item, series->n_samples - 1));
 	free(b->name);
 	xcheck(text_format(
 		&b->name, "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name));

@@ -32,10 +32,10 @@ DEFINE_CLEANUP(progvalues, progvalues_free);
 /*
  * Adds the values that the program handed over in one run. `run` is the index of that run's sample
  * in its series; runs must be added in their order. All values of a warm-up run are warm-up values.
- * NULL, or what was refused and why, malloc'd.
+ * -EBADMSG when something was refused; *ret_why then says what (malloc'd). -ENOMEM: see measure().
  */
-char *progvalues_take(
-	struct progvalues *progvalues, size_t run, bool warmup, const char *text, size_t size);
+int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, const char *text,
+	size_t size, char **ret_why);
 
 /* What the program saw of its core in the run that was taken last: independent additions per cycle,
  * in the mean of all counted values. 0 when nothing is known. */

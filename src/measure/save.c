@@ -16,6 +16,7 @@
 #include "judge/result/csv.h"
 #include "judge/result/document.h"
 #include "judge/result/metadata.h"
+#include "measure/ending.h"
 #include "measure/save.h"
 
 struct save {
@@ -229,6 +230,7 @@ static void rescue(const struct document_part *parts, size_t n, char **ret_place
 		r = fd < 0 ? -errno : 0;
 		if (r < 0)
 			continue;
+		ending_set_file(path);
 		stream = fdopen(fd, "w");
 		if (!stream) {
 			r = -errno;
@@ -236,6 +238,7 @@ static void rescue(const struct document_part *parts, size_t n, char **ret_place
 		} else {
 			r = document_write(stream, NULL, parts, n);
 		}
+		ending_set_file(NULL);
 		if (r == 0) {
 			say("the result is in %s instead", path);
 			*ret_place = TAKE_PTR(path);

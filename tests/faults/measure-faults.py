@@ -176,6 +176,25 @@ class Scenario:
             check_result(path, {'empty': RUNS}, status)
 
 
+class Rescued(Scenario):
+    """runpinned whose result cannot be written where it was to be: its folder is gone."""
+
+    fine = (1,)
+
+    def __init__(self):
+        super().__init__('rescued', ['-o', '{out}/gone/result.json', '--cleanup', 'rm -rf {out}/gone'])
+
+    def command(self, place):
+        (place.out / 'gone').mkdir(exist_ok=True)
+        return super().command(place)
+
+    def check_end(self, place, status, stdout, stderr):
+        wanted(status != 0 and (status != 1 or 'runpinned: ' in stderr), f'status {status}, and {stderr!r}')
+        for path in place.tmp.iterdir():
+            wanted(str(path) in stderr, f'{path} was not named')
+            check_result(path, {'empty': RUNS}, status)
+
+
 class Library(Scenario):
     """A program that measures itself by libquiesce."""
 
@@ -565,6 +584,7 @@ def main():
                              '/dev/zero', '--stdout=pipe', '--shell', '--name', 'empty']), 40, 10),
         (Scenario('terminal', ['-o', '{out}/result.json', '--stdout=terminal']), 20, 5),
         (Scenario('reader', ['-o', '{out}/result.json', '--stdout=pipe-here']), 20, 5),
+        (Rescued(), 0, 10),
         (Library(), 40, 40),
         (Report('show', ['show', '{out}/new.json'], {'new.json': new}), 15, 300),
         (Report('compare', ['compare', '{out}/new.json', '{out}/other.json'],

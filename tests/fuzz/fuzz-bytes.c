@@ -121,12 +121,15 @@ static void fuzz_document(const uint8_t *data, size_t size)
 static void fuzz_values(const uint8_t *data, size_t size)
 {
 	struct progvalues *progvalues = progvalues_new();
-	char *copy = malloc(size + 1);
+	char *copy = malloc(size + 1), *why = NULL;
+	int r;
 
 	must(copy);
 	memcpy(copy, data, size);
 	copy[size] = '\0';
-	free(progvalues_take(progvalues, 0, size % 2 == 0, copy, size));
+	r = progvalues_take(progvalues, 0, size % 2 == 0, copy, size, &why);
+	must(r == 0 || r == -ENOMEM || (r == -EBADMSG && why));
+	free(why);
 	progvalues_free(progvalues);
 	free(copy);
 }
