@@ -344,6 +344,8 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 	/* The quota of a launcher that has joined the target is asked for once more. */
 	if (!place->join)
 		sessions_end(commands);
+	if (commands->tracepoints)
+		tracepoints_end(commands->tracepoints);
 	if (r < 0)
 		say_errno(r, "cannot measure");
 	return r;

@@ -4,6 +4,7 @@
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +34,11 @@ struct tracepoints {
 	char name[LAUNCH_NAME_SIZE];
 	bool has_thread;
 	pthread_t thread;
-	int error; /* negative errno; set by the thread */
+	bool is_awaited;
+	bool is_ending;
+	sem_t attached; /* posted by the thread: `error` is set */
+	sem_t ending;	/* waited for by the thread */
+	int error;	/* negative errno */
 };
 
 /* --- The instructions, as in the kernel's include/linux/filter.h, which programs do not get. ---
@@ -253,6 +258,10 @@ static void *attach_in_thread(void *arg)
 	struct tracepoints *t = arg;
 
 	t->error = attach_all(t);
+	sem_post(&t->attached);
+	(void)RETRY_INTERRUPTED(sem_wait(&t->ending));
+	for (size_t i = 0; i < N_PROGRAMS; i++)
+		cleanup_close(&t->links[i]);
 	return NULL;
 }
 
@@ -273,6 +282,8 @@ int tracepoints_begin(struct tracepoints **ret)
 	if (!t)
 		return -ENOMEM;
 	*t = (struct tracepoints){ .map = -EBADF, .links = { -EBADF, -EBADF, -EBADF } };
+	sem_init(&t->attached, 0, 0);
+	sem_init(&t->ending, 0, 0);
 	if (getrandom(&number, sizeof(number), 0) < 0)
 		return -errno;
 	/* 52 bits of it: the kernel keeps 15 characters. */
@@ -290,10 +301,17 @@ int tracepoints_begin(struct tracepoints **ret)
 
 int tracepoints_await(struct tracepoints *t)
 {
-	if (t->has_thread)
-		pthread_join(t->thread, NULL);
-	t->has_thread = false;
+	if (!t->is_awaited)
+		(void)RETRY_INTERRUPTED(sem_wait(&t->attached));
+	t->is_awaited = true;
 	return t->error;
+}
+
+void tracepoints_end(struct tracepoints *t)
+{
+	if (!t->is_ending)
+		sem_post(&t->ending);
+	t->is_ending = true;
 }
 
 int tracepoints_get_fd(const struct tracepoints *t)
@@ -310,9 +328,12 @@ void tracepoints_free(struct tracepoints *t)
 {
 	if (!t)
 		return;
-	(void)tracepoints_await(t);
-	for (size_t i = 0; i < N_PROGRAMS; i++)
-		cleanup_close(&t->links[i]);
+	if (t->has_thread) {
+		tracepoints_end(t);
+		pthread_join(t->thread, NULL);
+	}
 	cleanup_close(&t->map);
+	sem_destroy(&t->attached);
+	sem_destroy(&t->ending);
 	free(t);
 }

@@ -39,6 +39,8 @@ struct tracepoints;
 int tracepoints_begin(struct tracepoints **ret);
 /* Waits until they are attached. The errors of bpf(2), which are the same at each call. */
 int tracepoints_await(struct tracepoints *tracepoints);
+/* After the last run: begins to detach them, in that thread. */
+void tracepoints_end(struct tracepoints *tracepoints);
 /* The array with one struct stamps (launch.h), for mmap(2). */
 int tracepoints_get_fd(const struct tracepoints *tracepoints);
 /* The name by which a child is recognized, of LAUNCH_NAME_SIZE bytes with the NUL. */
