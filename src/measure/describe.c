@@ -232,10 +232,17 @@ static int describe_given(const struct options *options, struct facts *facts)
 	return 0;
 }
 
-void describe_machine(const struct place *place, struct facts *facts)
+void describe_moving(const struct place *place, struct facts *facts)
+{
+	xcheck(identity_read_moving(place->cpus, NULL, facts));
+}
+
+void describe_machine(const struct place *place, const struct facts *moving, struct facts *facts)
 {
 	xcheck(identity_read(place->cpus, 0, facts));
-	xcheck(identity_read_moving(place->cpus, NULL, facts));
+	facts_copy(facts, moving);
+	if (facts->failed)
+		xalloc_fail();
 }
 
 void describe_machine_again(const struct place *place, struct facts *facts)

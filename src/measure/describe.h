@@ -12,8 +12,10 @@
 #include "measure/place.h"
 #include "measure/quiesce.h"
 
-/* The machine, and what moves there, before the first run. */
-void describe_machine(const struct place *place, struct facts *facts);
+/* What moves on the machine, before the first run, and before what is done for it moves that. */
+void describe_moving(const struct place *place, struct facts *facts);
+/* The machine, and what was moving there. */
+void describe_machine(const struct place *place, const struct facts *moving, struct facts *facts);
 /* After the last run: the settings of the machine, and what moves there. */
 void describe_machine_again(const struct place *place, struct facts *facts);
 /* The metadata that are known before the first run: the machine, the program, and the options. 0

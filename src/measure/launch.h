@@ -10,12 +10,12 @@
  * own): a program that is not in the foreground of the user's terminal must not touch it, and would
  * be stopped. What the user types there reaches runpinned alone.
  *
- * runpinned writes one struct launch_plan into a memfd. Then it sends a struct launch_request over
- * a SOCK_SEQPACKET pair for as many runs as may follow one another without a pause, and gets one
- * struct launch_answer when they have ended. The reports about these runs are in the run log
- * (runlog.h). The first message of the launcher, before any request, is a struct launch_report,
- * which says whether the launcher is ready. Both programs come from one build; apart from `magic`
- * there is no version.
+ * runpinned writes one struct launch_plan into a memfd, and tells the launcher so by one byte over
+ * a SOCK_SEQPACKET pair. Then it sends a struct launch_request there for as many runs as may follow
+ * one another without a pause, and gets one struct launch_answer when they have ended. The reports
+ * about these runs are in the run log (runlog.h). The first message of the launcher, before any
+ * request, is a struct launch_report, which says whether the launcher is ready. Both programs come
+ * from one build; apart from `magic` there is no version.
  *
  * A message that wakes a sleeping CPU takes tens of microseconds, in virtual machines hundreds,
  * which is longer than a short program. So nothing is woken between the runs of a request:
@@ -39,7 +39,7 @@
 #include "library/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x7175690d,
+	LAUNCH_MAGIC = 0x7175690e,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */

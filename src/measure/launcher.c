@@ -140,6 +140,7 @@ struct launcher {
 	int output;	      /* LAUNCH_READER: the end of the pipe that is read */
 	clockid_t reader_cpu; /* the CPU time of the reader */
 	struct core core;
+	bool is_core_open; /* or could not be opened */
 	/* Positive errno of core_open(); 0 when `core` can be used or is not wanted. */
 	int core_error;
 	bool skips_core; /* LAUNCH_CORE_HALF: the core is not looked at around this run */
@@ -926,11 +927,15 @@ static void open_orphans(struct launcher *l)
 	l->orphans = -1;
 }
 
-static int plan_map(int fd, const struct launch_plan **ret)
+/* Waits until the plan has been written, and maps it. -EPIPE where it never will be. */
+static int plan_map(int fd, int socket, const struct launch_plan **ret)
 {
 	const struct launch_plan *plan;
 	struct stat st;
+	char byte;
 
+	if (RETRY_INTERRUPTED(recv(socket, &byte, 1, 0)) != 1)
+		return -EPIPE;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if ((size_t)st.st_size < sizeof(struct launch_plan))
@@ -1078,6 +1083,17 @@ static bool is_request(const struct launch_request *request, ssize_t size)
 	return true;
 }
 
+/* Gets ready to look at the core. This is done on the CPUs of the runs, because the loops are
+ * calibrated for them, and while runpinned waits: before a request it may be at work on another
+ * hardware thread of the core. */
+static void prepare_core(struct launcher *l)
+{
+	if (l->is_core_open || l->plan->core_ns == 0)
+		return;
+	l->core_error = -core_open(&l->core);
+	l->is_core_open = true;
+}
+
 /* Serves requests until runpinned closes the socket or dies. */
 static int serve(struct launcher *l)
 {
@@ -1091,6 +1107,7 @@ static int serve(struct launcher *l)
 			return 0;
 		if (!is_request(&request, n))
 			return -EPROTO;
+		prepare_core(l);
 		serve_request(l, &request, &answer);
 		if (getppid() != keeper)
 			return orphans_end(0);
@@ -1125,7 +1142,7 @@ int main(int argc, char *argv[])
 	launcher.schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 
 	report.step = LAUNCH_STEP_SETUP;
-	r = plan_map(fds[ARGUMENT_PLAN], &launcher.plan);
+	r = plan_map(fds[ARGUMENT_PLAN], launcher.socket, &launcher.plan);
 	close(fds[ARGUMENT_PLAN]);
 	if (r == 0)
 		r = launcher_setup(&launcher);
@@ -1144,11 +1161,8 @@ int main(int argc, char *argv[])
 		report.step = LAUNCH_STEP_COUNTER;
 		report.detail = index;
 	}
-	/* This is done on the CPUs of the runs, because the loops are calibrated for them. */
 	launcher.run_ns = INT64_MAX;
 	launcher.core_look = no_look;
-	if (r == 0 && launcher.plan->core_ns > 0)
-		launcher.core_error = -core_open(&launcher.core);
 	report.pid = getpid();
 	report.stamper = find_stamper(&launcher, 0);
 	report.error = -r;

@@ -351,14 +351,19 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 	return r;
 }
 
+static struct evidence_reader *open_evidence(const struct place *place)
+{
+	return evidence_open(place->cpus, place->renumbered, place->one_package);
+}
+
 /* Describes the commands and opens the files of the result. Says what is wrong, and returns the
  * exit status. */
 static enum exit_status prepare_result(const struct options *options, const struct place *place,
-	struct commands *commands, struct save **ret)
+	const struct facts *moving, struct commands *commands, struct save **ret)
 {
 	_cleanup_facts_ struct facts machine = { 0 };
 
-	describe_machine(place, &machine);
+	describe_machine(place, moving, &machine);
 	for (size_t i = 0; i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 
@@ -367,6 +372,29 @@ static enum exit_status prepare_result(const struct options *options, const stru
 			return EXIT_USAGE;
 	}
 	return save_open(options, commands, ret) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/*
+ * Lets a launcher get ready while the machine is described. Nothing is said: what fails here is
+ * tried again when its time has come. There have to be other CPUs, on which the machine is
+ * described from here on, and what the launcher is told must not change any more: by --setup, by
+ * the length of the control, or by CPUs that it joins.
+ */
+static void begin_early(const struct launch_inputs *given, struct commands *commands,
+	const struct stop *stop, struct evidence_reader **evidence)
+{
+	const struct place *place = given->place;
+	struct launch_inputs in = *given;
+
+	if (place->join || has_setup(commands) || commands->items[commands->n - 1].is_shipped ||
+		cpumask_is_empty(place->housekeeping))
+		return;
+	sessions_begin(commands, &in, stop);
+	(void)cpumask_bind_self(place->housekeeping);
+	if (!in.options->no_evidence)
+		*evidence = open_evidence(place);
+	in.evidence = *evidence;
+	sessions_prepare(commands, &in, stop);
 }
 
 /* The exit status after an error that has been said, or a signal. */
@@ -386,10 +414,16 @@ static int measure_commands(const struct options *given, const struct place *pla
 	const struct options *options = &own;
 	_cleanup_(save) struct save *save = NULL;
 	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
+	_cleanup_facts_ struct facts moving = { 0 };
+	struct launch_inputs in = {
+		.options = options,
+		.place = place,
+		.counting = counting,
+	};
 	const struct measurement *first;
 	enum exit_status prepared;
 	struct cpuholder holder;
-	bool attach_early;
+	bool early;
 	int r, cleaned;
 
 	/* Attaching takes as long as the preparations, and goes on beside them if the CPUs are
@@ -397,10 +431,13 @@ static int measure_commands(const struct options *given, const struct place *pla
 	 * can depend on the file that is appended to. */
 	if (!*lock)
 		(void)try_lock(place->cpus, lock, &holder);
-	attach_early = *lock && !options->append;
-	if (attach_early)
+	early = *lock && !options->append;
+	if (early)
 		commands_attach(commands, options);
-	prepared = prepare_result(options, place, commands, &save);
+	describe_moving(place, &moving);
+	if (early)
+		begin_early(&in, commands, stop, &evidence);
+	prepared = prepare_result(options, place, &moving, commands, &save);
 	if (prepared != EXIT_DONE)
 		return prepared;
 	options_follow_stamper(&own, save_get_stamper(save));
@@ -409,24 +446,17 @@ static int measure_commands(const struct options *given, const struct place *pla
 		return failure_status(r, stop);
 	if (r > 0)
 		return HAS_WAITED;
-	if (!attach_early)
+	if (!early)
 		commands_attach(commands, options);
 	counting_say_notes(counting);
-	if (!options->no_evidence) {
-		evidence = evidence_open(place->cpus, place->renumbered, place->one_package);
-		if (options->cooldown >= 0 && !isfinite(evidence_first_temperature(evidence)))
-			say("note: no CPU temperature can be read here: --cooldown has no effect");
-	}
+	if (!options->no_evidence && !evidence)
+		evidence = open_evidence(place);
+	if (evidence && options->cooldown >= 0 && !isfinite(evidence_first_temperature(evidence)))
+		say("note: no CPU temperature can be read here: --cooldown has no effect");
+	in.evidence = evidence;
 	r = hooks_set_up(options, place, commands, stop);
 	if (r == 0)
-		r = make_runs(
-			&(struct launch_inputs){
-				.options = options,
-				.place = place,
-				.counting = counting,
-				.evidence = evidence,
-			},
-			quiesce, commands, save, stop);
+		r = make_runs(&in, quiesce, commands, save, stop);
 	cleaned = hooks_clean_up(options, place, commands, stop);
 	if (r < 0)
 		return failure_status(r, stop);
@@ -448,10 +478,12 @@ static enum exit_status dry_run(const struct options *options, const struct plac
 	struct commands *commands, const struct counting *counting)
 {
 	_cleanup_(save) struct save *save = NULL;
+	_cleanup_facts_ struct facts moving = { 0 };
 	enum exit_status status;
 	int r;
 
-	status = prepare_result(options, place, commands, &save);
+	describe_moving(place, &moving);
+	status = prepare_result(options, place, &moving, commands, &save);
 	if (status != EXIT_DONE)
 		return status;
 	counting_say_notes(counting);

@@ -37,7 +37,9 @@ struct session {
 	int stderr_fd; /* a memfd; -1 when the output is shown */
 	int values_fd; /* for the values of programs that measure themselves */
 	int runlog_fd;
-	struct runlog *runlog;
+	int plan_fd;	       /* -1 once the launcher has been told that the plan is there */
+	struct runlog *runlog; /* NULL until then */
+	char *floor;	       /* path of the empty program */
 	enum stamper stamper;
 };
 
@@ -46,9 +48,8 @@ struct start {
 	const struct launch_inputs *in;
 	const struct command *command;
 	const struct session *session;
+	const struct stop *stop;
 	const char *launcher; /* path of the program */
-	struct launch_ends ends;
-	int plan_fd;
 	int socket;
 };
 
@@ -146,7 +147,7 @@ __attribute__((noreturn)) static void become_launcher(
 	if (set_streams(start, output, session->stderr_fd) < 0)
 		_exit(127);
 	fcntl(start->socket, F_SETFD, 0);
-	fcntl(start->plan_fd, F_SETFD, 0);
+	fcntl(session->plan_fd, F_SETFD, 0);
 	fcntl(session->runlog_fd, F_SETFD, 0);
 	fcntl(keeper->launcher, F_SETFD, 0);
 	/* The programs inherit this descriptor through the launcher; the plan names its number. */
@@ -154,11 +155,30 @@ __attribute__((noreturn)) static void become_launcher(
 	if (start->in->tracepoints)
 		fcntl(tracepoints_get_fd(start->in->tracepoints), F_SETFD, 0);
 	snprintf(socket_text, sizeof(socket_text), "%d", start->socket);
-	snprintf(plan_text, sizeof(plan_text), "%d", start->plan_fd);
+	snprintf(plan_text, sizeof(plan_text), "%d", session->plan_fd);
 	snprintf(runlog_text, sizeof(runlog_text), "%d", session->runlog_fd);
 	snprintf(keeper_text, sizeof(keeper_text), "%d", keeper->launcher);
 	execve(start->launcher, argv, env);
 	_exit(127);
+}
+
+/* Writes the plan, from a process that is in the cgroup of the programs. */
+static int write_plan(const struct session *session, const struct launch_inputs *in,
+	const struct command *command, const struct stop *stop)
+{
+	const struct launch_ends ends = {
+		.floor = session->floor,
+		.values_fd = session->values_fd,
+		.caller_signals = &stop->caller,
+	};
+	struct quota quota = { 0 };
+	int r = in->evidence ? quota_read(0, &quota) : 0;
+
+	if (r < 0)
+		return r;
+	r = launchplan_write(session->plan_fd, in, command, &ends, &quota);
+	quota_clear(&quota);
+	return r;
 }
 
 /* Called in the forked child: becomes the keeper, which forks the launcher in turn. */
@@ -167,9 +187,11 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	const struct options *options = start->in->options;
 	pid_t self = getpid(), launcher;
 	struct keeper keeper;
-	struct quota quota = { 0 };
 	int output = -EBADF, reader = -EBADF, r;
 
+	/* runpinned may have work to do on the CPUs that it has left to itself. These are refused
+	 * where they have to be joined first. */
+	(void)cpumask_bind_self(start->in->place->cpus);
 	/* The program may open it again by a name, and before what the kernel would take back. */
 	user_enter(options->user);
 	r = open_output(options->stdout_to, &reader, &output);
@@ -193,12 +215,8 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 	r = start->in->place->join ? join_target() : 0;
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_JOIN, r);
-	/* Only now is it in the cgroup in which the programs are run. */
-	if (start->in->evidence)
-		r = quota_read(0, &quota);
-	if (r == 0)
-		r = launchplan_write(
-			start->plan_fd, start->in, start->command, &start->ends, &quota);
+	if (start->in->place->join)
+		r = write_plan(start->session, start->in, start->command, start->stop);
 	if (r < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, r);
 	become_launcher(start, &keeper, output);
@@ -210,6 +228,9 @@ static int receive(int socket, void *ret, size_t size)
 {
 	ssize_t n = RETRY_INTERRUPTED(recv(socket, ret, size, 0));
 
+	/* It has ended and has not read everything, which is told before what it has sent. */
+	if (n < 0 && errno == ECONNRESET)
+		n = RETRY_INTERRUPTED(recv(socket, ret, size, 0));
 	if (n <= 0)
 		return -EPIPE;
 	return n == (ssize_t)size ? 0 : -EPROTO;
@@ -238,23 +259,18 @@ static int receive_first_report(
 	return receive(session->socket, ret, sizeof(*ret));
 }
 
-/* When the launcher starts but cannot do what the plan asks for, returns its negative errno, and
- * *ret_report says which step failed. When it cannot be started at all, the step is
- * LAUNCH_STEP_SETUP. */
-static int start_launcher(const struct launch_inputs *in, const struct command *command,
-	struct stop *stop, struct session **ret, struct launch_report *ret_report)
+/* Starts the two processes, and does not wait for them. The launcher gets ready as far as it can
+ * without a plan. */
+static int begin(const struct launch_inputs *in, const struct command *command,
+	const struct stop *stop, struct session **ret)
 {
-	_cleanup_free_ char *launcher = NULL, *floor = NULL;
-	_cleanup_close_ int plan_fd = -EBADF, launcher_socket = -EBADF;
+	_cleanup_free_ char *launcher = NULL;
+	_cleanup_close_ int launcher_socket = -EBADF;
 	_cleanup_(session) struct session *session = NULL;
 	pid_t self = getpid();
-	size_t n_files = 0;
 	int sockets[2], r;
 
 	r = install_find("runpinned-launcher", &launcher);
-	if (r < 0)
-		return r;
-	r = install_find("runpinned-floor", &floor);
 	if (r < 0)
 		return r;
 	session = malloc(sizeof(*session));
@@ -264,20 +280,19 @@ static int start_launcher(const struct launch_inputs *in, const struct command *
 		.keeper = -1,
 		.socket = -EBADF,
 		.stderr_fd = -EBADF,
+		.plan_fd = -EBADF,
 		.values_fd = values_fd_create(),
 		.runlog_fd = runlog_fd_create(),
 	};
+	r = install_find("runpinned-floor", &session->floor);
+	if (r < 0)
+		return r;
 	if (session->values_fd < 0)
 		return session->values_fd;
 	if (session->runlog_fd < 0)
 		return session->runlog_fd;
-	if (in->evidence)
-		(void)evidence_files(in->evidence, &n_files);
-	r = runlog_new(session->runlog_fd, n_files, &session->runlog);
-	if (r < 0)
-		return r;
-	plan_fd = memfd_create("runpinned-plan", MFD_CLOEXEC);
-	if (plan_fd < 0)
+	session->plan_fd = memfd_create("runpinned-plan", MFD_CLOEXEC);
+	if (session->plan_fd < 0)
 		return -errno;
 	if (!in->options->show_output) {
 		session->stderr_fd = lastwords_open();
@@ -298,25 +313,52 @@ static int start_launcher(const struct launch_inputs *in, const struct command *
 				.in = in,
 				.command = command,
 				.session = session,
+				.stop = stop,
 				.launcher = launcher,
-				.ends = { .floor = floor,
-					.values_fd = session->values_fd,
-					.caller_signals = &stop->caller },
-				.plan_fd = plan_fd,
 				.socket = launcher_socket,
 			},
 			self);
 	/* If this descriptor stayed open here, the death of the launcher would not be noticed. */
 	close(TAKE_FD(launcher_socket));
+	*ret = TAKE_PTR(session);
+	return 0;
+}
 
-	r = receive_first_report(session, stop, ret_report);
+/* Gives the launcher the plan of what it is to do. */
+static int give_plan(struct session *session, const struct launch_inputs *in,
+	const struct command *command, const struct stop *stop)
+{
+	size_t n_files = 0;
+	int r;
+
+	if (in->evidence)
+		(void)evidence_files(in->evidence, &n_files);
+	r = runlog_new(session->runlog_fd, n_files, &session->runlog);
+	if (r == 0 && !in->place->join)
+		r = write_plan(session, in, command, stop);
+	if (r < 0)
+		return r;
+	/* It may have ended by now. Then it has sent its report, or none, as the next step finds
+	 * out. */
+	if (RETRY_INTERRUPTED(send(session->socket, "", 1, MSG_NOSIGNAL)) < 0 && errno != EPIPE)
+		return -errno;
+	close(TAKE_FD(session->plan_fd));
+	return 0;
+}
+
+/* Waits until the launcher is ready. When it has started but cannot do what the plan asks for,
+ * returns its negative errno, and *ret_report says which step failed. When it could not be started
+ * at all, the step is LAUNCH_STEP_SETUP. */
+static int await(struct session *session, struct stop *stop, struct launch_report *ret_report)
+{
+	int r = receive_first_report(session, stop, ret_report);
+
 	if (r < 0)
 		return r;
 	if (ret_report->error)
 		return -ret_report->error;
 	session->stamper = (enum stamper)ret_report->stamper;
 	session->launcher = ret_report->pid;
-	*ret = TAKE_PTR(session);
 	return 0;
 }
 
@@ -349,11 +391,37 @@ static void say_start_failure(int error, const struct launch_report *report,
 int session_start(struct command *command, const struct launch_inputs *in, struct stop *stop)
 {
 	struct launch_report report = { .step = LAUNCH_STEP_SETUP };
-	int r = start_launcher(in, command, stop, &command->session, &report);
+	int r = command->session ? 0 : begin(in, command, stop, &command->session);
 
+	if (r == 0 && command->session->plan_fd >= 0)
+		r = give_plan(command->session, in, command, stop);
+	if (r == 0)
+		r = await(command->session, stop, &report);
+	if (r < 0)
+		session_free(TAKE_PTR(command->session));
 	if (r < 0 && r != -ECANCELED)
 		say_start_failure(r, &report, in->counting, in->place);
 	return r;
+}
+
+void sessions_begin(
+	struct commands *commands, const struct launch_inputs *given, const struct stop *stop)
+{
+	struct launch_inputs in = *given;
+
+	in.tracepoints = commands->tracepoints;
+	(void)begin(&in, &commands->items[0], stop, &commands->items[0].session);
+}
+
+void sessions_prepare(
+	struct commands *commands, const struct launch_inputs *given, const struct stop *stop)
+{
+	struct command *first = &commands->items[0];
+	struct launch_inputs in = *given;
+
+	in.tracepoints = commands->tracepoints;
+	if (first->session && give_plan(first->session, &in, first, stop) < 0)
+		session_free(TAKE_PTR(first->session));
 }
 
 int sessions_start(struct commands *commands, const struct launch_inputs *given, struct stop *stop)
@@ -364,8 +432,11 @@ int sessions_start(struct commands *commands, const struct launch_inputs *given,
 	int r;
 
 	r = commands->tracepoints ? tracepoints_await(commands->tracepoints) : -EPERM;
-	if (r < 0)
+	if (r < 0 && commands->tracepoints) {
+		/* A launcher that was begun counts on them. */
+		session_free(TAKE_PTR(commands->items[0].session));
 		tracepoints_free(TAKE_PTR(commands->tracepoints));
+	}
 	if (r < 0 && options->stamper_given && options->stamper == STAMPER_TRACEPOINTS) {
 		say_errno(r, "cannot attach to the tracepoints (--stamps), which needs BPF");
 		return r;
@@ -495,7 +566,10 @@ void session_free(struct session *session)
 		close(session->values_fd);
 	if (session->runlog_fd >= 0)
 		close(session->runlog_fd);
+	if (session->plan_fd >= 0)
+		close(session->plan_fd);
 	runlog_free(session->runlog);
+	free(session->floor);
 	free(session);
 }
 

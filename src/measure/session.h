@@ -18,12 +18,23 @@
 
 struct session;
 
-/* Starts the launcher of one command. Says what is wrong and returns a negative errno; -ECANCELED,
- * without a word, when a signal asked to stop meanwhile. */
+/* Starts the launcher of one command, unless it was begun, and waits until it is ready. Says what
+ * is wrong and returns a negative errno; -ECANCELED, without a word, when a signal asked to stop
+ * meanwhile. */
 int session_start(struct command *command, const struct launch_inputs *in, struct stop *stop);
 /* Starts one launcher for each command, and one for the empty shell, which takes no readings. The
  * tracepoints are those of the commands. Errors as above. */
 int sessions_start(struct commands *commands, const struct launch_inputs *in, struct stop *stop);
+/*
+ * Both for sessions_start(), with the same inputs, to which they leave all errors: the launcher of
+ * the first command starts, and, once the evidence is open as well, gets ready by itself. Neither
+ * waits for it. The place is none that has to be joined. Further launchers start one after the
+ * other, because they all get ready on the same CPUs.
+ */
+void sessions_begin(
+	struct commands *commands, const struct launch_inputs *in, const struct stop *stop);
+void sessions_prepare(
+	struct commands *commands, const struct launch_inputs *in, const struct stop *stop);
 /* The process whose CPU quota holds for the runs of the command: ours (0), or the launcher where it
  * has joined the CPUs of benchmark.target, and with them another cgroup. */
 pid_t session_find_limited(const struct command *command, const struct place *place);

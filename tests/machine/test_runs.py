@@ -499,6 +499,32 @@ def test_launcher_of_another_version():
     check('it is of another version than runpinned' in result.stderr, result.stderr)
 
 
+def begin_and_fail(copy, marker, *arguments):
+    """A command that fails while it describes the machine, and whether it has started a launcher."""
+    marker.unlink(missing_ok=True)
+    result = subprocess.run([copy / 'runpinned', '-c', CPU, '--no-save', '--metadata', 'hostname=x',
+                             *arguments, 'true'], stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True, timeout=60, env=environment(), check=False)
+    equal((result.returncode, result.stdout, result.stderr),
+          (2, '', "runpinned: --metadata: 'hostname' is written by runpinned itself\n"), 'the failure')
+    return marker.exists()
+
+
+def test_launcher_gets_ready_early():
+    """The launcher starts while the machine is described, which leaves no trace when that fails. It waits
+    where --setup comes before it."""
+    copy = copy_programs('early-install')
+    marker = scratch('early-launcher')
+    (copy / 'runpinned-launcher').write_text(f'#!/bin/sh\n: >{marker}\n', encoding='utf-8')
+    equal(begin_and_fail(copy, marker, '--setup', 'true'), False, 'a launcher before --setup')
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip('the machine is described on another CPU')
+    deadline = time.monotonic() + PATIENCE
+    # Not while another benchmark has the CPU.
+    while not begin_and_fail(copy, marker):
+        check(time.monotonic() < deadline, 'no launcher is begun early')
+
+
 def as_nobody(*arguments, **more):
     """Runs runpinned as an ordinary user; only root can do that. It is a copy, because others cannot
     read root's folders. `more` are variables."""
