@@ -327,6 +327,35 @@ def test_status_of_nothing():
         check('default affinity' in setter.succeed('status'), 'what an earlier apply did')
 
 
+def test_moved_elsewhere():
+    """An interrupt that irqbalance moves from one of the other CPUs to another is as wanted, one that comes to
+    the quiet CPU is not."""
+    with Irqs() as setter:
+        setter.succeed('-c', '3')
+        for where, status in (('5', 0), ('3', 3), ('6', 0)):
+            setter.box.write('proc/irq/29/smp_affinity_list', f'{where}\n')
+            result = setter.run('status', '--brief', '-c', '3')
+            equal(result.returncode, status, f'on {where}: {result.stdout}')
+            check(('not as wanted: irq 29' in result.stdout) == (status == 3), result.stdout)
+
+
+def test_refused_on_an_old_kernel():
+    """Before 6.12 only an attempt tells which lines cannot be moved: one that refused is no line that could be
+    moved again. (No file refuses here: the line comes when the others are steered.)"""
+    for release, status, says in (('6.1.0-13-amd64', 0, ', irq 77 (managed by the kernel, or per CPU)'),
+                                  ('6.12.48', 3, '; not as wanted: irq 77')):
+        with Irqs() as setter:
+            setter.box.write('proc/sys/kernel/osrelease', release + '\n')
+            setter.succeed('-c', '3')
+            equal(setter.run('status', '--brief', '-c', '3').returncode, 0, 'without it')
+            setter.box.write('proc/irq/77/smp_affinity_list', '3\n')
+            setter.box.write('sys/kernel/irq/77/actions', 'late\n')
+            result = setter.run('status', '--brief', '-c', '3')
+            check(says in result.stdout, result.stdout)
+            equal(result.returncode, status, f'status on {release}')
+            check('irq 77' in setter.succeed('-c', '3', '--dry-run'), 'apply tries it')
+
+
 def test_list_longer_than_a_page():
     """As on a machine of thousands of CPUs whose lines go to every other one."""
     long = listed(range(3, 8192, 2))

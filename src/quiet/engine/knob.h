@@ -54,6 +54,9 @@ struct knob {
 	/* What a knob that has the wanted value does not do on this kernel, for a person. A static
 	 * string; NULL: nothing. */
 	const char *caveat;
+	/* The present value will do, whatever other value an earlier apply has set: an interrupt
+	 * that somebody has moved is still away from the CPUs. */
+	bool suffices;
 	/* A refusal by the kernel is no failure of the whole operation, as with an interrupt that
 	 * cannot be moved. */
 	bool may_be_refused;

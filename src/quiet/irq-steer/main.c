@@ -56,7 +56,18 @@ struct steering {
 	struct cpumask *housekeeping;
 	struct cpumask *scratch;
 	struct journal *journal; /* NULL when there is none */
+	bool only_looks;	 /* for `status` */
 };
+
+/* Whether the line refused an earlier apply, on a kernel where only an attempt tells which lines
+ * cannot be moved. The journal has all lines that the apply could move, and those that were away
+ * from the quiet CPUs already. Lines that were set up since go where the default affinity lets
+ * them. */
+static bool has_refused(const struct steering *s, const char *path)
+{
+	return s->only_looks && s->journal && s->lines->old_kernel == 1 &&
+		!journal_find(s->journal, path);
+}
 
 /* The affinity list to write for a line with the affinity `now`: `now` without the quiet CPUs, or
  * all housekeeping CPUs if no CPU would be left. malloc'd; NULL without memory. */
@@ -112,7 +123,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	is_here = cpumask_intersects(now, s->quiet);
 	if (!is_here && irqline_is_fixed(s->lines, line) == 1)
 		return 0;
-	if (is_here && !irqline_is_movable(s->lines, line->number)) {
+	if (is_here && (!irqline_is_movable(s->lines, line->number) || has_refused(s, path))) {
 		/* Without an effective affinity, assume that the line uses a quiet CPU. */
 		if (!touches_quiet(s, line->number, true))
 			return 0;
@@ -126,6 +137,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	if (r < 0)
 		return r;
 	knob->fold = "interrupts";
+	knob->suffices = !is_here;
 	knob->may_be_refused = true;
 	knob->seen = TAKE_PTR(text);
 	return 0;
@@ -364,6 +376,7 @@ static int make_plan(
 		.housekeeping = housekeeping,
 		.scratch = scratch,
 		.journal = target->journal,
+		.only_looks = target->verb == SETTER_STATUS,
 	};
 	r = irqlines_read_named(target->lines);
 	/* A machine, or a container, without /proc/irq. */

@@ -128,7 +128,8 @@ static int add_journal_rows(
 		if (knob->settled)
 			r = unsettle(knob, e);
 		/* Without a WHAT, the wanted value is that of the last apply. */
-		else if (knob->wanted && e->new && e->role != JOURNAL_KEPT && !specific)
+		else if (knob->wanted && !knob->suffices && e->new && e->role != JOURNAL_KEPT &&
+			!specific)
 			r = text_replace(&knob->wanted, e->new);
 		if (r < 0)
 			return r;
