@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -71,7 +73,7 @@ static void test_hypervisor(_unused_ void **state)
 						   "available_clocksource",
 					cases[i].clocks));
 		fprintf(stderr, "case %zu, %s\n", i, cases[i].vendor ? cases[i].vendor : "none");
-		hypervisor = virtualization_read_hypervisor(NULL);
+		assert_int_equal(virtualization_read_hypervisor(&hypervisor, NULL), 0);
 		if (cases[i].hypervisor) {
 			assert_non_null(hypervisor);
 			assert_string_equal(hypervisor, cases[i].hypervisor);
@@ -79,6 +81,30 @@ static void test_hypervisor(_unused_ void **state)
 			assert_null(hypervisor);
 		}
 	}
+}
+
+/* What cannot be looked up for want of descriptors is not "none". */
+static void test_not_known(_unused_ void **state)
+{
+	const char *hypervisor = "untouched";
+	char *container = (char *)"untouched";
+	struct rlimit limit, none;
+	bool told = true;
+
+	fake_machine_setup(NULL);
+	assert_true(fake_machine_write("/proc/cpuinfo", "processor : 0\nflags : fpu\n"));
+	assert_int_equal(virtualization_read_hypervisor(&hypervisor, &told), 0);
+	assert_null(hypervisor);
+	assert_true(told);
+	hypervisor = "untouched";
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ .rlim_max = limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(virtualization_read_hypervisor(&hypervisor, &told), -EMFILE);
+	assert_int_equal(virtualization_read_container(&container), -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_string_equal(hypervisor, "untouched");
+	assert_string_equal(container, "untouched");
 }
 
 static void test_sysinfo(_unused_ void **state)
@@ -114,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hypervisor),
+		cmocka_unit_test(test_not_known),
 		cmocka_unit_test(test_sysinfo),
 		cmocka_unit_test(test_container),
 	};

@@ -538,11 +538,17 @@ static void set_cmdline(struct facts *facts)
 static void set_virtualization(struct facts *facts)
 {
 	_cleanup_free_ char *container = NULL;
+	const char *hypervisor;
 	bool told;
-	const char *hypervisor = virtualization_read_hypervisor(&told);
+	int r;
 
-	if (virtualization_read_container(&container) < 0)
-		facts->failed = true;
+	r = virtualization_read_hypervisor(&hypervisor, &told);
+	if (r == 0)
+		r = virtualization_read_container(&container);
+	facts->failed |= r == -ENOMEM;
+	/* It is not known, which is not "none". */
+	if (r < 0)
+		return;
 	if (container)
 		facts_set_stringf(facts, "quiesce_virtualization", "%s%scontainer %s",
 			hypervisor ? hypervisor : "", hypervisor ? ", " : "", container);

@@ -1,63 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/machine/netqueue.h"
+#include "base/paths.h"
 #include "base/text.h"
 
-#define CARDS "/sys/class/net/"
-#define QUEUES "/queues/"
+#define CARDS "/sys/class/net"
+#define QUEUES "/queues"
 
-/* For glob(3): whether it is to give up, because there may be queues that it cannot find. A card
- * may go while they are looked for. */
-static int gives_up(const char *path, int error)
+static int add_queue(struct netqueues *queues, const char *card, const char *path)
 {
-	(void)path;
-	return error != ENOENT && error != ENODEV && error != ENOTDIR;
+	const char *queue = strstr(path, QUEUES "/") + strlen(QUEUES "/");
+	struct netqueue *items, item = { 0 };
+	int r;
+
+	items = reallocarray(queues->items, queues->n + 1, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	queues->items = items;
+	item.path = strdup(path);
+	if (!item.path)
+		return -ENOMEM;
+	r = text_format(&item.name, "%.*s of %s", (int)strcspn(queue, "/"), queue, card);
+	if (r < 0) {
+		free(item.path);
+		return r;
+	}
+	queues->items[queues->n++] = item;
+	return 0;
 }
 
-/* From a path such as "/sys/class/net/eth0/queues/rx-0/rps_cpus". */
-static int add_queue(struct netqueues *queues, const char *path)
+/* A card may go while its queues are looked for; some have none. */
+static int add_card(
+	struct netqueues *queues, const char *path, const char *pattern, const char *file)
 {
-	struct netqueue *item = &queues->items[queues->n++];
-	const char *card = path + strlen(CARDS), *queue = strstr(card, QUEUES) + strlen(QUEUES);
+	_cleanup_paths_ struct paths found = { 0 };
+	_cleanup_free_ char *folder = NULL;
+	int r;
 
-	item->path = strdup(path);
-	if (!item->path)
-		return -ENOMEM;
-	return text_format(&item->name, "%.*s of %.*s", (int)strcspn(queue, "/"), queue,
-		(int)strcspn(card, "/"), card);
+	r = text_format(&folder, "%s" QUEUES, path);
+	if (r == 0)
+		r = paths_list(folder, pattern, file, &found);
+	for (size_t i = 0; r == 0 && i < found.n; i++)
+		r = add_queue(queues, strrchr(path, '/') + 1, found.items[i]);
+	return r == -ENOENT ? 0 : r;
 }
 
 int netqueues_read(const char *queues, const char *file, struct netqueues *ret)
 {
-	_cleanup_free_ char *pattern = NULL;
+	_cleanup_paths_ struct paths cards = { 0 };
 	struct netqueues found = { 0 };
-	glob_t paths = { 0 };
 	int r;
 
-	if (text_format(&pattern, CARDS "*" QUEUES "%s/%s", queues, file) < 0)
-		return -ENOMEM;
-	r = glob(pattern, 0, gives_up, &paths);
-	if (r == GLOB_NOMATCH)
-		r = 0;
-	else if (r != 0)
-		r = r == GLOB_NOSPACE ? -ENOMEM : -EIO;
-	if (r == 0) {
-		found.items = calloc(paths.gl_pathc + 1, sizeof(*found.items));
-		r = found.items ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; r == 0 && i < paths.gl_pathc; i++)
-		r = add_queue(&found, paths.gl_pathv[i]);
-	globfree(&paths);
-	if (r < 0)
+	r = paths_list(CARDS, "*", NULL, &cards);
+	for (size_t i = 0; r == 0 && i < cards.n; i++)
+		r = add_card(&found, cards.items[i], queues, file);
+	if (r < 0 && r != -ENOENT)
 		netqueues_clear(&found);
 	else
 		*ret = found;
-	return r;
+	return r == -ENOENT ? 0 : r;
 }
 
 void netqueues_clear(struct netqueues *queues)

@@ -18,7 +18,7 @@ struct netqueues {
 	size_t n;
 };
 
-/* The queues that have such a file: "rx-*" and "rps_cpus". -ENOMEM; -EIO where a folder cannot be
+/* The queues that have such a file: "rx-*" and "rps_cpus". The error of a folder that cannot be
  * read, so that there may be more. */
 int netqueues_read(const char *queues, const char *file, struct netqueues *ret);
 void netqueues_clear(struct netqueues *queues);

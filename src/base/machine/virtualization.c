@@ -26,10 +26,27 @@ static const char *find_name(const struct name *names, size_t n, const char *tex
 	return NULL;
 }
 
+/* The error of a reading that failed for want of memory or descriptors, so that nothing is known;
+ * else 0, as where there is no such file. */
+static int only_ours(int r)
+{
+	return r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -EINTR ? r : 0;
+}
+
+/* Reads a file that need not be there, "" then. FILE_ATTR_SIZE bytes. */
+static int read_text(const char *path, char text[static FILE_ATTR_SIZE])
+{
+	int r = file_read_attr(AT_FDCWD, path, text, FILE_ATTR_SIZE);
+
+	if (r < 0)
+		*text = '\0';
+	return r < 0 ? only_ours(r) : 0;
+}
+
 /* The hypervisor, or its vendor, from what the machine calls itself. `proven` asks for names that
  * no real machine has: they tell of a hypervisor where it hides the CPU flag (VirtualBox's
  * paravirtualization "none", VMware's hypervisor.cpuid.v0, `hypervisor=off` of QEMU). */
-static const char *read_dmi(bool proven)
+static int read_dmi(bool proven, const char **ret)
 {
 	/* The vendors of board and firmware prove nothing: a real machine may have a firmware that
 	 * was written for QEMU. */
@@ -66,23 +83,23 @@ static const char *read_dmi(bool proven)
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		char text[FILE_ATTR_SIZE];
-		const char *name;
+		int r;
 
-		if ((proven && !files[i].proves) ||
-			file_read_attr(AT_FDCWD, files[i].path, text, sizeof(text)) < 0)
+		if (proven && !files[i].proves)
 			continue;
+		r = read_text(files[i].path, text);
 		/* Amazon's instances without a hypervisor ("m7g.metal") have the same vendor. */
-		if (strstr(text, ".metal"))
-			return NULL;
-		name = find_name(vendors, ARRAY_SIZE(vendors), text, proven);
-		if (name)
-			return name;
+		if (r < 0 || strstr(text, ".metal"))
+			return r;
+		*ret = find_name(vendors, ARRAY_SIZE(vendors), text, proven);
+		if (*ret)
+			return 0;
 	}
-	return NULL;
+	return 0;
 }
 
 /* The kernel offers the clock of the hypervisor that it runs on. */
-static const char *read_clocksources(void)
+static int read_clocksources(const char **ret)
 {
 	static const struct name clocks[] = {
 		{ "kvm-clock", "kvm" },
@@ -91,15 +108,14 @@ static const char *read_clocksources(void)
 		{ "vmware", "vmware" },
 	};
 	char text[FILE_ATTR_SIZE];
+	int r;
 
-	if (file_read_attr(AT_FDCWD,
-		    "/sys/devices/system/clocksource/clocksource0/available_clocksource", text,
-		    sizeof(text)) < 0)
-		return NULL;
-	return find_name(clocks, ARRAY_SIZE(clocks), text, false);
+	r = read_text("/sys/devices/system/clocksource/clocksource0/available_clocksource", text);
+	*ret = find_name(clocks, ARRAY_SIZE(clocks), text, false);
+	return r;
 }
 
-static const char *read_device_tree(void)
+static int read_device_tree(const char **ret)
 {
 	static const struct name hypervisors[] = {
 		{ "linux,kvm", "kvm" },
@@ -108,19 +124,25 @@ static const char *read_device_tree(void)
 	};
 	static const char *const compatible = "/proc/device-tree/hypervisor/compatible";
 	char text[FILE_ATTR_SIZE];
-	const char *name;
+	int r;
 
-	if (file_read_attr(AT_FDCWD, compatible, text, sizeof(text)) > 0) {
-		name = find_name(hypervisors, ARRAY_SIZE(hypervisors), text, false);
-		return name ? name : "vm";
+	r = read_text(compatible, text);
+	if (r == 0 && *text) {
+		*ret = find_name(hypervisors, ARRAY_SIZE(hypervisors), text, false);
+		if (!*ret)
+			*ret = "vm";
+		return 0;
 	}
+	if (r == 0)
+		r = read_text("/proc/device-tree/compatible", text);
+	if (r < 0)
+		return r;
 	/* QEMU's `virt` machine. */
-	if (file_read_attr(AT_FDCWD, "/proc/device-tree/compatible", text, sizeof(text)) > 0 &&
-		strstr(text, "dummy-virt"))
-		return "qemu";
-	if (access("/proc/device-tree/ibm,partition-name", F_OK) == 0)
-		return "lpar";
-	return NULL;
+	if (strstr(text, "dummy-virt"))
+		*ret = "qemu";
+	else if (access("/proc/device-tree/ibm,partition-name", F_OK) == 0)
+		*ret = "lpar";
+	return 0;
 }
 
 const char *virtualization_parse_sysinfo(const char *text)
@@ -137,73 +159,90 @@ const char *virtualization_parse_sysinfo(const char *text)
 	return strstr(text, "LPAR Number:") ? "lpar" : NULL;
 }
 
-static const char *read_sysinfo(void)
+static int read_sysinfo(const char **ret)
 {
 	_cleanup_free_ char *text = NULL;
+	int r = file_read_all("/proc/sysinfo", 1024 * 1024, &text, NULL);
 
-	if (file_read_all("/proc/sysinfo", 1024 * 1024, &text, NULL) < 0)
-		return NULL;
-	return virtualization_parse_sysinfo(text);
+	if (r < 0)
+		return only_ours(r);
+	*ret = virtualization_parse_sysinfo(text);
+	return 0;
 }
 
 /* Whether a machine other than x86 has a file that would name a hypervisor; on x86 the CPU flags
  * tell. */
-static bool has_source(void)
+static int has_source(void)
 {
 	static const char *const files[] = { "/sys/hypervisor/type",
 		"/sys/class/dmi/id/product_name", "/sys/class/dmi/id/sys_vendor",
 		"/proc/device-tree/compatible", "/proc/sysinfo" };
 	char text[FILE_ATTR_SIZE];
 
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (file_read_attr(AT_FDCWD, files[i], text, sizeof(text)) > 0)
-			return true;
-	return false;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		int r = read_text(files[i], text);
+
+		if (r < 0 || *text)
+			return r < 0 ? r : 1;
+	}
+	return 0;
 }
 
-static const char *find_hypervisor(bool *ret_told)
+/* The same, from the text of /proc/cpuinfo and what it leads to. */
+static int find_from_cpuinfo(const char *cpuinfo_text, const char **ret, bool *ret_told)
 {
-	_cleanup_free_ char *cpuinfo_text = NULL;
+	bool x86 = strstr(cpuinfo_text, "\nflags") != NULL;
 	struct cpuinfo info = { 0 };
-	bool x86, flagged;
-	char text[FILE_ATTR_SIZE];
-	const char *name;
+	bool flagged;
+	int r;
 
-	/* Xen's first domain is a guest too. */
-	if (file_read_attr(AT_FDCWD, "/sys/hypervisor/type", text, sizeof(text)) > 0)
-		return strstr(text, "xen") ? "xen" : "vm";
-
-	if (cpuinfo_read(&cpuinfo_text) < 0 || !*cpuinfo_text ||
-		cpuinfo_parse(cpuinfo_text, 0, &info) < 0)
-		return NULL;
+	r = cpuinfo_parse(cpuinfo_text, 0, &info);
+	if (r < 0)
+		return only_ours(r);
 	flagged = info.hypervisor;
 	cpuinfo_clear(&info);
-	x86 = strstr(cpuinfo_text, "\nflags") != NULL;
-	*ret_told = x86 || has_source();
+	r = x86 ? 1 : has_source();
+	if (r < 0)
+		return r;
+	*ret_told = r > 0;
 	/* On x86 without the CPU flag only a few names prove a hypervisor. */
 	if (x86 && !flagged)
-		return read_dmi(true);
-	name = read_dmi(false);
-	if (!name)
-		name = read_device_tree();
-	if (!name)
-		name = read_sysinfo();
-	if (!name && flagged) {
-		name = read_clocksources();
-		if (!name)
-			name = "vm";
+		return read_dmi(true, ret);
+	r = read_dmi(false, ret);
+	if (r == 0 && !*ret)
+		r = read_device_tree(ret);
+	if (r == 0 && !*ret)
+		r = read_sysinfo(ret);
+	if (r == 0 && !*ret && flagged) {
+		r = read_clocksources(ret);
+		if (!*ret)
+			*ret = "vm";
 	}
-	return name;
+	return r;
 }
 
-const char *virtualization_read_hypervisor(bool *ret_told)
+int virtualization_read_hypervisor(const char **ret, bool *ret_told)
 {
+	_cleanup_free_ char *cpuinfo_text = NULL;
+	const char *name = NULL;
+	char text[FILE_ATTR_SIZE];
 	bool told = false;
-	const char *name = find_hypervisor(&told);
+	int r;
 
+	/* Xen's first domain is a guest too. */
+	r = read_text("/sys/hypervisor/type", text);
+	if (r == 0 && *text) {
+		name = strstr(text, "xen") ? "xen" : "vm";
+	} else if (r == 0) {
+		r = cpuinfo_read(&cpuinfo_text);
+		r = r < 0 ? only_ours(r) : find_from_cpuinfo(cpuinfo_text, &name, &told);
+	}
+	if (r < 0)
+		return r;
+	*ret = name;
 	if (ret_told)
 		*ret_told = told || name;
-	return name;
+	return 0;
 }
 
 const char *virtualization_find_container(const char *environment, size_t length)
@@ -221,27 +260,37 @@ int virtualization_read_container(char **ret)
 	_cleanup_free_ char *environment = NULL;
 	char text[FILE_ATTR_SIZE];
 	const char *name = NULL;
-	char *copy;
+	char *copy = NULL;
 	size_t length;
+	int r;
 
-	if (file_read_attr(AT_FDCWD, "/run/systemd/container", text, sizeof(text)) > 0)
+	r = read_text("/run/systemd/container", text);
+	if (r < 0)
+		return r;
+	if (*text)
 		name = text;
 	else if (access("/run/.containerenv", F_OK) == 0)
 		name = "podman";
 	else if (access("/.dockerenv", F_OK) == 0)
 		name = "docker";
-	else if (file_read_attr(AT_FDCWD, "/proc/sys/kernel/osrelease", text, sizeof(text)) > 0 &&
-		(strstr(text, "Microsoft") || strstr(text, "WSL")))
-		name = "wsl";
-	else if (file_read_all("/proc/1/environ", 1024 * 1024, &environment, &length) == 0)
-		name = virtualization_find_container(environment, length);
 	if (!name) {
-		*ret = NULL;
-		return 0;
+		r = read_text("/proc/sys/kernel/osrelease", text);
+		if (r == 0 && (strstr(text, "Microsoft") || strstr(text, "WSL")))
+			name = "wsl";
 	}
-	copy = strdup(name);
-	if (!copy)
-		return -ENOMEM;
+	if (r == 0 && !name) {
+		r = file_read_all("/proc/1/environ", 1024 * 1024, &environment, &length);
+		if (r == 0)
+			name = virtualization_find_container(environment, length);
+		r = only_ours(r);
+	}
+	if (r < 0)
+		return r;
+	if (name) {
+		copy = strdup(name);
+		if (!copy)
+			return -ENOMEM;
+	}
 	*ret = copy;
 	return 0;
 }

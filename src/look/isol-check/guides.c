@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
+#include "base/paths.h"
 #include "look/isol-check/subjects.h"
 
 #define CMDLINE "/proc/cmdline"
@@ -110,11 +111,14 @@ static void look_at_uncore(struct host *host, struct finding *f)
 {
 	uint64_t min, max, lowest = UINT64_MAX, highest = 0;
 	bool moves = false;
-	_cleanup_paths_ struct host_paths found = { 0 };
+	_cleanup_paths_ struct paths found = { 0 };
+	int r = xcheck(paths_list(UNCORE, "*_*", NULL, &found));
 
-	if (!host_list(UNCORE, "*_*", NULL, &found)) {
+	if (found.n == 0) {
 		finding_add_path(f, UNCORE);
-		if (host_is_whole(host))
+		if (r < 0 && r != -ENOENT)
+			finding_add(f, VERDICT_UNKNOWN, "it cannot be read");
+		else if (host_is_whole(host))
 			finding_add(f, VERDICT_INFO, "this machine does not show it");
 		return;
 	}
@@ -191,7 +195,7 @@ static void look_at_resctrl(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = host_new_mask();
 	bool any = false;
-	_cleanup_paths_ struct host_paths found = { 0 };
+	_cleanup_paths_ struct paths found = { 0 };
 	int r;
 
 	finding_add_path(f, RESCTRL);
@@ -208,11 +212,12 @@ static void look_at_resctrl(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_UNKNOWN, "its groups cannot be read");
 	if (r < 0)
 		return;
-	if (host_list(RESCTRL, "*", "cpus_list", &found)) {
-		for (size_t i = 0; i < found.n; i++)
-			any = look_at_group(host, f, found.items[i]) || any;
-	}
-	if (!any)
+	r = xcheck(paths_list(RESCTRL, "*", "cpus_list", &found));
+	for (size_t i = 0; i < found.n; i++)
+		any = look_at_group(host, f, found.items[i]) || any;
+	if (r < 0)
+		finding_add(f, VERDICT_UNKNOWN, "its groups cannot be read");
+	else if (!any)
 		finding_add(f, VERDICT_INFO, "these CPUs have what all share");
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -356,44 +354,6 @@ int host_is_since(struct host *host, uint64_t major, uint64_t minor)
 	return own_major > major || (own_major == major && own_minor >= minor);
 }
 
-static void add_path(
-	struct host_paths *paths, const char *directory, const char *name, const char *file)
-{
-	_cleanup_free_ char *path = NULL;
-
-	xcheck(text_format(&path, "%s/%s%s%s", directory, name, file ? "/" : "", file ? file : ""));
-	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
-	paths->items =
-		xptr((char **)reallocarray(paths->items, paths->n + 1, sizeof(*paths->items)));
-	paths->items[paths->n++] = TAKE_PTR(path);
-}
-
-bool host_list(const char *directory, const char *pattern, const char *file, struct host_paths *ret)
-{
-	struct dirent **entries = NULL;
-	int n = scandir(directory, &entries, NULL, alphasort);
-
-	*ret = (struct host_paths){ 0 };
-	if (n < 0 && errno == ENOMEM)
-		xalloc_fail();
-	for (int i = 0; i < n; i++) {
-		if (fnmatch(pattern, entries[i]->d_name, FNM_PERIOD) == 0)
-			add_path(ret, directory, entries[i]->d_name, file);
-		free(entries[i]);
-	}
-	free(entries);
-	return ret->n > 0;
-}
-
-void host_paths_clear(struct host_paths *paths)
-{
-	for (size_t i = 0; i < paths->n; i++)
-		free(paths->items[i]);
-	free(paths->items);
-	*paths = (struct host_paths){ 0 };
-}
-
 const struct isolation_partitions *host_partitions(struct host *host)
 {
 	if (!host->has_read_partitions)
@@ -496,7 +456,8 @@ const struct touching *host_touching(struct host *host)
 const char *host_hypervisor(struct host *host)
 {
 	if (!host->has_read_hypervisor)
-		host->hypervisor = virtualization_read_hypervisor(&host->hypervisor_is_told);
+		(void)xcheck(virtualization_read_hypervisor(
+			&host->hypervisor, &host->hypervisor_is_told));
 	host->has_read_hypervisor = true;
 	return host->hypervisor;
 }

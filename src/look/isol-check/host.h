@@ -71,23 +71,6 @@ bool host_knows_nohz_full(struct host *host);
 /* Whether the kernel's release is this one or a later one: 1, 0, or -ENODATA where the machine does
  * not tell. */
 int host_is_since(struct host *host, uint64_t major, uint64_t minor);
-struct host_paths {
-	char **items;
-	size_t n;
-};
-
-/* The paths DIRECTORY/NAME or, with `file`, DIRECTORY/NAME/FILE, of all names that match the
- * pattern (fnmatch(3)), in the order of the names; false for none. glob(3) frees twice what it has
- * no memory for (prefix_array() in glibc 2.36). */
-bool host_list(
-	const char *directory, const char *pattern, const char *file, struct host_paths *ret);
-void host_paths_clear(struct host_paths *paths);
-
-static inline void cleanup_host_paths(struct host_paths *paths)
-{
-	host_paths_clear(paths);
-}
-#define _cleanup_paths_ __attribute__((cleanup(cleanup_host_paths)))
 const struct isolation_partitions *host_partitions(struct host *host);
 /* NULL where it cannot be read. */
 const struct bootline *host_bootline(struct host *host);

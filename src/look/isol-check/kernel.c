@@ -9,6 +9,7 @@
 
 #include "base/machine/swap.h"
 #include "base/parse.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "look/isol-check/subjects.h"
 
@@ -254,11 +255,15 @@ static enum thp look_at_thp_sizes(struct finding *f, enum thp all, char **ret_pa
 	static const char words[] = "always inherit madvise never";
 	enum thp most = THP_NONE;
 	const char *path = NULL;
-	_cleanup_paths_ struct host_paths found = { 0 };
+	_cleanup_paths_ struct paths found = { 0 };
+	int r;
 
 	*ret_path = NULL;
 	/* Sizes that only shared memory has, such as 8 KiB on x86, have no such file. */
-	if (!host_list(THP, "hugepages-*", "enabled", &found))
+	r = xcheck(paths_list(THP, "hugepages-*", "enabled", &found));
+	if (r < 0 && r != -ENOENT)
+		finding_add(f, VERDICT_UNKNOWN, "the sizes of huge pages cannot be read");
+	if (found.n == 0)
 		return all;
 	for (size_t i = 0; i < found.n; i++) {
 		char word[FILE_ATTR_SIZE];

@@ -85,8 +85,10 @@ static char *read_clocksource(void)
 
 static void note_machine(struct measurement *m)
 {
-	const char *hypervisor = virtualization_read_hypervisor(NULL);
+	const char *hypervisor = NULL;
 
+	/* Else it is not known. */
+	(void)xcheck(virtualization_read_hypervisor(&hypervisor, NULL));
 	if (hypervisor)
 		text_appendf(&m->notes, "virtual machine (%s): some gaps may be the hypervisor's\n",
 			hypervisor);

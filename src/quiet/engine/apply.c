@@ -93,8 +93,10 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 			if (r == 0 && (anew || is_to_write(knob)))
 				free(TAKE_PTR(knob->earlier_outcome));
 			if (r == 0 && anew) {
-				entry->free = engine_is_at_limit(engine, knob->path, knob->now);
-				r = journal_set_old(entry, value_to_put_back(knob));
+				r = engine_is_at_limit(engine, knob->path, knob->now);
+				entry->free = r > 0;
+				if (r >= 0)
+					r = journal_set_old(entry, value_to_put_back(knob));
 			}
 			if (r < 0)
 				return r;
@@ -103,7 +105,10 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 			entry->role = anew ? find_role(knob) : MIN(entry->role, find_role(knob));
 			continue;
 		}
-		knob->at_limit = engine_is_at_limit(engine, knob->path, knob->now);
+		r = engine_is_at_limit(engine, knob->path, knob->now);
+		if (r < 0)
+			return r;
+		knob->at_limit = r > 0;
 		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
 			value_to_put_back(knob), NULL);
 		if (r < 0)

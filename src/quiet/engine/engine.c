@@ -160,7 +160,7 @@ bool engine_may_stay(const struct engine *engine, const char *path, int error)
 	return error < 0 && engine->may_stay && engine->may_stay(path, -error);
 }
 
-bool engine_is_at_limit(const struct engine *engine, const char *path, const char *value)
+int engine_is_at_limit(const struct engine *engine, const char *path, const char *value)
 {
-	return engine->at_limit && engine->at_limit(path, value);
+	return engine->at_limit ? engine->at_limit(path, value) : 0;
 }

@@ -32,8 +32,9 @@ struct engine {
 	bool (*may_stay)(const char *path, int error);
 	/* Whether a value of this knob is no limit, because it is what the hardware allows at
 	 * present. What lifts the limit then is the text `no_limit`: it stays lifted when the
-	 * hardware allows more. NULL: there are no such knobs. */
-	bool (*at_limit)(const char *path, const char *value);
+	 * hardware allows more. Returns 1, 0, or a negative errno. NULL: there are no such
+	 * knobs. */
+	int (*at_limit)(const char *path, const char *value);
 	const char *no_limit;
 	/* Called after a restore if CPUs are or were offline that no setter has taken offline: adds
 	 * knobs that lost these CPUs for good, even if they are not in the journal. They are put
@@ -108,6 +109,6 @@ int engine_write(const struct engine *engine, const char *path, const char *text
 bool engine_may_stay(const struct engine *engine, const char *path, int error);
 
 /* Whether the value is no limit, as of engine->at_limit(). */
-bool engine_is_at_limit(const struct engine *engine, const char *path, const char *value);
+int engine_is_at_limit(const struct engine *engine, const char *path, const char *value);
 
 #endif

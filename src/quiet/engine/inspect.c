@@ -13,9 +13,11 @@ int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplu
 	int r;
 
 	if (!outcome || knob_equal(entry->kind, now, entry->old) ||
-		!knob_is_foreign(entry->kind, now, outcome) ||
-		(entry->free && engine_is_at_limit(engine, entry->path, now)))
+		!knob_is_foreign(entry->kind, now, outcome))
 		return 0;
+	r = entry->free ? engine_is_at_limit(engine, entry->path, now) : 0;
+	if (r != 0)
+		return r < 0 ? r : 0;
 	r = hotplug_made_value(hotplug, entry, now);
 	if (r == 0 && engine->is_moved)
 		r = engine->is_moved(entry->path, outcome, now);

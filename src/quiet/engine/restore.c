@@ -156,9 +156,13 @@ static int matches_old(const struct restoring *restoring, size_t index, const ch
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (!knob_equal(entry->kind, text, entry->old) &&
-		!(state->partial_old && knob_equal(entry->kind, text, state->partial_old)) &&
-		!(entry->free && engine_is_at_limit(restoring->engine, entry->path, text)))
-		return with_offline && knob_equal(entry->kind, with_offline, entry->old);
+		!(state->partial_old && knob_equal(entry->kind, text, state->partial_old))) {
+		r = entry->free ? engine_is_at_limit(restoring->engine, entry->path, text) : 0;
+		if (r < 0)
+			return r;
+		if (r == 0)
+			return with_offline && knob_equal(entry->kind, with_offline, entry->old);
+	}
 	r = with_offline ? was_widened_to_all(restoring, entry, with_offline) : 0;
 	return r < 0 ? r : !r;
 }

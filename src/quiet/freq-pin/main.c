@@ -30,12 +30,14 @@ static bool is_by_name(const void *state)
 
 static int is_moved(const char *path, const char *set, const char *now)
 {
-	return limit_is_clamped(path, set, now) || limit_is_throttled(path);
+	int r = limit_is_clamped(path, set, now);
+
+	return r != 0 ? r : limit_is_throttled(path);
 }
 
 static bool may_stay(const char *path, int error)
 {
-	return error == EAGAIN && limit_is_throttled(path);
+	return error == EAGAIN && limit_is_throttled(path) > 0;
 }
 
 static const char *explain(const char *path, int error)

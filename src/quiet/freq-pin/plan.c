@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/machine/virtualization.h"
+#include "base/macro.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "quiet/engine/journal.h"
@@ -423,25 +424,30 @@ static int add_limits(
 	return r < 0 ? r : add_limit(plan, policy, !raise);
 }
 
-/* Whether the plan writes another value to one of the files, which all CPUs share. */
-static bool changes_any(const struct knob_plan *plan, const char *const *paths, size_t n)
+/* Whether the plan writes another value to one of the files, which all CPUs share: 1, 0, or an
+ * error of this process. */
+static int changes_any(const struct knob_plan *plan, const char *const *paths, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct knob *knob = knob_plan_find(plan, paths[i]);
 		char now[FILE_ATTR_SIZE];
+		int r;
 
-		if (knob && knob->wanted &&
-			file_read_attr(AT_FDCWD, knob->path, now, sizeof(now)) >= 0 &&
-			!knob_equal(knob->kind, now, knob->wanted))
-			return true;
+		if (!knob || !knob->wanted)
+			continue;
+		r = file_read_attr(AT_FDCWD, knob->path, now, sizeof(now));
+		if (r < 0 && knob_error_is_ours(-r))
+			return r;
+		if (r >= 0 && !knob_equal(knob->kind, now, knob->wanted))
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
 /* Whether the plan changes something that moves the limits of all policies: with boost, the
  * hardware's maximum moves, and in passive mode intel_pstate makes requests of its percentages
  * (update_qos_requests() in drivers/cpufreq/intel_pstate.c). */
-static bool moves_limits(const struct knob_plan *plan)
+static int moves_limits(const struct knob_plan *plan)
 {
 	static const char *const shared[] = { NO_TURBO, GLOBAL_BOOST, MAX_PERF_PCT, MIN_PERF_PCT };
 
@@ -449,7 +455,7 @@ static bool moves_limits(const struct knob_plan *plan)
 }
 
 /* The same for the switch of a policy alone, and its limits. */
-static bool moves_own_limits(const struct knob_plan *plan, const struct policy *policy)
+static int moves_own_limits(const struct knob_plan *plan, const struct policy *policy)
 {
 	char boost[POLICY_PATH_SIZE], cpb[POLICY_PATH_SIZE];
 	const char *const own[] = { policy_path(policy, "boost", boost),
@@ -473,28 +479,40 @@ static int keep(struct knob_plan *plan, const struct policy *policy,
 	return add_policy_knob(plan, policy, KNOB_FREQUENCY, file, name, NULL, &knob);
 }
 
-static bool has_turned(struct journal *journal, const char *path, uint64_t value)
+static int has_turned(struct journal *journal, const char *path, uint64_t value)
 {
 	uint64_t now;
+	int r;
 
-	return journal && journal_find(journal, path) &&
-		file_read_attr_u64(AT_FDCWD, path, &now) == 0 && now == value;
+	if (!journal || !journal_find(journal, path))
+		return 0;
+	r = file_read_attr_u64(AT_FDCWD, path, &now);
+	if (r < 0)
+		return knob_error_is_ours(-r) ? r : 0;
+	return now == value;
 }
 
 /* Whether the maximum that a policy shows, and that no journal has, may be less than what somebody
  * has asked for: a cooling device is at work, or boost was switched off by an earlier apply, when
- * the CPUs of the policy were offline. */
-static bool hides_maximum(struct journal *journal, const struct policy *policy)
+ * the CPUs of the policy were offline. 1, 0, or an error of this process. */
+static int hides_maximum(struct journal *journal, const struct policy *policy)
 {
 	char path[POLICY_PATH_SIZE];
+	uint64_t maximum, hardware;
+	int r;
 
 	if (has_entry(journal, policy, "scaling_max_freq"))
-		return false;
+		return 0;
 	policy_path(policy, "scaling_max_freq", path);
-	if (limit_read_beside(path, "scaling_max_freq") <
-		limit_read_beside(path, "cpuinfo_max_freq"))
+	r = limit_read_beside(path, "scaling_max_freq", &maximum);
+	if (r == 0)
+		r = limit_read_beside(path, "cpuinfo_max_freq", &hardware);
+	if (r < 0)
+		return r;
+	if (maximum < hardware)
 		return limit_is_throttled(path);
-	return has_turned(journal, NO_TURBO, 1) || has_turned(journal, GLOBAL_BOOST, 0);
+	r = has_turned(journal, NO_TURBO, 1);
+	return r != 0 ? r : has_turned(journal, GLOBAL_BOOST, 0);
 }
 
 /* Keeps the limits of policies that were not asked for, or whose base frequency is not known. A
@@ -507,15 +525,18 @@ static int keep_limits(struct knob_plan *plan, const struct policies *policies,
 
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
-		bool is_lost = moved || moves_own_limits(plan, policy);
+		int is_lost, hides;
 
 		if (policy->cpu < 0 || (policy_is_active(policy) && policy->target.khz > 0))
 			continue;
-		r = keep(plan, policy, target, is_lost, "scaling_min_freq", "minimum");
+		is_lost = moved ? 1 : moves_own_limits(plan, policy);
+		hides = hides_maximum(target->journal, policy);
+		r = is_lost < 0 ? is_lost : MIN(hides, 0);
 		if (r == 0)
-			r = keep(plan, policy, target,
-				is_lost && !hides_maximum(target->journal, policy),
-				"scaling_max_freq", "maximum");
+			r = keep(plan, policy, target, is_lost, "scaling_min_freq", "minimum");
+		if (r == 0)
+			r = keep(plan, policy, target, is_lost && !hides, "scaling_max_freq",
+				"maximum");
 	}
 	return r;
 }
@@ -628,15 +649,16 @@ static int choose_targets(const struct wanted_request *request, struct policies 
 	return r;
 }
 
-/* Whether the plan changes a switch that CPUs outside of the selected policies share. */
-static bool changes_others(const struct knob_plan *plan, const struct policies *policies)
+/* Whether the plan changes a switch that CPUs outside of the selected policies share: 1, 0, or an
+ * error of this process. */
+static int changes_others(const struct knob_plan *plan, const struct policies *policies)
 {
 	static const char *const switches[] = { NO_TURBO, GLOBAL_BOOST };
 	bool others = false;
 
 	for (size_t i = 0; i < policies->n; i++)
 		others = others || !policies->items[i].selected;
-	return others && changes_any(plan, switches, ARRAY_SIZE(switches));
+	return others ? changes_any(plan, switches, ARRAY_SIZE(switches)) : 0;
 }
 
 /* With -c: says which other CPUs are set as well, and which may still raise a shared clock. */
@@ -645,6 +667,7 @@ static int say_scope(const struct setter_target *target, const struct knob_plan 
 {
 	_cleanup_(cpumask) struct cpumask *beside = NULL, *sharing = NULL;
 	_cleanup_free_ char *text = NULL, *domain = NULL;
+	int changes;
 
 	if (!target->cpus || target->verb != SETTER_APPLY)
 		return 0;
@@ -676,9 +699,10 @@ static int say_scope(const struct setter_target *target, const struct knob_plan 
 		say("%s a clock with CPUs of -c, and may still ask for a higher frequency: %s",
 			cpumask_weight(sharing) == 1 ? "this CPU shares" : "these CPUs share",
 			domain);
-	if (changes_others(plan, policies))
+	changes = changes_others(plan, policies);
+	if (changes > 0)
 		say("boost has one switch for all CPUs: it also changes for CPUs outside of -c");
-	return 0;
+	return MIN(changes, 0);
 }
 
 static int say_firmware(const struct setter_target *target, const struct policies *policies)
@@ -692,6 +716,7 @@ static int say_firmware(const struct setter_target *target, const struct policie
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 		char *text = NULL;
+		int hides;
 
 		if (!policy_is_active(policy))
 			continue;
@@ -700,7 +725,10 @@ static int say_firmware(const struct setter_target *target, const struct policie
 				wanted_format(policy->range.bios_limit_khz, buf));
 			r = complaints_add(&complaints, text, policy->cpus);
 		}
-		if (r == 0 && hides_maximum(target->journal, policy))
+		hides = hides_maximum(target->journal, policy);
+		if (r == 0)
+			r = MIN(hides, 0);
+		if (r == 0 && hides > 0)
 			r = complaints_add(&complaints,
 				strdup("something else limits the frequency at present, so that a "
 				       "maximum that was set does not show: restore will leave "
@@ -723,11 +751,15 @@ static int add_unsettable_cpus(
 	struct knob_plan *plan, const struct policies *policies, const struct topology *topology)
 {
 	_cleanup_(cpumask) struct cpumask *offline = NULL, *none = NULL;
-	const char *hypervisor = virtualization_read_hypervisor(NULL);
 	char note[128] = "no cpufreq driver: the kernel does not set it";
-	bool hosted = hypervisor && strcmp(hypervisor, "lpar") != 0;
+	const char *hypervisor;
+	bool hosted;
 	int r;
 
+	r = virtualization_read_hypervisor(&hypervisor, NULL);
+	if (r < 0)
+		return r;
+	hosted = hypervisor && strcmp(hypervisor, "lpar") != 0;
 	r = cpumask_new(&offline);
 	if (r == 0)
 		r = cpumask_copy(policies->without_policy, &none);
@@ -793,9 +825,9 @@ static int add_all(
 	if (r == 0)
 		r = add_for_each(plan, policies, target, add_limits);
 	if (r == 0 && target->verb == SETTER_APPLY) {
-		bool moved = moves_limits(plan);
+		int moved = moves_limits(plan);
 
-		r = keep_limits(plan, policies, target, moved);
+		r = moved < 0 ? moved : keep_limits(plan, policies, target, moved);
 		if (r == 0)
 			r = keep_speeds(plan, policies, target, moved);
 	}

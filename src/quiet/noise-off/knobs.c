@@ -367,13 +367,18 @@ static const char *format_latency_limit(uint64_t halt_us, const char *now, char 
 
 static int plan_pm_qos(struct planning *p)
 {
-	bool guest = virtualization_read_hypervisor(NULL) != NULL;
+	const char *hypervisor;
+	bool guest;
+	int r;
 
+	r = virtualization_read_hypervisor(&hypervisor, NULL);
+	if (r < 0)
+		return r;
+	guest = hypervisor != NULL;
 	cpumask_for_each (cpu, p->target->cpus) {
 		_cleanup_free_ char *now = NULL;
 		char path[96], buf[32];
 		uint64_t halt_us;
-		int r;
 
 		snprintf(path, sizeof(path),
 			"/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us", cpu);

@@ -313,9 +313,13 @@ static int add_control(const struct scene *scene, struct knob_plan *plan)
 /* Adds a row that says why no thread goes offline. */
 static int add_reason(const struct scene *scene, struct knob_plan *plan)
 {
-	const char *hypervisor = virtualization_read_hypervisor(NULL);
 	_cleanup_free_ char *note = NULL;
+	const char *hypervisor;
+	int r;
 
+	r = virtualization_read_hypervisor(&hypervisor, NULL);
+	if (r < 0)
+		return r;
 	switch (scene->control) {
 	case CONTROL_FORCED_OFF:
 		return knob_plan_add_word(plan, GROUP_CONTROL, KNOB_ALREADY, CONTROL,
