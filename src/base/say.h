@@ -24,6 +24,7 @@ enum exit_status {
 	EXIT_USAGE = 2,
 	EXIT_FINDING = 3,
 	EXIT_UNSETTLED = 4, /* the runs that were allowed did not settle the question */
+	EXIT_HOSTED = 4,    /* status --brief of a setter: the rest is the host's to change */
 };
 
 /* "program_invocation_short_name: TEXT\n" */

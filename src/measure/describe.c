@@ -389,9 +389,11 @@ static void append_change(struct text *t, const char *name, const char *was, con
 char *describe_changes(const struct place *place, struct facts *now, struct command *command)
 {
 	struct facts *facts = &command->facts;
+	const char *parts = facts_find_string(facts, "quiesce_changed");
 	_cleanup_text_ struct text t = { 0 };
 	char *text;
 
+	text_append(&t, parts ? parts : "");
 	/* Each launcher may be in a cgroup of its own. */
 	if (place->join)
 		xcheck(identity_set_quota(session_find_limited(command, place), now));
@@ -446,5 +448,45 @@ void describe_quiesce(
 	for (size_t i = 0; i < commands->n; i++) {
 		facts_copy(&commands->items[i].facts, &facts);
 		check(&commands->items[i].facts);
+	}
+}
+
+/* A line that differs while all is complete counts interrupts that have come or gone. */
+static void append_lost_parts(
+	const struct quiesce *quiesce, const struct quiesce *after, struct text *t)
+{
+	const struct quiesce_part *parts, *now;
+	bool complete;
+	size_t n = quiesce_get_parts(quiesce, &parts, &complete);
+	size_t n_now = quiesce_get_parts(after, &now, &complete);
+
+	for (size_t i = 0; !complete && i < n; i++) {
+		size_t k = 0;
+
+		while (k < n_now && strcmp(now[k].name, parts[i].name) != 0)
+			k++;
+		if (k == n_now || strcmp(now[k].done, parts[i].done) != 0)
+			append_change(
+				t, parts[i].name, parts[i].done, k < n_now ? now[k].done : "");
+	}
+}
+
+void describe_lost_parts(
+	struct commands *commands, const struct quiesce *quiesce, const struct quiesce *after)
+{
+	_cleanup_text_ struct text t = { 0 };
+	_cleanup_free_ char *text = NULL;
+
+	if (after)
+		append_lost_parts(quiesce, after, &t);
+	else
+		text_append(&t, "what the setters had done is not known after the runs");
+	text = xptr(text_steal(&t));
+	for (size_t i = 0; *text && i < commands->n; i++) {
+		struct facts *facts = &commands->items[i].facts;
+
+		facts_set_string(facts, "quiesce_changed", text);
+		if (facts->failed)
+			xalloc_fail();
 	}
 }

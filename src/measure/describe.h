@@ -32,9 +32,9 @@ void describe_outcome(const struct measurement *measurement, const struct eviden
 	const struct facts *now, struct facts *facts);
 /*
  * Which settings of the machine in `now` differ from those that describe_machine() found, or are
- * there no more: for example,
- * somebody changed a governor, or the kernel stopped using a clock source. The list goes into the
- * facts of the command as quiesce_changed, and is returned for a person (malloc'd, "" when nothing
+ * there no more: for example, somebody changed a governor, or the kernel stopped using a clock
+ * source. The list goes into the facts of the command as quiesce_changed, behind what
+ * describe_lost_parts() has put there, and is returned for a person (malloc'd, "" when nothing
  * changed).
  */
 char *describe_changes(const struct place *place, struct facts *now, struct command *command);
@@ -45,5 +45,9 @@ void describe_quota(const struct place *place, struct commands *commands);
  * ran on the CPUs meanwhile. Both may be NULL. */
 void describe_quiesce(struct commands *commands, const struct quiesce *quiesce,
 	const struct meanwhile *meanwhile);
+/* Adds which parts of what was done held no longer after the runs (quiesce_changed). `after`: the
+ * parts then (quiesce_ask()), NULL where they are not known. */
+void describe_lost_parts(
+	struct commands *commands, const struct quiesce *quiesce, const struct quiesce *after);
 
 #endif

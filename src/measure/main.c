@@ -306,6 +306,17 @@ static void say_quota(
 	quota_clear(&quota);
 }
 
+/* What the setters had done may have been undone by others during the runs. That it cannot be found
+ * out does not end the measurement. */
+static void look_again(struct commands *commands, const struct quiesce *quiesce, struct stop *stop)
+{
+	struct quiesce *after = NULL;
+
+	(void)xcheck(quiesce_ask(stop, &after));
+	describe_lost_parts(commands, quiesce, after);
+	(void)quiesce_end(after);
+}
+
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
 static int make_runs(const struct launch_inputs *in, const struct quiesce *quiesce,
 	struct commands *commands, const struct save *save, struct stop *stop)
@@ -341,6 +352,8 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 	/* While the launchers are there: what they took is not that of others. */
 	if (r == 0)
 		describe_quiesce(commands, quiesce, meanwhile);
+	if (r == 0 && quiesce)
+		look_again(commands, quiesce, stop);
 	/* The quota of a launcher that has joined the target is asked for once more. */
 	if (!place->join)
 		sessions_end(commands);

@@ -163,16 +163,13 @@ int quiesce_check_permission(void)
 	return -EPERM;
 }
 
-/* An ordinary user may not change anything: asks what the running target has done. */
-static int ask_target(struct quiesce *quiesce)
+/* Asks which parts are done now. */
+static int ask_parts(struct quiesce *quiesce)
 {
 	char bytes[1024];
 	int r, status = 0;
 	ssize_t n;
 
-	r = quiesce_check_permission();
-	if (r < 0)
-		return r;
 	r = start_guardian(quiesce, "parts");
 	while (r == 0 &&
 		(n = RETRY_INTERRUPTED(recv(quiesce->socket, bytes, sizeof(bytes), 0))) > 0)
@@ -206,14 +203,26 @@ static int split_parts(struct quiesce *quiesce)
 	return 0;
 }
 
-int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
+static struct quiesce *quiesce_new(const struct stop *stop)
 {
 	struct quiesce *quiesce = malloc(sizeof(*quiesce));
+
+	if (quiesce)
+		*quiesce = (struct quiesce){
+			.caller = stop->caller,
+			.pid = -1,
+			.socket = -EBADF,
+		};
+	return quiesce;
+}
+
+int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
+{
+	struct quiesce *quiesce = quiesce_new(stop);
 	int r;
 
 	if (!quiesce)
 		return -ENOMEM;
-	*quiesce = (struct quiesce){ .caller = stop->caller, .pid = -1, .socket = -EBADF };
 	/* A running target is asked what it has done for all its CPUs. */
 	if (list && geteuid() == 0) {
 		quiesce->list = strdup(list);
@@ -223,12 +232,33 @@ int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
 		}
 	}
 	if (geteuid() != 0) {
-		r = ask_target(quiesce);
+		/* Who may not change anything takes what the running target has done. */
+		r = quiesce_check_permission();
+		if (r == 0)
+			r = ask_parts(quiesce);
 	} else {
 		r = start_guardian(quiesce, "hold");
 		if (r == 0)
 			r = wait_until_quiet(quiesce, stop);
 	}
+	if (r == 0)
+		r = split_parts(quiesce);
+	if (r < 0) {
+		(void)quiesce_end(quiesce);
+		return r;
+	}
+	*ret = quiesce;
+	return 0;
+}
+
+int quiesce_ask(const struct stop *stop, struct quiesce **ret)
+{
+	struct quiesce *quiesce = quiesce_new(stop);
+	int r;
+
+	if (!quiesce)
+		return -ENOMEM;
+	r = ask_parts(quiesce);
 	if (r == 0)
 		r = split_parts(quiesce);
 	if (r < 0) {

@@ -26,6 +26,9 @@ int quiesce_check_permission(void);
  * Says what is wrong; -ECANCELED when a signal asked to stop.
  */
 int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret);
+/* Asks the setters once more, while the machine is held quiet: *ret has the parts as they are now.
+ * Takes some 15 ms. It holds nothing; freed by quiesce_end(). Says what is wrong. */
+int quiesce_ask(const struct stop *stop, struct quiesce **ret);
 /* What has been done with a part of the machine: "shield", "an isolated partition of cgroup v2". */
 struct quiesce_part {
 	const char *name;

@@ -4,7 +4,10 @@
 it."""
 
 import contextlib
+import json
 import os
+import pathlib
+import re
 import shutil
 import socket
 import threading
@@ -195,6 +198,27 @@ def test_evict_in_the_dark():
         equal(setter.run('evict').returncode, 0, 'status where there is none')
 
 
+@contextlib.contextmanager
+def started(text, **tools):
+    """A machine on which these setters (noise='noise-off') have done what the target's text tells"""
+    options = dict(line.split('=', 1) for line in text.splitlines())
+    with Box(TARGET, text) as setter:
+        for name, tool in tools.items():
+            setter.tool = pathlib.Path(TARGET).parent / tool
+            setter.succeed(*options[f'{name.upper()}_OPTIONS'].split())
+        setter.tool = pathlib.Path(TARGET)
+        yield setter
+
+
+@contextlib.contextmanager
+def services(setter, *names):
+    """These services have done their work, says systemd"""
+    with Systemd(setter.box) as systemd:
+        for name in names:
+            systemd.units[f'benchmark-{name}.service'] = {'ActiveState': 'active', 'ExecMainCode': 1}
+        yield systemd.units
+
+
 def test_parts_left_out():
     """The verdict counts a part that the configuration wants and that is left out, and tells why"""
     for strict, status, says in (
@@ -202,12 +226,61 @@ def test_parts_left_out():
             ('yes', 1, 'STRICT=yes; without SHIELD: no other CPU; NOISE in part: no masks')):
         text = GOOD.format('5') + f'STRICT={strict}\nSHIELD_WHY=no other CPU\nFREQ_OPTIONS=-c 5 base\n' \
             'NOISE_OPTIONS=-c 5\nNOISE_WHY=no masks\n'
-        with Box(TARGET, text) as setter, Systemd(setter.box) as systemd:
-            for name in 'freq', 'noise':
-                systemd.units[f'benchmark-{name}.service'] = {'ActiveState': 'active', 'ExecMainCode': 1}
+        with started(text, noise='noise-off', freq='freq-pin') as setter, services(setter, 'noise', 'freq'):
             result = setter.run('check')
             equal(result.returncode, status, result.stderr)
             check(result.stderr.splitlines()[-1].startswith(f'benchmark-target: {says}'), result.stderr)
+
+
+def test_check_sees_now():
+    """The later verdict is of what is there now, whatever the services did at the start"""
+    text = GOOD.format('5') + 'STRICT=no\nFREQ_OPTIONS=-c 5 base\nNOISE_OPTIONS=-c 5 --only thp,ksm\n'
+    limit = 'sys/devices/system/cpu/cpu5/cpufreq/scaling_max_freq'
+    with started(text, noise='noise-off', freq='freq-pin') as setter, services(setter, 'noise', 'freq') as units:
+        def verdict(verb):
+            result = setter.run(verb)
+            equal(result.returncode, 0, result.stderr)
+            line = result.stderr.splitlines()[-1]
+            check(re.search(r'; as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$', line), line)
+            return line.removeprefix('benchmark-target: ')
+
+        check(verdict('check').startswith('quiet, but not as quiet as it could be, CPU 5, 2 of 2 parts; isol'), 'at first')
+        was = (setter.box.root / limit).read_text()
+        setter.box.write(limit, '4000000\n')
+        says = 'degraded, CPU 5, 2 of 2 parts; FREQ in part: '
+        now = verdict('recheck')
+        check(now.startswith(says) and 'not as wanted: maximum' in now, now)
+        # What refused at the start is told as long as it is so.
+        units['benchmark-freq.service']['StatusText'] = 'maximum: Read-only file system'
+        check('; refused at the start: maximum: Read-only file system; ' in verdict('recheck'), 'why')
+        setter.box.write(limit, was)
+        check(verdict('recheck').startswith('quiet'), 'put right by somebody')
+        # One that does not answer is not one that has changed nothing.
+        text = text.replace('--only thp,ksm', '--only thp,foo')
+        (setter.run_directory / 'quiesce/target').write_text(text)
+        check("; NOISE in part: not known: noise-off: --only: there is no 'foo'" in verdict('recheck'), 'not known')
+
+
+def test_changed_during_the_runs():
+    """What a setter had done and somebody changes during the runs is told after them, and is in the result"""
+    cpu = max(os.sched_getaffinity(0) & set(range(16)))
+    limit = f'sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_max_freq'
+    text = GOOD.format(cpu) + f'FREQ_OPTIONS=-c {cpu} base\n'
+    for change, changed in (('true', None), (f'echo 4000000 >{limit}', 'not as wanted: maximum'),
+                            ('rm -f run/quiesce/target', 'what the setters had done is not known after the runs')):
+        with started(text, freq='freq-pin') as setter:
+            setter.allowed = None
+            setter.tool = pathlib.Path(RUNPINNED)
+            result = setter.run('--quiesce', '-n', '2', '--json', '--evidence', 'none',
+                                '--', 'sh', '-c', f'cd {setter.box.root}; {change}')
+            equal(result.returncode, 0, result.stderr)
+            facts = json.loads(result.stdout)['benchmarks'][0]['metadata']
+            said = re.findall('warning: the machine was changed meanwhile: (.*)', result.stderr)
+            if not changed:
+                equal((said, facts.get('quiesce_changed')), ([], None), 'where nothing was changed')
+                continue
+            check(len(said) == 1 and changed in said[0], result.stderr)
+            equal(said[0], facts['quiesce_changed'], 'in the result')
 
 
 def test_parts_of_offline_cpus():
@@ -262,5 +335,6 @@ def test_tuners_that_do_not_start():
 TESTS = (test_chosen, test_asked_for, test_join, test_quiesce_of_a_user, test_waits_for_its_turn,
          test_stopped_while_it_asks,
          test_not_all_apart, test_another_boot, test_damaged, test_gone, test_wants,
-         test_evict_in_the_dark, test_parts_left_out, test_parts_of_offline_cpus, test_tuners_that_do_not_start)
+         test_evict_in_the_dark, test_parts_left_out, test_check_sees_now,
+         test_changed_during_the_runs, test_parts_of_offline_cpus, test_tuners_that_do_not_start)
 run_tests((test.__doc__, test) for test in TESTS)

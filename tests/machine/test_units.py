@@ -25,7 +25,7 @@ SYSTEM_UNITS = ('basic.target', 'multi-user.target', 'shutdown.target', 'sockets
 # The greatest exposure, times 10, that systemd-analyze may find.
 EXPOSURE = 20
 # These see the queues of network cards, and so the network; they have no sockets but AF_UNIX.
-SEES_NETWORK = {'benchmark-irq.service': 21, 'benchmark-smt.service': 26}
+SEES_NETWORK = {'benchmark-check.service': 21, 'benchmark-irq.service': 21, 'benchmark-smt.service': 26}
 SETTERS = ('shield', 'smt', 'irq', 'freq', 'noise')
 
 

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/facts.h"
 #include "base/say.h"
 #include "base/tell.h"
 #include "base/text.h"
@@ -13,23 +15,42 @@
 #include "quiet/benchmark-target/verbs.h"
 #include "quiet/benchmark-target/verdict.h"
 
-/* The results of the setters' services. Each setter that the configuration wants is a part, also
- * where it is not run for lack of CPUs. */
+/* What has come of the setters' services. Each setter that the configuration wants
+ * is a part, also where it is not run for lack of CPUs. */
 struct parts {
+	bool again; /* not at the start: what holds no longer counts, too */
 	unsigned n;
 	unsigned n_done;
 	bool broken; /* a part failed, but not because the machine refused; or none is done */
 	struct text missing; /* "; without FREQ: why; NOISE in part: why..." */
 };
 
+/* Adds what of a setter's work is missing. `refused`: the knob that refused when it was set, with
+ * its reason, or "": a setter that succeeded may still tell of one. */
+static void add_if_in_part(const struct target_setter *setter, const struct part *part,
+	const char *refused, struct parts *parts)
+{
+	if (parts->again && !part->kept)
+		text_appendf(&parts->missing, "; %s in part: %s%s%s", setter->key, part->now,
+			*refused ? "; refused at the start: " : "", refused);
+	else if (!parts->again && *refused)
+		text_appendf(&parts->missing, "; %s in part: %s", setter->key, refused);
+}
+
+/* Also adds a line to the journal of the target. */
 static int add_part(
 	struct unit_manager *manager, const struct target_setter *setter, struct parts *parts)
 {
 	_cleanup_free_ char *options = NULL, *state = NULL, *left_out = NULL, *why = NULL;
+	_cleanup_part_ struct part part = { 0 };
 	struct unit_outcome outcome;
 	bool done, refused;
 	int r;
 
+	r = part_read(setter, &part);
+	if (r < 0)
+		return r;
+	tell_unit(TARGET_UNIT, part.line);
 	r = target_read_why(setter, &left_out);
 	if (r == 0)
 		r = target_read_options(setter, &options);
@@ -51,9 +72,8 @@ static int add_part(
 	 */
 	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
 	refused = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
-	/* A setter that succeeded may still tell of a knob that refused. */
-	if (done && *outcome.status_text)
-		text_appendf(&parts->missing, "; %s in part: %s", setter->key, outcome.status_text);
+	if (done)
+		add_if_in_part(setter, &part, outcome.status_text, parts);
 	unit_outcome_clear(&outcome);
 	if (done) {
 		parts->n_done++;
@@ -80,27 +100,12 @@ static int read_parts(struct parts *parts)
 	return r == 0 && parts->missing.failed ? -ENOMEM : r;
 }
 
-/* Adds to the journal of the target what each setter has done, a line each. */
-static int tell_parts(void)
-{
-	_cleanup_free_ char *lines = NULL;
-	bool complete;
-	char *cursor, *line;
-	int r;
-
-	r = parts_read(&lines, &complete);
-	if (r < 0)
-		return r;
-	cursor = lines;
-	while ((line = strsep(&cursor, "\n")) && *line)
-		tell_unit(TARGET_UNIT, line);
-	return 0;
-}
-
 /* Says the verdict in one line, which `systemctl status benchmark.target` shows. */
 static int judge(const struct parts *parts, const char *cpus, bool strict)
 {
-	const char *missing = parts->missing.data, *seen = "";
+	const char *missing = parts->missing.data, *seen = "", *date;
+	char buf[FACTS_DATE_SIZE];
+	struct timespec now = { 0 };
 	int status;
 
 	if (parts->broken) {
@@ -116,16 +121,19 @@ static int judge(const struct parts *parts, const char *cpus, bool strict)
 		say("STRICT=yes%s%s", missing, seen);
 		return EXIT_FAILED;
 	}
-	say("%s%s, CPU %s, %u of %u parts%s%s", *missing ? "degraded" : "quiet",
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_nsec = 0;
+	date = facts_format_date(&now, buf);
+	say("%s%s, CPU %s, %u of %u parts%s%s; as of %s", *missing ? "degraded" : "quiet",
 		!*missing && *seen ? ", but not as quiet as it could be" : "", cpus, parts->n_done,
-		parts->n, missing, seen);
+		parts->n, missing, seen, date ? date : "an unknown date");
 	return EXIT_DONE;
 }
 
-int verb_check(void)
+static int check(bool again)
 {
 	_cleanup_free_ char *cpus = NULL, *strict = NULL;
-	struct parts parts = { 0 };
+	struct parts parts = { .again = again };
 	int r, status = EXIT_FAILED;
 
 	r = running_read_value("CPUS", &cpus);
@@ -136,12 +144,25 @@ int verb_check(void)
 		return EXIT_FAILED;
 	}
 	r = read_parts(&parts);
-	if (r == 0)
-		r = tell_parts();
 	if (r < 0)
 		say_errno(r, "cannot find out what the services have done");
 	else
 		status = judge(&parts, cpus, strcmp(strict, "yes") == 0);
 	text_clear(&parts.missing);
+	return status;
+}
+
+int verb_check(void)
+{
+	return check(false);
+}
+
+int verb_recheck(void)
+{
+	_cleanup_free_ char *line = NULL;
+	int status = check(true);
+
+	if (text_format(&line, "now: %s", say_last()) == 0)
+		tell_unit(TARGET_UNIT, line);
 	return status;
 }

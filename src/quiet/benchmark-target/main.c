@@ -31,7 +31,7 @@ static void usage(void)
 	      "  evict                     end what still runs on the quiet CPUs\n"
 	      "  start, stop UNIT          a unit of the target's; start-alone and stop-alone\n"
 	      "                            leave out what it needs\n"
-	      "  check                     the verdict\n"
+	      "  check, recheck            the verdict, at the start and later\n"
 	      "  parts                     what each setter has done, a line each\n"
 	      "  tell                      add the verdict to the journal of the target\n"
 	      "  hold                      be quiet until standard input, a socket, is closed\n"
@@ -130,6 +130,8 @@ static int run(int argc, char *argv[], const char *cpus)
 		return verb_evict();
 	if (strcmp(verb, "check") == 0)
 		return verb_check();
+	if (strcmp(verb, "recheck") == 0)
+		return verb_recheck();
 	if (strcmp(verb, "tell") == 0)
 		return verb_tell();
 	return refuse_use(argc, verb, false, NULL);

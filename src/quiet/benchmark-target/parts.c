@@ -31,9 +31,8 @@ static int ask_why_not(const struct target_setter *setter, char *const *words, c
 	return 0;
 }
 
-/* The line that the setter prints, malloc'd. *ret_complete becomes false where the setter has not
- * done everything. */
-static int ask_setter(const struct target_setter *setter, char **ret, bool *ret_complete)
+/* The line that the setter prints, and what its exit status says of it. */
+static int ask_setter(const struct target_setter *setter, struct part *part)
 {
 	_cleanup_free_ char *options = NULL;
 	char *words[TARGET_WORDS_MAX];
@@ -42,31 +41,43 @@ static int ask_setter(const struct target_setter *setter, char **ret, bool *ret_
 	r = target_read_words(setter, "status", "--brief", &options, words);
 	if (r < 0)
 		return r;
-	r = tool_run_and_read(setter->program, words, STDOUT_FILENO, ret);
+	r = tool_run_and_read(setter->program, words, STDOUT_FILENO, &part->now);
 	if (r == -ENOMEM)
 		return r;
-	if (r != EXIT_DONE)
-		*ret_complete = false;
-	return r == EXIT_DONE || r == EXIT_FINDING ? 0 : ask_why_not(setter, words, ret);
+	part->complete = r == EXIT_DONE;
+	part->kept = r == EXIT_DONE || r == EXIT_HOSTED;
+	return part->kept || r == EXIT_FINDING ? 0 : ask_why_not(setter, words, &part->now);
 }
 
-static int add_part(const struct target_setter *setter, struct text *lines, bool *ret_complete)
+int part_read(const struct target_setter *setter, struct part *ret)
 {
-	_cleanup_free_ char *line = NULL, *why = NULL;
+	_cleanup_part_ struct part part = { .complete = true, .kept = true };
+	_cleanup_free_ char *why = NULL;
+	const char *now;
 	int r;
 
 	r = target_read_why(setter, &why);
 	if (r == 0)
-		r = ask_setter(setter, &line, ret_complete);
-	if (r == -ENODATA && !why)
-		r = text_replace(&line, "left as it is (benchmark.conf)");
+		r = ask_setter(setter, &part);
 	if (r < 0 && r != -ENODATA)
 		return r;
+	now = part.now ? part.now : why ? "" : "left as it is (benchmark.conf)";
 	if (why)
-		*ret_complete = false;
-	text_appendf(lines, "%s: %s%s%s\n", setter->part, line ? line : "", line && why ? "; " : "",
+		part.complete = false;
+	r = text_format(&part.line, "%s: %s%s%s", setter->part, now, *now && why ? "; " : "",
 		why ? why : "");
+	if (r < 0)
+		return r;
+	*ret = part;
+	part = (struct part){ 0 };
 	return 0;
+}
+
+void part_clear(struct part *part)
+{
+	free(part->line);
+	free(part->now);
+	*part = (struct part){ 0 };
 }
 
 int parts_read(char **ret, bool *ret_complete)
@@ -75,8 +86,15 @@ int parts_read(char **ret, bool *ret_complete)
 	bool complete = true;
 	int r = 0;
 
-	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
-		r = add_part(s, &lines, &complete);
+	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++) {
+		_cleanup_part_ struct part part = { 0 };
+
+		r = part_read(s, &part);
+		if (r < 0)
+			break;
+		text_appendf(&lines, "%s\n", part.line);
+		complete = complete && part.complete;
+	}
 	if (r < 0)
 		return r;
 	*ret = text_steal(&lines);

@@ -20,6 +20,9 @@ int verb_wants(const char *key);
 /* Reads the results of the setters' services and runs isol-check: whether the target may come up,
  * see benchmark.target(7). */
 int verb_check(void);
+/* The same for a target that is up, with what the setters see now; adds the verdict to its journal
+ * as well. */
+int verb_recheck(void);
 /* For the unit that starts the check: EXIT_DONE if the check has succeeded, or the target is being
  * stopped. */
 int verb_begun(void);

@@ -422,13 +422,13 @@ static int append_part(const struct knob_plan *plan, const struct row *rows, siz
 	return 0;
 }
 
-/* Whether the knob is as wanted, or this machine does not have it. Interrupts that nobody can move
- * do not count: most machines have some, and isol-check knows whether they occur. */
+/* Whether the knob is as wanted, or nobody on this machine can turn it. Interrupts that nobody can
+ * move do not count: most machines have some, and isol-check knows whether they occur. */
 static bool is_complete(const struct knob *knob)
 {
 	enum part part = find_part(knob);
 
-	if (is_only_kept(knob) || part == PART_DONE || part == PART_ABSENT)
+	if (is_only_kept(knob) || part == PART_DONE || part == PART_HOST || part == PART_ABSENT)
 		return true;
 	/* A row that is only for information, such as something that was left on. */
 	if (knob->settled && part == PART_OPEN)
@@ -436,7 +436,8 @@ static bool is_complete(const struct knob *knob)
 	return part == PART_REFUSED && text_starts_with(knob->path, "/proc/irq/");
 }
 
-int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream, bool *ret_complete)
+int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
+	enum exit_status *ret_status)
 {
 	static const char *const before[N_PARTS] = {
 		[PART_DONE] = "",
@@ -450,7 +451,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	_cleanup_text_ struct text line = { 0 };
 	const char *told = "nothing to do"; /* printed when no row has anything else to say */
 	size_t n = 0, n_rows = 0, n_seen = 0;
-	bool complete = true, any = false;
+	bool complete = true, hosted = false, any = false;
 	int r = 0;
 
 	if (!entries)
@@ -458,6 +459,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct knob *knob = &plan->knobs[i];
 
+		hosted = hosted || find_part(knob) == PART_HOST;
 		complete = complete && is_complete(knob);
 		if (knob->settled && find_part(knob) == PART_OPEN) {
 			told = knob->note ? knob->note : told;
@@ -483,7 +485,7 @@ int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
 	if (r < 0 || line.failed)
 		return r < 0 ? r : -ENOMEM;
 	print(stream, "%s\n", line.length > 0 ? line.data : told);
-	*ret_complete = complete && any;
+	*ret_status = !complete || !any ? EXIT_FINDING : hosted ? EXIT_HOSTED : EXIT_DONE;
 	return 0;
 }
 

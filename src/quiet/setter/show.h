@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/say.h"
 #include "quiet/engine/knob.h"
 #include "quiet/engine/restore.h"
 
@@ -18,11 +19,12 @@ int show_plan(const struct knob_plan *plan, bool json, bool verbose, FILE *strea
 /*
  * Prints what has been done, what was refused and what only the host can do, in one line of a few
  * names. headline: what the turned knobs make together, in place of their names; may be NULL.
- * *ret_complete: false if a knob was refused, is the host's or not as wanted, or if there is no
- * knob at all, not even one that the machine does not have.
+ * *ret_status: EXIT_FINDING if a knob was refused or is not as wanted, or if there is no knob at
+ * all, not even one that the machine does not have; else EXIT_HOSTED if a knob is the host's; else
+ * EXIT_DONE.
  */
-int show_brief(
-	const struct knob_plan *plan, const char *headline, FILE *stream, bool *ret_complete);
+int show_brief(const struct knob_plan *plan, const char *headline, FILE *stream,
+	enum exit_status *ret_status);
 int show_restored(const struct restore_rows *rows, bool json, FILE *stream);
 
 #endif

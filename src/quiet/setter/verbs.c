@@ -162,16 +162,16 @@ static size_t count_turned(const struct knob_plan *plan)
 	return n;
 }
 
-/* *ret_complete: as of show_brief(); true without --brief. */
+/* *ret_status: as of show_brief(); EXIT_DONE without --brief. */
 static int print_plan(const struct setter *setter, const struct arguments *a,
-	const struct knob_plan *plan, bool *ret_complete)
+	const struct knob_plan *plan, enum exit_status *ret_status)
 {
 	int r;
 
-	*ret_complete = true;
+	*ret_status = EXIT_DONE;
 	if (a->brief)
-		r = show_brief(plan, setter->headline ? setter->headline(plan) : NULL, stdout,
-			ret_complete);
+		r = show_brief(
+			plan, setter->headline ? setter->headline(plan) : NULL, stdout, ret_status);
 	else
 		r = show_plan(plan, a->json, a->verbose, stdout);
 	/* A user who typed only the name of a setter has changed the machine, and may not know yet
@@ -477,7 +477,8 @@ static int run_status(const struct setter *setter, const struct arguments *a,
 {
 	struct engine engine = setter->engine;
 	struct engine_failure failure = { 0 };
-	bool complete, unchanged;
+	enum exit_status status;
+	bool unchanged;
 	int r;
 
 	engine.lines = target->lines;
@@ -498,11 +499,11 @@ static int run_status(const struct setter *setter, const struct arguments *a,
 	}
 	if (unchanged)
 		return print_unchanged(setter, a->brief);
-	if (print_plan(setter, a, plan, &complete) < 0)
+	if (print_plan(setter, a, plan, &status) < 0)
 		return EXIT_FAILED;
 	if (a->dry_run)
 		return foresee_apply(setter, a, plan);
-	return complete ? EXIT_DONE : EXIT_FINDING;
+	return status;
 }
 
 /* *ret_set is set when knobs stay turned whatever the exit status is. */
@@ -516,7 +517,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 	};
 	struct engine engine = setter->engine;
 	struct engine_failure failure = { 0 };
-	bool complete;
+	enum exit_status shown;
 	size_t n_gone;
 	int r;
 
@@ -542,7 +543,7 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 			say_failure(r, &failure);
 		return status;
 	}
-	if (print_plan(setter, a, plan, &complete) < 0)
+	if (print_plan(setter, a, plan, &shown) < 0)
 		return EXIT_FAILED;
 	tell_refused(plan);
 	n_gone = leftover_say_gone(setter, plan);

@@ -346,6 +346,31 @@ def interrupts():
     return found
 
 
+@contextlib.contextmanager
+def balanced():
+    """Runs its block while irqbalance runs. What that moved is put back: irq-steer does not do it."""
+    equal(call('systemctl', 'is-active', 'irqbalance').stdout, 'inactive\n', 'irqbalance')
+    masks = {n: read(f'/proc/irq/{n}/smp_affinity') for n in interrupts()}
+    default = read('/proc/irq/default_smp_affinity')
+    succeed('systemctl', 'start', 'irqbalance')
+    try:
+        time.sleep(5)
+        if call('pidof', 'irqbalance').returncode:
+            raise Skip('irqbalance does not stay: ' + ' '.join(call(
+                'journalctl', '-u', 'irqbalance', '-o', 'cat', '-n', '3').stdout.split()))
+        wait_for(lambda: glob.glob('/run/irqbalance/*.sock'), 'the socket of irqbalance')
+        yield
+    finally:
+        succeed('systemctl', 'stop', 'irqbalance')
+        wait_for(lambda: call('pidof', 'irqbalance').returncode, 'the end of irqbalance')
+        write('/proc/irq/default_smp_affinity', default)
+        for number, text in masks.items():
+            try:
+                write(f'/proc/irq/{number}/smp_affinity', text)
+            except OSError:
+                pass
+
+
 def may_come_to(cpu):
     """{number: name} of those interrupts whose mask has this CPU."""
     return {number: name for number, name in interrupts().items()

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """irq-steer: MSI interrupts that move, queues of the disk that the kernel manages, and irqbalance."""
 
-import glob
 import os
 import re
 import shutil
 import time
 
-from lab import (WAIT, Skip, boots, call, check, equal, fail, interrupts, knobs, may_come_to, note, parse_list,
+from lab import (WAIT, balanced, boots, call, check, equal, fail, interrupts, knobs, may_come_to, note, parse_list,
                  read, restore_leaves, restored_while_it_waits, succeed, wait_for, write, written)
 from target import state
 
@@ -119,18 +118,8 @@ def test_irqbalance_keeps_away():
     """irq-steer tells irqbalance over its socket which CPUs to leave alone, and tells it the former
     ones in the end. An irqbalance that is started anew meanwhile, as by an upgrade, leaves them alone,
     too."""
-    was_active = call('systemctl', 'is-active', 'irqbalance').stdout
-    equal(was_active, 'inactive\n', 'irqbalance')
-    masks = {n: read(f'/proc/irq/{n}/smp_affinity') for n in interrupts()}
-    default = read('/proc/irq/default_smp_affinity')
-    succeed('systemctl', 'start', 'irqbalance')
-    try:
-        time.sleep(5)
-        if call('pidof', 'irqbalance').returncode:
-            raise Skip('irqbalance does not stay: ' + ' '.join(call(
-                'journalctl', '-u', 'irqbalance', '-o', 'cat', '-n', '3').stdout.split()))
+    with balanced():
         pid = succeed('pidof', 'irqbalance')
-        wait_for(lambda: glob.glob('/run/irqbalance/*.sock'), 'the socket of irqbalance')
         succeed('irq-steer', '-c', '3')
         rows = knobs('irq-steer', 'status', '-c', '3')
         banned = [row for (name, _), row in rows.items() if 'irqbalance' in name]
@@ -150,16 +139,6 @@ def test_irqbalance_keeps_away():
         check(any(re.match(' *irqbalance +ok ', row) for row in rows), rows)
         succeed('irq-steer', 'restore')
         equal(environment('irqbalance'), [], 'the environment of irqbalance after restore')
-    finally:
-        succeed('systemctl', 'stop', 'irqbalance')
-        wait_for(lambda: call('pidof', 'irqbalance').returncode, 'the end of irqbalance')
-        # irq-steer does not put back what irqbalance moved.
-        write('/proc/irq/default_smp_affinity', default)
-        for number, text in masks.items():
-            try:
-                write(f'/proc/irq/{number}/smp_affinity', text)
-            except OSError:
-                pass
 
 
 def test_irqbalance_that_stops_late():

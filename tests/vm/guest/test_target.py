@@ -2,6 +2,7 @@
 """benchmark.target: one word to be quiet, one word to be back, whatever happens in between."""
 
 import contextlib
+import glob
 import json
 import os
 import pwd
@@ -10,9 +11,9 @@ import shutil
 import subprocess
 import time
 
-from lab import (ARGUMENTS, BUSY, CPUS, ENVIRONMENT, PATIENCE, SETTERS, Snapshot, bound, boots, call, changed,
-                 check, equal, interrupts, jobs_done, note, parse_list, programmed, read, reboots, same, seeded,
-                 succeed, wait_for, write, written)
+from lab import (ARGUMENTS, BUSY, CPUS, ENVIRONMENT, PATIENCE, SETTERS, Snapshot, balanced, bound, boots, call,
+                 changed, check, equal, interrupts, jobs_done, may_come_to, note, parse_list, programmed, read,
+                 reboots, same, seeded, succeed, wait_for, write, written)
 from target import (CONF, PARTITION, SERVICES, SLICE, configured, inside, is_quiet,
                     nothing_left, start, state, stop, turned_by_target)
 
@@ -454,6 +455,77 @@ def test_enabled():
     succeed('systemctl', 'enable', 'benchmark.target')
     os.sync()
     equal(state('benchmark.target'), 'inactive', 'it needs a boot')
+
+
+def may_be_moved(number):
+    """Whether the interrupt takes a mask: its own, which changes nothing."""
+    path = f'/proc/irq/{number}/smp_affinity_list'
+    try:
+        write(path, read(path))
+    except OSError:
+        return False
+    return os.stat(path).st_mode & 0o200 != 0
+
+
+def verdict_now():
+    """The verdict after `systemctl reload benchmark-check`, which the target's journal and the status of the
+    service have both."""
+    since = told()
+    succeed('systemctl', 'reload', 'benchmark-check', timeout=PATIENCE)
+    wait_for(lambda: told() != since and ' now: ' in told(), 'a new verdict')
+    line = told().partition(' now: ')[2]
+    equal(succeed('systemctl', 'show', '-P', 'StatusText', 'benchmark-check').strip(), line, 'status of the service')
+    note(line)
+    return line
+
+
+def lacks(verdict, key, knob):
+    """Whether the verdict names the knob as one that is not as wanted."""
+    part = re.search(rf'; {key} in part: (.*?)(?=; [A-Z]+ in part: |; isol-check |; as of )', verdict)
+    return part is not None and knob in part[1].partition('not as wanted: ')[2]
+
+
+def test_verdict_follows():
+    """What others change while the target is up is in the verdict as soon as it is asked for, and is in it no
+    more when they have changed it back."""
+    interrupt = next(n for n in sorted(interrupts()) if may_be_moved(n))
+    changes = [('FREQ', 'governor', f'{CPUS}/cpufreq/policy2/scaling_governor', 'powersave'),
+               ('IRQ', f'irq {interrupt}', f'/proc/irq/{interrupt}/smp_affinity_list', '2'),
+               ('NOISE', 'timer_migration', '/proc/sys/kernel/timer_migration', '1'),
+               ('SMT', 'online', f'{CPUS}/cpu3/online', '1')]
+    changes += [('IRQ', 'rx-0 of ', path, 'f') for path in glob.glob('/sys/class/net/*/queues/rx-0/rps_cpus')[:1]]
+    with configured('CPUS=2'):
+        start()
+        first = verdict_now()
+        check(', CPU 2, 5 of 5 parts' in first, first)
+        for key, knob, path, text in changes:
+            check(not lacks(first, key, knob), f'{knob} at first: {first}')
+            was = read(path)
+            write(path, text)
+            now = verdict_now()
+            check(now.startswith('degraded, CPU 2, 5 of 5 parts; ') and lacks(now, key, knob), f'{path}: {now}')
+            write(path, was)
+            check(not lacks(verdict_now(), key, knob), f'{path} as before')
+        stop()
+    same('the target left')
+
+
+def test_verdict_with_a_new_irqbalance():
+    """An irqbalance that is started anew, as by an upgrade, changes nothing of the verdict."""
+    with balanced(), configured('CPUS=2'):
+        start()
+        # Two of its passes.
+        time.sleep(25)
+        note(f'may come to CPU 2: {may_come_to(2)}')
+        first = verdict_now()
+        pid = succeed('pidof', 'irqbalance')
+        succeed('systemctl', 'restart', 'irqbalance')
+        wait_for(lambda: call('pidof', 'irqbalance').stdout not in ('', pid), 'the new irqbalance')
+        time.sleep(25)
+        note(f'may come to CPU 2: {may_come_to(2)}')
+        now = verdict_now()
+        check('; IRQ in part: ' not in now, f'with a new irqbalance: {now} (at first: {first})')
+        stop()
 
 
 def test_other_tuners_make_way():
