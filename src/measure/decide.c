@@ -56,7 +56,7 @@ static void judge(const struct commands *commands, size_t new,
 
 	estimate(commands->items[old].measurement, m);
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = xcheck(benchmark_view("", commands->items[i].measurement->series, &views[i]));
+		r = benchmark_view("", commands->items[i].measurement->series, &views[i]);
 		order[i == old ? 0 : i == new ? 1 : at++] = &views[i];
 	}
 	if (r == 0)

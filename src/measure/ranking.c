@@ -44,7 +44,7 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 	size_t n_values = with_values ? progvalues_count(m->progvalues) : 0;
 	int r;
 
-	r = xcheck(benchmark_view(command->name, m->series, view));
+	r = benchmark_view(command->name, m->series, view);
 	if (r < 0)
 		return r;
 	ranking->n_views++;
@@ -86,9 +86,9 @@ static int ranking_fill(
 		if (!turns_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
 			!old || old->unit != new->unit)
 			continue;
-		r = xcheck(comparison_new_among(old, new,
+		r = comparison_new_among(old, new,
 			(const struct benchmark *const *)ranking->benchmarks, ranking->n_benchmarks,
-			&ranking->comparisons[ranking->n]));
+			&ranking->comparisons[ranking->n]);
 		if (r < 0)
 			return r;
 		ranking->n++;
@@ -104,7 +104,7 @@ static int write_control(FILE *stream, const struct ranking *ranking, const stru
 	_cleanup_free_ char *name = NULL, *text = NULL;
 	struct control_ratio ratio;
 
-	if (!control || xcheck(control_measure(of, control, &ratio)) < 0)
+	if (!control || control_measure(of, control, &ratio) < 0)
 		return 0;
 	name = xptr(text_escape_control(of->name));
 	text = xptr(control_text(control, &ratio));
@@ -124,7 +124,7 @@ static int write_order(FILE *stream, const struct ranking *ranking, const struct
 	for (size_t i = 0; i < ranking->n_views; i++)
 		if (!commands->items[i].is_control && commands->items[i].old == old)
 			programs[n++] = &ranking->views[i];
-	r = xcheck(rank_render(programs, n, by_speed, &text));
+	r = rank_render(programs, n, by_speed, &text);
 	return r < 0 || !*text ? r : xcheck(print_report(stream, "\n%s", text));
 }
 

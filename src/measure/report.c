@@ -37,7 +37,7 @@ static int report(FILE *stream, const struct report_input *input, const struct b
 	const struct stability *stability;
 	int r;
 
-	r = xcheck(analysis_new(benchmark, &analysis));
+	r = analysis_new(benchmark, &analysis);
 	if (r < 0)
 		return r;
 	if (stream)
@@ -64,7 +64,7 @@ int report_print(FILE *stream, const struct report_input *input)
 			benchmark.unit = input->unit;
 		return report(stream, input, &benchmark);
 	}
-	r = xcheck(benchmark_view(input->name, input->series, &benchmark));
+	r = benchmark_view(input->name, input->series, &benchmark);
 	if (r < 0)
 		return r;
 	/* Borrowed, like the rest of the view. */

@@ -423,6 +423,8 @@ def try_allocation(scenario, place, case):
                                  FAIL_ALLOC_FOREVER='1' if how == 'forever' else '0')
     try:
         judge(scenario, place, status if status >= 0 else 128 - status, count_left(place), stdout, stderr)
+        if isinstance(scenario, Report) and not scenario.may_crash and status not in scenario.fine:
+            wanted(status == 127 or stderr == 'bench-report: out of memory\n', f'status {status}, another message')
     except Violation as violation:
         return True, f'{violation}\n  {stderr.strip()[-400:]}'
     return True, None

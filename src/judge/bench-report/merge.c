@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/folders.h"
 #include "judge/result/document.h"
@@ -40,14 +41,14 @@ static int write_merged(const struct request *request, const struct merge *merge
 	int r = 0;
 
 	if (request->output) {
-		r = file_replace_begin(request->output, &file);
+		r = xcheck(file_replace_begin(request->output, &file));
 		if (r >= 0)
 			stream = file_replace_stream(file);
 	}
 	if (r >= 0)
 		r = merge_write(merge, stream);
 	if (r >= 0 && file)
-		r = file_replace_commit(TAKE_PTR(file));
+		r = xcheck(file_replace_commit(TAKE_PTR(file)));
 	file_replace_abort(file);
 	if (r < 0)
 		say("cannot write %s: %s", request->output ? request->output : "to standard output",

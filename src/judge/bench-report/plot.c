@@ -172,7 +172,7 @@ static int write_file(const struct picture_sheet *sheet,
 	FILE *stream;
 	int r;
 
-	r = file_replace_begin(sheet->output, &file);
+	r = xcheck(file_replace_begin(sheet->output, &file));
 	if (r < 0) {
 		say("cannot write %s: %s", sheet->output, file_replace_explain(r));
 		return -EINVAL;
@@ -185,7 +185,7 @@ static int write_file(const struct picture_sheet *sheet,
 		return r;
 	if (sheet->format->page)
 		page_end(stream);
-	r = file_replace_commit(TAKE_PTR(file));
+	r = xcheck(file_replace_commit(TAKE_PTR(file)));
 	if (r < 0) {
 		say_errno(r, "cannot write %s", sheet->output);
 		return -EINVAL;
