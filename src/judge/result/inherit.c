@@ -70,40 +70,53 @@ static bool is_elsewhere(const struct run_place *place)
 	return evidence && evidence->elsewhere > 0;
 }
 
-/* Gives a fact from above to each run that has no other value of it, or to each sitting. A turn is
- * of one run. What tells of the CPUs is not of a run that was elsewhere. */
-static void spread_fact(
-	struct benchmark *b, const struct run_field *field, const struct fact *value)
+/* A fact from above that a run, or a sitting, has a place for. */
+struct common {
+	struct run_field field;
+	const struct fact *value; /* borrowed */
+};
+
+/* Gives those that it has a place for, and no other value of, to a run or a sitting. What tells of
+ * the CPUs is not of a run that was elsewhere. */
+static void take_common(
+	struct run_place *place, struct series *series, const struct common *common, size_t n)
 {
-	bool of_sitting = field->fact->part == PART_PROVENANCE;
-	size_t n = of_sitting ? b->series->n_sittings : b->series->n_samples;
+	for (size_t i = 0; i < n; i++) {
+		const struct run_field *field = &common[i].field;
 
-	for (size_t k = 0; field->fact->kind != KIND_TURN && k < n; k++) {
-		struct run_place place = { 0 };
-
-		if (of_sitting)
-			place.parts[PART_PROVENANCE] = &b->series->sittings[k].provenance;
-		else
-			place = run_place_of(b->series, k, &b->runs[k]);
-		if (!run_field_is_known(field, &place) &&
-			!(field->fact->of_given_cpus && is_elsewhere(&place)))
-			run_field_read(field, &place, b->series, value);
+		if (place->parts[field->fact->part] && !run_field_is_known(field, place) &&
+			!(field->fact->of_given_cpus && is_elsewhere(place)))
+			run_field_read(field, place, series, common[i].value);
 	}
 }
 
-/* Those that are of the CPUs come last: whether a run was elsewhere may be among the others. */
+/* Those that are of the CPUs come last: whether a run was elsewhere may be among the others. A turn
+ * is of one run. */
 static void spread_facts(struct pending *pending)
 {
 	const struct facts *above = &pending->metadata;
+	_cleanup_free_ struct common *common = xptr(calloc(above->n + 1, sizeof(*common)));
 	struct benchmark *b = pending->benchmark;
+	size_t n = 0;
 
 	for (size_t i = 0; i < 2 * above->n; i++) {
-		const struct fact *fact = &above->items[i % above->n];
-		struct run_field field;
+		struct run_field *field = &common[n].field;
 
-		run_field_find(b->series, fact->name, &field);
-		if (field.fact && field.fact->of_given_cpus == (i >= above->n))
-			spread_fact(b, &field, fact);
+		common[n].value = &above->items[i % above->n];
+		run_field_find(b->series, common[n].value->name, field);
+		n += field->fact && field->fact->kind != KIND_TURN &&
+			field->fact->of_given_cpus == (i >= above->n);
+	}
+	for (size_t k = 0; n > 0 && k < b->series->n_samples; k++) {
+		struct run_place place = run_place_of(b->series, k, &b->runs[k]);
+
+		take_common(&place, b->series, common, n);
+	}
+	for (size_t k = 0; k < b->series->n_sittings; k++) {
+		struct run_place place = { .parts[PART_PROVENANCE] =
+						   &b->series->sittings[k].provenance };
+
+		take_common(&place, b->series, common, n);
 	}
 }
 
