@@ -290,18 +290,21 @@ static bool read_chip(unsigned number, char *ret, size_t size)
 	return true;
 }
 
-bool irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *line)
+int irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *line)
 {
 	_cleanup_free_ char *action = NULL;
 	char chip[128] = "";
 	bool told;
+	int r;
 
 	/* The row has the same chip and the same actions (show_interrupts() in kernel/irq/proc.c).
 	 */
 	if (line->listed)
 		return line->per_cpu;
 	told = read_chip(line->number, chip, sizeof(chip));
-	(void)irqline_read_action(line->number, &action);
+	r = irqline_read_action(line->number, &action);
+	if (r == -ENOMEM)
+		return r;
 	if (told || action)
 		return is_per_cpu(chip, action ? action : "");
 	return lines->named && !line->listed &&

@@ -96,9 +96,10 @@ bool irqline_is_managed_queue(const char *action);
  *   "RISC-V INTC" and "RISC-V IPI", "CPUINTC" (LoongArch);
  * - actions of timers of a CPU on any chip: arch_timer, riscv-timer, twd, mct_tick.
  * They are in the row of the line, or else in /sys/kernel/irq. Where there is neither, a line
- * without a row that cannot be moved, as far as the kernel tells, is a message of the CPUs.
+ * without a row that cannot be moved, as far as the kernel tells, is a message of the CPUs. 1, 0,
+ * or -ENOMEM.
  */
-bool irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *line);
+int irqline_belongs_to_cpu(const struct irqlines *lines, const struct irqline *line);
 /*
  * 1 when it is known, without an attempt, that the affinity of a line cannot be changed, else 0. On
  * an old kernel irqline_is_managed_queue() decides. -ENODATA where it cannot be decided: no line

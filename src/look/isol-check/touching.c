@@ -50,7 +50,7 @@ static void sort_line(const struct cpumask *cpus, const struct irqlines *lines,
 		t->n_elsewhere++;
 		return;
 	}
-	if (irqline_belongs_to_cpu(lines, line))
+	if (xcheck(irqline_belongs_to_cpu(lines, line)))
 		return;
 	r = irqline_is_fixed(lines, line);
 	t->n_untold += r < 0;

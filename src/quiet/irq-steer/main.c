@@ -98,8 +98,9 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	bool is_here;
 	int r;
 
-	if (irqline_belongs_to_cpu(s->lines, line))
-		return 0;
+	r = irqline_belongs_to_cpu(s->lines, line);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	irqline_affinity_path(line->number, path);
 	r = file_read_long_attr(AT_FDCWD, path, &text);
 	/* The line is gone, as when a driver is unloaded. */
