@@ -112,6 +112,7 @@ CASES = {
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=managed_irq,2-3'}, 'risk',
          'isolcpus=managed_irq,domain,2-3'),
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=2-x'}, 'risk', 'names no CPU'),
+        (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus='}, 'risk', 'isolcpus=; that names no CPU'),
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=2,3,'}, 'info', 'isolcpus=domain,2,3'),
         (QUIET, '2', {'proc/cmdline': BOOT + 'isolcpus=1-9', f'{CPU}/isolated': ''}, 'risk', 'refuses such a list'),
         # A kernel that takes those CPUs of such a list that there are.
@@ -815,6 +816,30 @@ def test_pick():
             result = run(box, '-v', *arguments, allowed=allowed)
             equal(result.stdout.strip(), wanted, f'{of} {arguments} -v')
             check('CPU' in result.stderr, result.stderr)
+
+
+def test_cmdline_of_many_cpus():
+    """The kernel cuts off a boot line of more than 2047 characters, which the numbers of 500 CPUs have."""
+    with Machine('vm-plain') as box:
+        for name in 'online', 'present', 'possible':
+            box.write(f'{CPU}/{name}', '0-1023\n')
+        for cpus, wanted, irqs in (
+                (range(3, 1024, 2), '3-1023:1/2', '0-2,4-1022:1/2'),
+                ([cpu for cpu in range(8, 1024) if cpu % 8 > 3], '12-1023:4/8', '0-11,16-1019:4/8'),
+                ([*range(100, 500, 4), *range(600, 1000, 4), 1001, 1022], '100-496:1/4,600-996:1/4,1001,1022',
+                 '0-99,101-495:3/4,497-599,601-995:3/4,997-1000,1002-1021,1023')):
+            result = run(box, '--cmdline', '-c', ','.join(map(str, cpus)))
+            equal((result.returncode, result.stderr), (0, ''), 'status')
+            equal(result.stdout, f'isolcpus=managed_irq,domain,{wanted} rcu_nocbs={wanted} irqaffinity={irqs}\n',
+                  wanted)
+            # What it has printed means these CPUs.
+            box.write('proc/cmdline', BOOT + result.stdout)
+            equal(run(box, '--cmdline', '-c', ','.join(map(str, cpus))).stdout, '\n', 'after a boot with it')
+            box.write('proc/cmdline', BOOT + '\n')
+        # Squares, which have no strides.
+        some = sorted({cpu * cpu * 7 % 1021 for cpu in range(1, 700)} - {0})
+        result = run(box, '--cmdline', '-c', ','.join(map(str, some)))
+        check('most kernels cut off what is behind 2047' in result.stderr and len(result.stdout) > 2047, result.stderr)
 
 
 def test_cmdline():
@@ -1596,6 +1621,7 @@ if __name__ == '__main__':
            ('wrong use', test_usage),
            ('--pick', test_pick),
            ('--cmdline', test_cmdline),
+           ('--cmdline of many CPUs', test_cmdline_of_many_cpus),
            ('default CPUs', test_default_cpus),
            ('what happens meanwhile', noting(test_watched)),
            ('tasks', noting(test_tasks)),

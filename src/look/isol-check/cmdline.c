@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,13 @@
 	"the scheduler puts nothing there, and interrupts that only the kernel can move stay " \
 	"away"
 
+enum {
+	/* A list that is longer than this is written with strides where it has some. */
+	LIST_MAX = 200,
+	/* COMMAND_LINE_SIZE of x86, arm64 and POWER; s390 takes more, RISC-V less. */
+	LINE_MAX_LENGTH = 2048,
+};
+
 struct builder {
 	struct text line;
 	struct text reason;
@@ -28,10 +36,56 @@ struct builder {
 	bool wants_equal; /* this kernel wants isolcpus and nohz_full to be equal */
 };
 
+/* The last CPU of the run of CPUs that begins with this one. */
+static int find_run_end(const struct cpumask *cpus, int cpu)
+{
+	while (cpumask_isset(cpus, cpu + 1))
+		cpu++;
+	return cpu;
+}
+
+/* A list as the boot line takes it, with "1-63:1/2" for what recurs, as kernels since 4.11 read it
+ * (Documentation/admin-guide/kernel-parameters.rst, "cpu lists"): the numbers of half of 1024 CPUs
+ * fill the whole line. */
+static char *format_strided_list(const struct cpumask *cpus)
+{
+	struct text t = { 0 };
+	int cpu = cpumask_first(cpus);
+
+	while (cpu >= 0) {
+		int end = find_run_end(cpus, cpu), length = end - cpu + 1;
+		int next = cpumask_next(cpus, end), period = next - cpu, last = end, n = 1;
+
+		while (next >= 0 && find_run_end(cpus, next) == next + length - 1 &&
+			next == cpu + n * period) {
+			last = next + length - 1;
+			next = cpumask_next(cpus, last);
+			n++;
+		}
+		text_appendf(&t, "%s%d", t.length > 0 ? "," : "", cpu);
+		if (n > 2)
+			text_appendf(&t, "-%d:%d/%d", last, length, period);
+		else if (length > 1)
+			text_appendf(&t, "-%d", end);
+		cpu = cpumask_next(cpus, n > 2 ? last : end);
+	}
+	return text_steal(&t);
+}
+
+static char *format_list(const struct cpumask *cpus)
+{
+	char *list = xptr(cpumask_format_list(cpus));
+
+	if (strlen(list) <= LIST_MAX)
+		return list;
+	free(list);
+	return xptr(format_strided_list(cpus));
+}
+
 static void add(
 	struct builder *m, const char *parameter, const struct cpumask *cpus, const char *reason)
 {
-	_cleanup_free_ char *list = xptr(cpumask_format_list(cpus));
+	_cleanup_free_ char *list = format_list(cpus);
 
 	text_appendf(&m->line, "%s%s%s", m->line.length > 0 ? " " : "", parameter, list);
 	text_appendf(&m->reason, "%s%s%s: %s", m->reason.length > 0 ? "\n" : "", parameter, list,
@@ -184,6 +238,10 @@ int cmdline_run(struct host *host, bool verbose)
 	for (const char *why = strtok_r(reason, "\n", &save); verbose && why;
 		why = strtok_r(NULL, "\n", &save))
 		say("%s", why);
+	if (strlen(line) >= LINE_MAX_LENGTH)
+		say("this line has %zu characters, and most kernels cut off what is behind %d: "
+		    "choose CPUs that are beside each other",
+			strlen(line), LINE_MAX_LENGTH - 1);
 	xprint(stdout, "%s\n", line);
 	return print_finish(stdout);
 }

@@ -142,8 +142,10 @@ static void look_at_isolcpus(struct host *host, struct finding *f)
 		finding_add(f, VERDICT_INFO, "not on the boot line");
 		return;
 	}
+	/* `domain` is what no flag at all means. */
 	finding_add(f, VERDICT_INFO, "isolcpus=%s%s%s%s", b->nohz ? "nohz," : "",
-		b->domain ? "domain," : "", b->managed_irq ? "managed_irq," : "", b->isolcpus.text);
+		b->domain && *b->isolcpus.text ? "domain," : "",
+		b->managed_irq ? "managed_irq," : "", b->isolcpus.text);
 	if (b->isolcpus.refused) {
 		finding_add(f, VERDICT_RISK,
 			"the machine does not have all these CPUs, and the kernel refuses such a list");
