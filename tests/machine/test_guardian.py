@@ -240,9 +240,10 @@ def test_put_back_in_vain():
             folder.mkdir()
             for part in 'runpinned', 'runpinned-launcher', 'runpinned-floor':
                 shutil.copy(pathlib.Path(RUNPINNED).with_name(part), folder)
-            # It says that everything is done, and ends with its standard input.
+            # It says that everything is done, and ends with its standard input; after the runs it is asked again.
             guardian = folder / 'benchmark-target'
-            guardian.write_text(f"#!/bin/sh\nprintf '\\001'\ncat >/dev/null\nexit {failure}\n", encoding='utf-8')
+            guardian.write_text("#!/bin/sh\n[ $1 = parts ] && exit\nprintf '\\001'\ncat >/dev/null\n"
+                                f'exit {failure}\n', encoding='utf-8')
             guardian.chmod(0o755)
             result = setter.box.run('/run/bin/runpinned', '--quiesce', '-c', cpu, '-q', '--no-save', '--evidence',
                                     'none', '--decide', 10, '--baseline', 'sleep 0.01', 'sleep', '0.03',
