@@ -63,3 +63,21 @@ int install_find(const char *name, char **ret)
 	}
 	return r < 0 && (closed || r == -EACCES) ? -EACCES : r;
 }
+
+char *install_find_data(const char *name)
+{
+	/* In a build tree it is below the folder above that of the programs. */
+	static const char *const near[] = { "/../", "/../share/quiesce/", "/../../share/quiesce/" };
+	char directory[PATH_MAX];
+	char *path = NULL;
+
+	find_own_directory(directory, sizeof(directory));
+	for (size_t i = 0; i < ARRAY_SIZE(near) && *directory; i++) {
+		if (text_format(&path, "%s%s%s", directory, near[i], name) < 0)
+			return NULL;
+		if (access(path, R_OK | X_OK) == 0)
+			return path;
+		free(TAKE_PTR(path));
+	}
+	return text_format(&path, "%s/%s", DATADIR, name) < 0 ? NULL : path;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the other programs of quiesce. */
+/* Finds the other programs of quiesce, and its data. */
 #ifndef QUIESCE_BASE_INSTALL_H
 #define QUIESCE_BASE_INSTALL_H
 
@@ -9,5 +9,11 @@
  * directories. -ENOENT when it is nowhere, -EACCES when it exists but this user may not execute it.
  */
 int install_find(const char *name, char **ret);
+
+/*
+ * The malloc'd path of a folder of our data: that of the build tree or of the installation that
+ * this program belongs to, else the configured one, which may not be there. NULL without memory.
+ */
+char *install_find_data(const char *name);
 
 #endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "judge/harness/extract.h"
+
+#define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EBADMSG, __VA_ARGS__))
+
+/* The length of the escape sequence of a terminal that begins here, 0 for none (ECMA-48, 5.4: CSI,
+ * parameters, intermediate bytes, and a final byte). */
+static size_t escape_length(const char *p, size_t n)
+{
+	size_t i = 2;
+
+	if (n < 3 || p[0] != '\033' || p[1] != '[')
+		return 0;
+	while (i < n && p[i] >= 0x20 && p[i] <= 0x3f)
+		i++;
+	return i < n && p[i] >= 0x40 && p[i] <= 0x7e ? i + 1 : 0;
+}
+
+/* The next line, without colours, and cut: a carriage return ends one as well, because a progress
+ * line is written over itself. False behind the last one. */
+static bool next_line(struct output *rest, char line[static EXTRACT_LINE_MAX])
+{
+	size_t n = 0, i = 0;
+
+	if (rest->size == 0)
+		return false;
+	while (i < rest->size && rest->text[i] != '\n' && rest->text[i] != '\r') {
+		size_t skip = escape_length(rest->text + i, rest->size - i);
+
+		/* A NUL would end the line for regexec(3). */
+		if (skip == 0 && n < EXTRACT_LINE_MAX - 1 && rest->text[i] != '\0')
+			line[n++] = rest->text[i];
+		i += MAX(skip, (size_t)1);
+	}
+	line[n] = '\0';
+	i += i < rest->size;
+	rest->text += i;
+	rest->size -= i;
+	return true;
+}
+
+/* The matches of a rule, as texts. */
+struct match {
+	char *name;
+	char *unit; /* NULL: none */
+	char *text; /* of the number; NULL: it is `number` */
+	double number;
+};
+
+struct matches {
+	struct match *items;
+	size_t n;
+	size_t capacity;
+};
+
+static void matches_clear(struct matches *matches)
+{
+	for (size_t i = 0; i < matches->n; i++) {
+		free(matches->items[i].name);
+		free(matches->items[i].unit);
+		free(matches->items[i].text);
+	}
+	free(matches->items);
+}
+
+static void add_match(struct matches *matches, struct match match)
+{
+	xcheck(array_grow(&matches->items, sizeof(match), matches->n, &matches->capacity));
+	matches->items[matches->n++] = match;
+}
+
+static char *group_text(const char *line, const regmatch_t *group)
+{
+	return group->rm_so < 0
+		? xptr(strdup(""))
+		: xptr(strndup(line + group->rm_so, (size_t)(group->rm_eo - group->rm_so)));
+}
+
+/* The text with each \N replaced by what group N has matched. */
+static char *expand(const char *text, const char *line, const regmatch_t *groups)
+{
+	_cleanup_text_ struct text t = { 0 };
+
+	for (; *text; text++) {
+		if (*text == '\\' && parse_is_digit(text[1])) {
+			_cleanup_free_ char *group = group_text(line, &groups[*++text - '0']);
+
+			text_append(&t, group);
+		} else {
+			text_append_n(&t, text, 1);
+		}
+	}
+	text_append(&t, "");
+	return xptr(text_steal(&t));
+}
+
+static void find_lines(const struct rule *rule, const struct output *output, struct matches *ret)
+{
+	regmatch_t groups[RULE_MAX_GROUPS + 1];
+	locale_t plain = xptr(newlocale(LC_ALL_MASK, "C", NULL)), before = uselocale(plain);
+	struct output rest = *output;
+	char line[EXTRACT_LINE_MAX];
+
+	/* One more than may be is enough to see it. */
+	while (ret->n <= EXTRACT_FIGURES_MAX && next_line(&rest, line)) {
+		if (regexec(&rule->regex, line, ARRAY_SIZE(groups), groups, 0) != 0)
+			continue;
+		add_match(ret,
+			(struct match){
+				.name = expand(rule->name, line, groups),
+				.unit = rule->unit ? expand(rule->unit, line, groups) : NULL,
+				.text = group_text(line, &groups[rule->value_group]),
+			});
+	}
+	uselocale(before);
+	freelocale(plain);
+}
+
+bool extract_matches(const regex_t *regex, const struct output *output, char **ret_line)
+{
+	locale_t plain = xptr(newlocale(LC_ALL_MASK, "C", NULL)), before = uselocale(plain);
+	struct output rest = *output;
+	char line[EXTRACT_LINE_MAX];
+	bool found = false;
+
+	while (!found && next_line(&rest, line))
+		found = regexec(regex, line, 0, NULL, 0) == 0;
+	uselocale(before);
+	freelocale(plain);
+	if (found)
+		*ret_line = xptr(strdup(line));
+	return found;
+}
+
+/* The texts that a path leads to, of which there must be one for each of n values, or one for all.
+ */
+static int find_texts(const struct jsonpath *path, const struct output *output, size_t n,
+	const char *of, struct jsonpath_values *ret, char **ret_why)
+{
+	int r = jsonpath_find(path, output->text, output->size, ret, ret_why);
+
+	if (r < 0)
+		return -EBADMSG;
+	for (size_t i = 0; i < ret->n; i++)
+		if (!ret->items[i].string)
+			return refuse(ret_why, "a %s is a number", of);
+	if (ret->n != n && ret->n != 1)
+		return refuse(ret_why, "%zu values and %zu %ss", n, ret->n, of);
+	return 0;
+}
+
+static int find_values(
+	const struct rule *rule, const struct output *output, struct matches *ret, char **ret_why)
+{
+	struct jsonpath_values values = { 0 }, names = { 0 }, units = { 0 };
+	int r = jsonpath_find(rule->path, output->text, output->size, &values, ret_why);
+
+	if (r >= 0 && values.n > 0 && rule->name_path)
+		r = find_texts(rule->name_path, output, values.n, "name", &names, ret_why);
+	if (r >= 0 && values.n > 0 && rule->unit_path)
+		r = find_texts(rule->unit_path, output, values.n, "unit", &units, ret_why);
+	for (size_t i = 0; r >= 0 && i < values.n; i++) {
+		const char *name =
+			names.n > 0 ? names.items[names.n > 1 ? i : 0].string : rule->name;
+		const char *unit =
+			units.n > 0 ? units.items[units.n > 1 ? i : 0].string : rule->unit;
+
+		add_match(ret,
+			(struct match){
+				.name = xptr(strdup(name)),
+				.unit = unit ? xptr(strdup(unit)) : NULL,
+				.text = TAKE_PTR(values.items[i].string),
+				.number = values.items[i].number,
+			});
+	}
+	jsonpath_values_clear(&values);
+	jsonpath_values_clear(&names);
+	jsonpath_values_clear(&units);
+	return r < 0 ? -EBADMSG : 0;
+}
+
+/* A name without blanks around it, and safe to print. */
+static char *clean_name(const char *name)
+{
+	size_t n;
+
+	while (parse_is_blank(*name))
+		name++;
+	n = strlen(name);
+	while (n > 0 && parse_is_blank(name[n - 1]))
+		n--;
+	{
+		_cleanup_free_ char *bare = xptr(strndup(name, n));
+
+		return xptr(text_escape_control(bare));
+	}
+}
+
+static int make_figure(
+	const struct rule *rule, const struct match *match, struct figure *ret, char **ret_why)
+{
+	_cleanup_free_ char *name = clean_name(match->name);
+	struct figure figure = { .better = rule->better, .value = match->number };
+	struct quantity_unit unit = { .factor = 1 };
+
+	if (!*name || strlen(name) > RULE_NAME_MAX)
+		return refuse(ret_why, "the name of a figure is %s", *name ? "too long" : "empty");
+	if (match->text &&
+		quantity_parse_number(match->text, rule->commas, &figure.value, &figure.step) < 0) {
+		_cleanup_free_ char *safe = xptr(text_escape_control(match->text));
+
+		return refuse(ret_why, "%s: '%s' is not a number", name, safe);
+	}
+	if (!isfinite(figure.value))
+		return refuse(ret_why, "%s is not a number", name);
+	if (match->unit && *match->unit && quantity_parse_unit(match->unit, &unit) < 0)
+		return refuse(ret_why, "the unit of %s is none", name);
+	memcpy(figure.unit, unit.base, sizeof(figure.unit));
+	figure.value *= unit.factor;
+	figure.step *= unit.factor;
+	figure.name = TAKE_PTR(name);
+	*ret = figure;
+	return 0;
+}
+
+/* What several matches of one name become; they are of one unit. */
+static int join(
+	const struct rule *rule, struct figure *sum, const struct figure *next, char **ret_why)
+{
+	if (rule->take != TAKE_SUM && rule->take != TAKE_LAST)
+		return refuse(ret_why, "two values of %s: %.15g and %.15g", sum->name, sum->value,
+			next->value);
+	if (strcmp(sum->unit, next->unit) != 0)
+		return refuse(ret_why, "%s is in %s and in %s", sum->name, sum->unit, next->unit);
+	sum->value = rule->take == TAKE_SUM ? sum->value + next->value : next->value;
+	sum->step = fmax(sum->step, next->step);
+	return 0;
+}
+
+static int add_figure(const struct rule *rule, struct figure *figure, size_t first,
+	struct figures *figures, char **ret_why)
+{
+	for (size_t i = 0; i < figures->n; i++) {
+		int r;
+
+		if (strcmp(figures->items[i].name, figure->name) != 0)
+			continue;
+		r = i >= first ? join(rule, &figures->items[i], figure, ret_why)
+			       : refuse(ret_why, "two figures are called %s", figure->name);
+		free(figure->name);
+		return r;
+	}
+	xcheck(array_grow(
+		&figures->items, sizeof(*figures->items), figures->n, &figures->capacity));
+	figures->items[figures->n++] = *figure;
+	return 0;
+}
+
+static const char *source_name(const struct rule *rule)
+{
+	return rule->source == FIGURE_STDOUT	? "standard output"
+		: rule->source == FIGURE_STDERR ? "standard error"
+						: rule->file;
+}
+
+int extract_figures(const struct rule *rule, const struct output *output, struct figures *figures,
+	char **ret_why)
+{
+	struct matches matches = { 0 };
+	size_t first = figures->n;
+	int r = 0;
+
+	if (rule->path)
+		r = find_values(rule, output, &matches, ret_why);
+	else
+		find_lines(rule, output, &matches);
+	if (r >= 0 && matches.n == 0 && !rule->optional)
+		r = refuse(ret_why, "no value of %s: nothing in %s matches '%s'", rule->name,
+			source_name(rule), rule->pattern);
+	if (r >= 0 && matches.n > EXTRACT_FIGURES_MAX)
+		r = refuse(ret_why, "more than %d values of %s", EXTRACT_FIGURES_MAX, rule->name);
+	for (size_t i = 0; r >= 0 && i < matches.n; i++) {
+		struct figure figure;
+
+		r = make_figure(rule, &matches.items[i], &figure, ret_why);
+		if (r >= 0)
+			r = add_figure(rule, &figure, first, figures, ret_why);
+	}
+	matches_clear(&matches);
+	return r;
+}
+
+void figures_clear(struct figures *figures)
+{
+	for (size_t i = 0; i < figures->n; i++)
+		free(figures->items[i].name);
+	free(figures->items);
+	*figures = (struct figures){ 0 };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The figures of one run of a program, from what it has written. A figure that is missing, or of
+ * which there are two where one is expected, is an error: six harnesses that were asked for an
+ * unknown benchmark end with status 0, and print no number.
+ */
+#ifndef QUIESCE_JUDGE_HARNESS_EXTRACT_H
+#define QUIESCE_JUDGE_HARNESS_EXTRACT_H
+
+#include <stddef.h>
+
+#include "judge/harness/quantity.h"
+#include "judge/harness/rule.h"
+
+struct figure {
+	char *name;
+	char unit[QUANTITY_UNIT_SIZE]; /* a base unit (quantity.h); "" for a number without one */
+	enum figure_better better;
+	double value;
+	double step; /* in which its source counts, by its digits; 0 where all digits are there */
+};
+
+struct figures {
+	struct figure *items;
+	size_t n;
+	size_t capacity;
+};
+
+enum {
+	EXTRACT_LINE_MAX = 4096, /* longer lines are cut: an expression may take long for one */
+	EXTRACT_FIGURES_MAX = 1000,
+};
+
+/* What a program has written. */
+struct output {
+	const char *text;
+	size_t size;
+};
+
+/*
+ * Appends the figures that a rule finds; an optional one may find none. -EBADMSG with the reason,
+ * malloc'd, where the output is not as it should be; then figures of the rule may have been
+ * appended. Ends the command without memory.
+ */
+int extract_figures(const struct rule *rule, const struct output *output, struct figures *figures,
+	char **ret_why);
+/* Whether the expression matches a line; *ret_line is that line then, cut and malloc'd. */
+bool extract_matches(const regex_t *regex, const struct output *output, char **ret_line);
+
+void figures_clear(struct figures *figures);
+
+#endif

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/install.h"
+#include "base/macro.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "base/xalloc.h"
+#include "config.h"
+#include "judge/harness/harness.h"
+
+#define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EINVAL, __VA_ARGS__))
+
+void harness_free(struct harness *harness)
+{
+	if (!harness)
+		return;
+	for (size_t i = 0; i < harness->n_rules; i++)
+		rule_clear(&harness->rules[i]);
+	for (size_t i = 0; i < harness->n_fails; i++) {
+		regfree(&harness->fails[i]);
+		free(harness->fail_texts[i]);
+	}
+	free(harness->programs);
+	free(harness->rules);
+	free(harness->fails);
+	free(harness->fail_texts);
+	free(harness->name);
+	free(harness);
+}
+
+/* "[name]": the rule that the next lines are about. The one before is whole now. */
+static int begin_rule(struct harness *harness, char *section, char **ret_why)
+{
+	size_t n = strlen(section);
+
+	if (n < 3 || section[n - 1] != ']')
+		return refuse(ret_why, "a figure begins with its name in [ ]");
+	if (harness->n_rules == HARNESS_MAX_RULES)
+		return refuse(ret_why, "more than %d figures", HARNESS_MAX_RULES);
+	section[n - 1] = '\0';
+	harness->rules = xptr((struct rule *)reallocarray(
+		harness->rules, harness->n_rules + 1, sizeof(*harness->rules)));
+	harness->rules[harness->n_rules++] = (struct rule){ .name = xptr(strdup(section + 1)) };
+	return 0;
+}
+
+static int add_fail(struct harness *harness, const char *pattern, char **ret_why)
+{
+	size_t n = harness->n_fails;
+	int r;
+
+	if (n == HARNESS_MAX_FAILS)
+		return refuse(ret_why, "more than %d of Fail", HARNESS_MAX_FAILS);
+	harness->fails = xptr((regex_t *)reallocarray(harness->fails, n + 1, sizeof(regex_t)));
+	harness->fail_texts =
+		xptr((char **)reallocarray(harness->fail_texts, n + 1, sizeof(char *)));
+	r = rule_compile(pattern, &harness->fails[n], ret_why);
+	if (r < 0)
+		return r;
+	harness->fail_texts[n] = xptr(strdup(pattern));
+	harness->n_fails++;
+	return 0;
+}
+
+/* A line KEY=VALUE in front of the first figure. */
+static int set_of_all(struct harness *harness, const char *key, const char *value, char **ret_why)
+{
+	const char *why;
+
+	if (strcmp(key, "Fail") == 0)
+		return add_fail(harness, value, ret_why);
+	if (strcmp(key, "Program") != 0)
+		return -ENOENT;
+	if (harness->programs)
+		return refuse(ret_why, "a second line Program");
+	if (xcheck(words_split(value, &harness->programs, &why)) < 0)
+		return refuse(ret_why, "%s", why);
+	return 0;
+}
+
+static int take_line(struct harness *harness, char *line, char **ret_why)
+{
+	struct rule *rule = harness->n_rules > 0 ? &harness->rules[harness->n_rules - 1] : NULL;
+	char *value = strchr(line, '=');
+	int r;
+
+	if (*line == '\0' || *line == '#')
+		return 0;
+	if (*line == '[') {
+		r = rule ? rule_complete(rule, ret_why) : 0;
+		return r < 0 ? r : begin_rule(harness, line, ret_why);
+	}
+	if (!value || value == line)
+		return refuse(ret_why, "neither KEY=VALUE, nor [FIGURE], nor a comment");
+	*value++ = '\0';
+	r = rule ? rule_set(rule, line, value, ret_why) : set_of_all(harness, line, value, ret_why);
+	if (r == -ENOENT) {
+		_cleanup_free_ char *safe = xptr(text_escape_control(line));
+
+		return refuse(ret_why, "unknown key %s", safe);
+	}
+	return r;
+}
+
+int harness_parse(const char *name, const char *text, struct harness **ret, char **ret_why)
+{
+	_cleanup_(harness) struct harness *harness = xptr(calloc(1, sizeof(*harness)));
+	_cleanup_free_ char *copy = xptr(strdup(text)), *why = NULL;
+	char *next = copy;
+	size_t line = 0;
+	int r = 0;
+
+	harness->name = xptr(strdup(name));
+	while (r >= 0 && next) {
+		line++;
+		r = take_line(harness, strsep(&next, "\n"), &why);
+	}
+	if (r >= 0 && harness->n_rules == 0)
+		r = refuse(&why, "no figure");
+	else if (r >= 0)
+		r = rule_complete(&harness->rules[harness->n_rules - 1], &why);
+	if (r < 0)
+		return refuse(ret_why, "line %zu: %s", line, why);
+	*ret = TAKE_PTR(harness);
+	return 0;
+}
+
+char **harness_folders(bool own)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char **folders = xptr(calloc(3, sizeof(*folders)));
+	size_t n = 0;
+
+	/* The specification of XDG has relative paths ignored. */
+	if (own && config && *config == '/')
+		xcheck(text_format(&folders[n++], "%s/quiesce/harnesses", config));
+	else if (own && home && *home == '/')
+		xcheck(text_format(&folders[n++], "%s/.config/quiesce/harnesses", home));
+	folders[n] = xptr(install_find_data("harnesses"));
+	return folders;
+}
+
+void harness_folders_free(char **folders)
+{
+	for (size_t i = 0; folders && folders[i]; i++)
+		free(folders[i]);
+	free(folders);
+}
+
+/* A file, called as its harness. */
+static int read_file(const char *path, struct harness **ret, char **ret_why)
+{
+	_cleanup_free_ char *text = NULL, *name = NULL, *why = NULL;
+	const char *base = strrchr(path, '/');
+	size_t n, length;
+	int r = xcheck(file_read_all(path, HARNESS_MAX_SIZE, &text, &length));
+
+	if (r == -ENOENT)
+		return r;
+	if (r < 0)
+		return xcheck(text_refuse(ret_why, r, "%s: %s", path, strerror(-r)));
+	if (strlen(text) != length)
+		return refuse(ret_why, "%s: not a text", path);
+	base = base ? base + 1 : path;
+	n = strlen(base);
+	if (text_ends_with(base, HARNESS_SUFFIX))
+		n -= strlen(HARNESS_SUFFIX);
+	name = xptr(strndup(base, n));
+	r = harness_parse(name, text, ret, &why);
+	return r < 0 ? refuse(ret_why, "%s: %s", path, why) : 0;
+}
+
+int harness_read(const char *name, bool own, struct harness **ret, char **ret_why)
+{
+	char **folders;
+	int r = -ENOENT;
+
+	if (strchr(name, '/') || text_ends_with(name, HARNESS_SUFFIX))
+		return read_file(name, ret, ret_why);
+	folders = harness_folders(own);
+	for (size_t i = 0; r == -ENOENT && folders[i]; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		xcheck(text_format(&path, "%s/%s" HARNESS_SUFFIX, folders[i], name));
+		r = read_file(path, ret, ret_why);
+	}
+	harness_folders_free(folders);
+	return r;
+}

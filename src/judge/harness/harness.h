@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A harness: a program that measures, and how its figures are found in what it writes. It is
+ * a file, quiesce-harness(5):
+ *
+ *	# wrk 4, a load generator: a fixed time
+ *	Program=wrk
+ *	Fail=^unable to connect
+ *
+ *	[rps]
+ *	Match=^Requests/sec: +([0-9.]+)$
+ *	Unit=1/s
+ *	Better=higher
+ */
+#ifndef QUIESCE_JUDGE_HARNESS_HARNESS_H
+#define QUIESCE_JUDGE_HARNESS_HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "judge/harness/rule.h"
+
+#define HARNESS_SUFFIX ".conf"
+
+enum {
+	HARNESS_MAX_RULES = 64,
+	HARNESS_MAX_FAILS = 16,
+	HARNESS_MAX_SIZE = 256 * 1024, /* of its file */
+};
+
+struct harness {
+	char *name;	 /* that of its file, without folder and suffix */
+	char **programs; /* names of files that are such a program; NULL-terminated, or NULL */
+	struct rule *rules;
+	size_t n_rules;
+	regex_t *fails; /* a line that one of them matches says that the run failed */
+	char **fail_texts;
+	size_t n_fails;
+};
+
+/* Ends the command without memory. -EINVAL with *ret_why, malloc'd: "line 3: ...". */
+int harness_parse(const char *name, const char *text, struct harness **ret, char **ret_why);
+void harness_free(struct harness *harness);
+DEFINE_CLEANUP(harness, harness_free);
+
+/*
+ * Reads a harness: a file where `name` has a '/' or ends with HARNESS_SUFFIX, else the one of that
+ * name in the folders of harness_folders(). -ENOENT where there is none; -EINVAL and others with
+ * *ret_why.
+ */
+int harness_read(const char *name, bool own, struct harness **ret, char **ret_why);
+
+/*
+ * Where harnesses are looked for, in this order; malloc'd, NULL-terminated: the user's own,
+ * ${XDG_CONFIG_HOME:-$HOME/.config}/quiesce/harnesses, where `own` allows it, and those of quiesce,
+ * beside this program in a build tree.
+ */
+char **harness_folders(bool own);
+void harness_folders_free(char **folders);
+
+#endif

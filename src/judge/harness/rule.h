@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a figure is found in what a program writes: a line that an extended regular
+ * expression matches, or a path into JSON.
+ *
+ *	rps,1/s,higher=^Requests/sec: +([0-9.]+)$
+ *	p99,\2,lower=^ +99% +([0-9.]+)(us|ms|s|m)$
+ *
+ * The number is what the first group matches, "\N" in a name or a unit is what group N matches.
+ */
+#ifndef QUIESCE_JUDGE_HARNESS_RULE_H
+#define QUIESCE_JUDGE_HARNESS_RULE_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "judge/harness/jsonpath.h"
+
+enum figure_source {
+	FIGURE_STDOUT,
+	FIGURE_STDERR,
+	FIGURE_FILE,
+};
+
+enum figure_better {
+	BETTER_UNKNOWN, /* while a rule is read */
+	BETTER_LOWER,
+	BETTER_HIGHER,
+	BETTER_EXACT, /* no value is better: any change counts */
+};
+
+/* Which of several matches. */
+enum figure_take {
+	TAKE_ONE, /* there must be one */
+	TAKE_LAST,
+	TAKE_EACH, /* each is a figure; their names differ */
+	TAKE_SUM,
+};
+
+enum {
+	RULE_MAX_GROUPS = 9,
+	RULE_NAME_MAX = 200, /* bytes of the name of a figure */
+};
+
+struct rule {
+	char *name;    /* may have \N */
+	char *unit;    /* the same; NULL: a number without a unit */
+	char *pattern; /* as it was written */
+	char *file;    /* of FIGURE_FILE */
+	/* JSON: where the name and the unit of each value stand, in as many values; NULL: nowhere.
+	 */
+	struct jsonpath *name_path;
+	struct jsonpath *unit_path;
+	struct jsonpath *path; /* JSON; NULL: a regular expression */
+	regex_t regex;
+	bool has_regex;
+	unsigned value_group;
+	enum figure_source source;
+	enum figure_better better;
+	enum figure_take take;
+	bool commas;   /* a number may be "1,234.56" */
+	bool optional; /* not every way to call the program prints it */
+};
+
+/* The next functions end the command without memory. A refusal is -EINVAL, with the reason,
+ * malloc'd. */
+
+/*
+ * A rule as one text, of --figure (is_json: of --figure-json): "NAME[,WORD]...=PATTERN". The words
+ * are a unit, lower, higher or exact, each, last or sum, stderr, @FILE, and commas, in any order.
+ */
+int rule_parse(const char *text, bool is_json, struct rule *ret, char **ret_why);
+
+/* Sets what a line KEY=VALUE of a harness file says (harness.h). -ENOENT for a key that rules lack.
+ */
+int rule_set(struct rule *rule, const char *key, const char *value, char **ret_why);
+/* Whether the rule is whole; what follows from its other parts is filled in. */
+int rule_complete(struct rule *rule, char **ret_why);
+
+void rule_clear(struct rule *rule);
+
+/* An extended regular expression of POSIX, in the C locale. Refused is also what other kinds of
+ * regular expressions have, and POSIX would take for something else: a backslash before a letter or
+ * a digit. */
+int rule_compile(const char *pattern, regex_t *ret, char **ret_why);
+
+#endif

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/text.h"
+#include "judge/harness/extract.h"
+#include "judge/harness/harness.h"
+
+static void test_units(void **state)
+{
+	static const struct {
+		const char *text, *base;
+		double factor;
+		bool cost;
+	} cases[] = {
+		{ "s", "s", 1, true },
+		{ "ns", "s", 1e-9, true },
+		{ "\xc2\xb5s", "s", 1e-6, true },
+		{ "\xce\xbcs", "s", 1e-6, true },
+		{ "min", "s", 60, true },
+		{ "m", "s", 60, true },
+		{ "ns/op", "s/op", 1e-9, true },
+		{ "B", "B", 1, true },
+		{ "MiB", "B", 1048576, true },
+		{ "B/op", "B/op", 1, true },
+		{ "kB/s", "B/s", 1e3, false },
+		{ "GiB/sec", "B/s", 1073741824, false },
+		{ "Gbit/s", "bit/s", 1e9, false },
+		{ "Mb/s", "bit/s", 1e6, false },
+		{ "1/s", "1/s", 1, false },
+		{ "/s", "1/s", 1, false },
+		{ "k/s", "1/s", 1e3, false },
+		{ "MIPS", "MIPS", 1, false },
+		{ "allocs/op", "allocs/op", 1, false },
+		{ "k", "k", 1, false },
+		{ "%", "%", 1, false },
+	};
+	static const char *const bad[] = { "a b", "a\tb", "\033[1m", "a\nb",
+		"0123456789012345678901234567890123456789" };
+	struct quantity_unit unit;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(quantity_parse_unit(cases[i].text, &unit), 0);
+		assert_string_equal(unit.base, cases[i].base);
+		assert_true(unit.factor == cases[i].factor);
+		assert_int_equal(quantity_is_cost(unit.base), cases[i].cost);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(quantity_parse_unit(bad[i], &unit), -EINVAL);
+}
+
+static void test_numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		bool commas;
+		double value, step;
+	} cases[] = {
+		{ "12", false, 12, 1 },
+		{ "12.50", false, 12.5, 0.01 },
+		{ "-3.5", false, -3.5, 0.1 },
+		{ "1.2e3", false, 1200, 100 },
+		{ "1e-3", false, 1e-3, 1e-3 },
+		{ "6.25e+2", false, 625, 1 },
+		{ "1,234.5", true, 1234.5, 0.1 },
+		{ "0.80", true, 0.8, 0.01 },
+	};
+	static const char *const bad[] = { "", "-", "nan", "inf", "-nan", "1.", ".5", "1,5", "0x10",
+		"1 ", " 1", "1.2.3", "1e", "1e999", "12s" };
+	double value, step;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(
+			quantity_parse_number(cases[i].text, cases[i].commas, &value, &step), 0);
+		assert_true(value == cases[i].value);
+		assert_true(fabs(step / cases[i].step - 1) < 1e-12);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(quantity_parse_number(bad[i], false, &value, &step), -EINVAL);
+	assert_int_equal(quantity_parse_number(",1", true, &value, &step), -EINVAL);
+	assert_int_equal(quantity_parse_number("1,", true, &value, &step), -EINVAL);
+	assert_int_equal(quantity_parse_number("1.5,0", true, &value, &step), -EINVAL);
+}
+
+/* What a rule finds in an output: "name=value unit;..." or "!reason". */
+static char *find(const char *text, bool is_json, const char *written)
+{
+	struct output output = { written, strlen(written) };
+	struct figures figures = { 0 };
+	_cleanup_free_ char *why = NULL;
+	struct text t = { 0 };
+	struct rule rule;
+	int r = rule_parse(text, is_json, &rule, &why);
+
+	if (r >= 0) {
+		r = extract_figures(&rule, &output, &figures, &why);
+		rule_clear(&rule);
+	}
+	if (r < 0)
+		text_appendf(&t, "!%s", why);
+	for (size_t i = 0; r >= 0 && i < figures.n; i++)
+		text_appendf(&t, "%s%s=%.9g %s", i > 0 ? ";" : "", figures.items[i].name,
+			figures.items[i].value, figures.items[i].unit);
+	figures_clear(&figures);
+	text_append(&t, "");
+	return text_steal(&t);
+}
+
+static void test_rules(void **state)
+{
+	static const struct {
+		const char *rule, *written, *found;
+	} cases[] = {
+		{ "rps,1/s,higher=^rps: ([0-9.]+)", "x\nrps: 12.5\n", "rps=12.5 1/s" },
+		{ "t,\\2=^t ([0-9]+) ([mu]s)$", "t 5 ms",
+			"!which way is 't' better? lower, higher or exact" },
+		{ "t,\\2,lower=^t ([0-9]+) ([mu]s)$", "t 5 ms", "t=0.005 s" },
+		{ "t,ms=^t ([0-9]+)$", "t 5\n", "t=0.005 s" },
+		{ "t,ms=^t ([0-9]+)$", "t 5\rt x\n", "t=0.005 s" },
+		{ "t,ms=^t ([0-9]+)$", "\033[1mt\033[0m 5\n", "t=0.005 s" },
+		{ "t,ms=^t ([0-9]+)$", "t 5\nt 6\n", "!two values of t: 0.005 and 0.006" },
+		{ "t,ms,last=^t ([0-9]+)$", "t 5\nt 6\n", "t=0.006 s" },
+		{ "t,ms,sum=^t ([0-9]+)$", "t 5\nt 6\n", "t=0.011 s" },
+		{ "\\2,ms,each=^t ([0-9]+) (.)$", "t 5 a\nt 6 b\n", "a=0.005 s;b=0.006 s" },
+		{ "\\2,ms,each=^t ([0-9]+) (.)$", "t 5 a\nt 6 a\n",
+			"!two values of a: 0.005 and 0.006" },
+		{ "t,ms,each=^t ([0-9]+)$", "", "!'t' is the name of each" },
+		{ "t,ms=^t ([0-9]+)$", "u 5\n",
+			"!no value of t: nothing in standard output matches '^t ([0-9]+)$'" },
+		{ "t,ms=^t (.*)$", "t nan\n", "!t: 'nan' is not a number" },
+		{ "t,ms=^t (.*)$", "t 1,234\n", "!t: '1,234' is not a number" },
+		{ "t,ms,commas=^t (.*)$", "t 1,234\n", "t=1.234 s" },
+		{ "n,exact=^n ([0-9]+)", "n 7", "n=7 " },
+		{ "n,exact,stderr=^n ([0-9]+)", "m",
+			"!no value of n: nothing in standard error matches '^n ([0-9]+)'" },
+		{ "n,exact,@out.txt=^n ([0-9]+)", "m",
+			"!no value of n: nothing in out.txt matches '^n ([0-9]+)'" },
+		{ "\xe2\x94\x82,ms=^\xe2\x94\x82 ([0-9]+)", "\xe2\x94\x82 3",
+			"\xe2\x94\x82=0.003 s" },
+		{ "n,exact=^n [0-9]+", "", "!'^n [0-9]+' has no ( ) around the number" },
+		{ "n,\\2,lower=^n ([0-9]+)", "", "!'^n ([0-9]+)' has no group \\2" },
+		{ "n,lower=^(\\d+)", "",
+			"!'\\d' has no meaning in an extended regular expression: write [0-9] for \\d, "
+			"[[:space:]] for \\s" },
+		{ "n,lower=([\\d]+)", "",
+			"!'\\d' has no meaning in an extended regular expression: write [0-9] for \\d, "
+			"[[:space:]] for \\s" },
+		{ "n,lower=\\(([0-9]+)\\)", "(3)", "n=3 " },
+		{ "n,lower=[]a]([0-9]+)", "]3", "n=3 " },
+		{ "n,lower,x,y=([0-9]+)", "", "!'y' is a second unit" },
+		{ "n,,lower=([0-9]+)", "", "!a word between commas is empty" },
+		{ "n,lower,a b=([0-9]+)", "", "!'a b' is no unit" },
+		{ "n,lower", "", "!'n,lower' is not NAME=PATTERN" },
+		{ "n,lower=", "", "!'n,lower=' is not NAME=PATTERN" },
+		{ "=x", "", "!'=x' is not NAME=PATTERN" },
+		{ "\\1,lower=(x*)y", "y", "!the name of a figure is empty" },
+	};
+	static const struct {
+		const char *rule, *written, *found;
+	} paths[] = {
+		{ "p,ns=.a.b", "{\"a\": {\"b\": 5, \"c\": 6}}", "p=5e-09 s" },
+		{ "p,ns=.a[1].\"99.0\"", "{\"a\": [{\"99.0\": 1}, {\"x\": [{}], \"99.0\": 2}]}",
+			"p=2e-09 s" },
+		{ "p,ns=[0].b", "[{\"b\": 5}, {\"b\": 6}]", "p=5e-09 s" },
+		{ "p,ns=[*].b", "[{\"b\": 5}, {\"b\": 6}]", "!two values of p: 5e-09 and 6e-09" },
+		{ "p,ns,sum=[*].b", "[{\"b\": 5}, {\"b\": 6}]", "p=1.1e-08 s" },
+		{ "p,ns=.a", "{\"a\": \"12.5\"}", "p=1.25e-08 s" },
+		{ "p,ns=.a", "{\"a\": null}",
+			"!no value of p: nothing in standard output matches '.a'" },
+		{ "p,ns=.a", "{\"a\": 1", "!line 1: the file ends too early" },
+		{ "p,ns=.a", "note\n{\"a\": 1}", "!line 1: this is no JSON" },
+		{ "p,ns=a", "",
+			"!'a' is no path into JSON: a name follows a point, and an element stands in [ ]" },
+		{ "p,ns=.a[x]", "",
+			"!'.a[x]' is no path into JSON: [ is followed by a number, or *, and ]" },
+		{ "p,ns=.\"a", "", "!'.\"a' is no path into JSON: a name has no second \"" },
+		{ "p,ns=..a", "", "!'..a' is no path into JSON: a point is followed by no name" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *found = find(cases[i].rule, false, cases[i].written);
+
+		assert_string_equal(found, cases[i].found);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_free_ char *found = find(paths[i].rule, true, paths[i].written);
+
+		assert_string_equal(found, paths[i].found);
+	}
+}
+
+/* A line that an expression would take very long for is cut. */
+static void test_long_line(void **state)
+{
+	size_t size = 300000;
+	_cleanup_free_ char *written = malloc(size + 1);
+	_cleanup_free_ char *found = NULL;
+
+	(void)state;
+	assert_non_null(written);
+	memset(written, 'a', size);
+	memcpy(written + size - 8, "\nt 12 ms", 8);
+	written[size] = '\0';
+	found = find("t,ms,last=^t ([0-9]+) (a+)*ms", false, written);
+	assert_string_equal(found, "t=0.012 s");
+}
+
+static void test_files(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{ "", "line 1: no figure" },
+		{ "Program=wrk\n", "line 2: no figure" },
+		{ "x\n", "line 1: neither KEY=VALUE, nor [FIGURE], nor a comment" },
+		{ "[]\n", "line 1: a figure begins with its name in [ ]" },
+		{ "[a]\nUnit=s\n", "line 3: 'a' says nowhere what to look for" },
+		{ "[a]\nMatch=(x)\nMatch=(y)\nUnit=s\n", "line 3: it has two patterns" },
+		{ "[a]\nMatch=(x)\nUnit=s\nColour=red\n", "line 4: unknown key Colour" },
+		{ "Colour=red\n", "line 1: unknown key Colour" },
+		{ "Fail=(\n", NULL },
+		{ "[a]\nMatch=(x)\nUnit=s\nTake=none\n", "line 4: Take is one, last, each or sum" },
+		{ "[a]\nMatch=(x)\nUnit=s\nValue=1\n", "line 4: Value is a group, \\1 to \\9" },
+		{ "[a]\nMatch=(x)\nUnit=s\nCommas=1\n", "line 4: Commas is yes or no" },
+		{ "[a]\nMatch=(x)\nUnit=s\nNamePath=.a\n",
+			"line 5: NamePath and UnitPath belong to a path into JSON" },
+		{ "[a]\nPath=.a\nUnit=\\1\nBetter=lower\n",
+			"line 5: a path has no groups: use NamePath and UnitPath" },
+	};
+	static const char text[] =
+		"# a comment\nProgram=a b\nFail=^broken\nFail=^also\n\n"
+		"[time]\nPath=.b[*].t\nNamePath=.b[*].n\nUnitPath=.b[*].u\nBetter=lower\nTake=each\n";
+	static const char written[] = "{\"b\": [{\"n\": \"x\", \"t\": 3, \"u\": \"ms\"}, "
+				      "{\"n\": \"y\", \"t\": 4, \"u\": \"s\"}]}";
+	struct output output = { written, sizeof(written) - 1 }, broken = { "a\nbroken b\n", 11 };
+	_cleanup_(harness) struct harness *harness = NULL;
+	_cleanup_free_ char *line = NULL;
+	struct figures figures = { 0 };
+	char *why = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(harness_parse("x", bad[i].text, &harness, &why), -EINVAL);
+		if (bad[i].why)
+			assert_string_equal(why, bad[i].why);
+		free(TAKE_PTR(why));
+	}
+	assert_int_equal(harness_parse("x", text, &harness, &why), 0);
+	assert_string_equal(harness->programs[1], "b");
+	assert_int_equal(harness->n_fails, 2);
+	assert_int_equal(extract_figures(&harness->rules[0], &output, &figures, &why), 0);
+	assert_int_equal(figures.n, 2);
+	assert_string_equal(figures.items[1].name, "y");
+	assert_true(figures.items[0].value == 3e-3 && figures.items[1].value == 4);
+	assert_false(extract_matches(&harness->fails[0], &output, &line));
+	assert_true(extract_matches(&harness->fails[0], &broken, &line));
+	assert_string_equal(line, "broken b");
+	figures_clear(&figures);
+}
+
+/* What the harnesses that ship find in what their programs have printed. */
+static void test_shipped(void **state)
+{
+	static const struct {
+		const char *name, *found;
+	} cases[] = {
+		{ "7z", "rating=4644 MIPS h" },
+		{ "ab", "rps=504.05 1/s h;mean=0.003968 s l" },
+		{ "coremark", "rate=20833.3333 1/s h;!Errors detected" },
+		{ "criterion", "grp/size/1000=8.2472e-07 s l" },
+		{ "dd", "time=0.0612198 s l" },
+		{ "divan", "100=7.373e-08 s l;1000=8.076e-07 s l;sum=8.079e-07 s l" },
+		{ "fio", "read-iops=17300 1/s h;READ=70674022.4 B/s h" },
+		{ "go",
+			"BenchmarkSum-2=1.832e-06 s/op l;BenchmarkSub/size=100-2=1.108e-07 s/op l;"
+			"BenchmarkSub/size=1000-2=1.096e-06 s/op l;BenchmarkLog-2=1.039e-08 s/op l" },
+		{ "google-benchmark", "BM_sum/100=9.23e-08 s l" },
+		{ "iperf3", "rate=1.25e+10 bit/s h" },
+		{ "libtest", "sum=8.243e-07 s/iter l;tiny=5.5e-10 s/iter l" },
+		{ "nanobench", "sum=8e-10 s l" },
+		{ "openssl-speed", "sha256=1.6843306e+09 B/s h" },
+		{ "openssl-speed-mr", "sha256=1.45130124e+09 B/s h" },
+		{ "perf-bench", "time=0.028 s l;per_op=2.8474e-07 s l" },
+		{ "pgbench", "tps=691.461317 1/s h;latency=0.002892 s l" },
+		{ "redis-benchmark", "SET=37878.79 1/s h;GET=37593.98 1/s h" },
+		{ "sqlite3", "real=0.018 s l" },
+		{ "stress-ng", "cpu=1253.44 1/s h" },
+		{ "sysbench", "events=3084.72 1/s h;time=1.0004 s l" },
+		{ "time", "real=0.1 s l" },
+		{ "wrk", "rps=607.22 1/s h;latency=0.00345 s l;p50=0.00286 s l;p99=0.01226 s l" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *path = NULL, *sample = NULL, *text = NULL, *why = NULL;
+		_cleanup_(harness) struct harness *harness = NULL;
+		struct figures figures = { 0 };
+		struct text found = { 0 };
+		struct output output;
+
+		assert_true(text_format(&path, HARNESSES "/%s.conf", cases[i].name) >= 0);
+		assert_int_equal(harness_read(path, false, &harness, &why), 0);
+		assert_string_equal(harness->name, cases[i].name);
+		assert_true(text_format(&sample, SAMPLES "/%s.txt", cases[i].name) >= 0);
+		assert_int_equal(file_read_all(sample, 1 << 20, &text, &output.size), 0);
+		output.text = text;
+		for (size_t k = 0; k < harness->n_rules; k++)
+			assert_int_equal(
+				extract_figures(&harness->rules[k], &output, &figures, &why), 0);
+		for (size_t k = 0; k < figures.n; k++)
+			text_appendf(&found, "%s%s=%.9g %s %c", k > 0 ? ";" : "",
+				figures.items[k].name, figures.items[k].value,
+				figures.items[k].unit,
+				figures.items[k].better == BETTER_HIGHER ? 'h' : 'l');
+		for (size_t k = 0; k < harness->n_fails; k++) {
+			char *line;
+
+			if (!extract_matches(&harness->fails[k], &output, &line))
+				continue;
+			text_appendf(&found, ";!%s", line);
+			free(line);
+		}
+		assert_string_equal(found.data, cases[i].found);
+		figures_clear(&figures);
+		text_clear(&found);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_shipped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
