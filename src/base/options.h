@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* Rows of a table, the terminating row included. */
-#define OPTION_ROWS_MAX 64
+#define OPTION_ROWS_MAX 96
 #define OPTION_RANK_MAX 2
 
 /* The rows are in the order of --help; a row that is all zero ends the table. */

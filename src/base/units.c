@@ -93,6 +93,11 @@ const char *unit_name(const struct unit *unit)
 	return unit ? unit->name : second.name;
 }
 
+bool unit_is_same(const struct unit *a, const struct unit *b)
+{
+	return unit_is_time(a) == unit_is_time(b) && strcmp(unit_name(a), unit_name(b)) == 0;
+}
+
 /* A counter, a rate, or a median of two numbers need not be a whole number. */
 static int choose_decimals(double number)
 {

@@ -166,7 +166,7 @@ static void describe_interleaved(
 		xalloc_fail();
 	facts_set_string(facts, "quiesce_interleaved", t.data);
 	if (!command->is_control)
-		facts_set_string(facts, "quiesce_baseline", options->commands[command->old].name);
+		facts_set_string(facts, METADATA_BASELINE, options->commands[command->old].name);
 }
 
 void describe_control(struct commands *commands)

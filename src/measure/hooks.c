@@ -230,7 +230,7 @@ int hook_run(const struct options *options, const struct place *place,
 	if (!watch.text)
 		return 0;
 	if (!options->show_output) {
-		stderr_fd = lastwords_open();
+		stderr_fd = lastwords_open("stderr");
 		r = stderr_fd < 0 ? stderr_fd : 0;
 	}
 	watch.stderr_fd = stderr_fd;

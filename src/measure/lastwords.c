@@ -17,9 +17,9 @@ enum {
 	FILE_MAX = 64 * 1024 * 1024,
 };
 
-int lastwords_open(void)
+int lastwords_open(const char *name)
 {
-	_cleanup_close_ int fd = memfd_create("stderr", MFD_CLOEXEC);
+	_cleanup_close_ int fd = memfd_create(name, MFD_CLOEXEC);
 
 	if (fd < 0 || fcntl(fd, F_SETFL, O_RDWR | O_APPEND) < 0)
 		return -errno;

@@ -10,9 +10,9 @@ enum {
 	LASTWORDS_TRIM_MS = 1000, /* how often lastwords_trim() is to be called */
 };
 
-/* The file in append mode, so that truncating it is enough to start again. Returns the descriptor
- * or a negative errno. */
-int lastwords_open(void);
+/* The file, which is called so in /proc/PID/fd, in append mode, so that truncating it is enough to
+ * start again. Returns the descriptor or a negative errno. */
+int lastwords_open(const char *name);
 /* Frees what was written, except the last part, when it is much: it is kept in memory, and a
  * program may write a lot. Nothing for a negative fd. */
 void lastwords_trim(int fd);

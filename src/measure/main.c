@@ -684,8 +684,9 @@ static int open_streams(const struct options *options, struct commands *commands
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		struct command *command = &commands->items[i];
 
-		r = streams_open(
-			command->input, command->output_file, !options->dry_run, &command->streams);
+		r = streams_open(command->input, command->output_file, !options->dry_run,
+			figure_rules_read(&options->figures, FIGURE_STDOUT) && !command->is_control,
+			&command->streams);
 	}
 	user_leave(options->user);
 	return r;

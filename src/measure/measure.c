@@ -21,6 +21,7 @@
 #include "judge/result/weight.h"
 #include "judge/stats/stats.h"
 #include "measure/decide.h"
+#include "measure/figures.h"
 #include "measure/hooks.h"
 #include "measure/judge.h"
 #include "measure/measure.h"
@@ -74,7 +75,8 @@ struct work {
 	uint64_t sitting;
 	uint64_t random_order; /* state of the random generator for the order of the commands */
 	int64_t began_ns;
-	double *events; /* counts of the newest run */
+	double *events;			   /* counts and figures of the newest run */
+	struct figure_files *figure_files; /* NULL unless figures are looked for */
 };
 
 /* The times of some runs of the empty program. */
@@ -581,6 +583,24 @@ static struct window_floor get_window_floor(const struct work *work)
 	};
 }
 
+/* Takes the figures of a run that has not failed otherwise. Returns why it has failed: its output
+ * is not as it should be; NULL where it is, or where failures are ignored. */
+static const char *take_figures(struct work *work, struct sample *sample, char **ret_why)
+{
+	struct series *series = work->m->series;
+	int r = sample->flags & SAMPLE_FAILED
+		? -EBADMSG
+		: figures_take(work->command, work->figure_files, series, &work->events, ret_why);
+
+	if (r >= 0)
+		return NULL;
+	if (!work->options->ignore_failure && *ret_why)
+		return *ret_why;
+	sample->flags |= SAMPLE_FAILED;
+	figures_leave_out(series, &work->events);
+	return NULL;
+}
+
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
 static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pad,
@@ -592,6 +612,7 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	struct evidence evidence;
 	struct run_facts facts;
 	struct sample sample;
+	_cleanup_free_ char *why = NULL;
 	const char *failure;
 	char status[96];
 	int r;
@@ -628,6 +649,8 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	if (is_no_failure(work->options, report->status))
 		sample.flags &= (uint16_t)~SAMPLE_FAILED;
 	failure = measure_find_failure(work->options, report, status, sizeof(status));
+	if (!failure && work->figure_files && !work->command->is_control)
+		failure = take_figures(work, &sample, &why);
 	if (failure) {
 		end_failed(work, failure, purpose);
 		return 1;
@@ -669,14 +692,14 @@ static int run_hook(struct work *work, enum hook_kind kind, uint32_t number)
 	return r < 0 ? 1 : 0;
 }
 
-/* Whether something is to be done before or after each run, so that no two runs may follow one
- * another in one request. */
+/* Whether something is to be done before or after each run, or read of it, so that no two runs may
+ * follow one another in one request. */
 static bool is_one_at_a_time(const struct work *work)
 {
 	const struct options *o = work->options;
 
-	return o->cooldown >= 0 || o->drop_caches || work->command->hooks[HOOK_PREPARE] ||
-		work->command->hooks[HOOK_CONCLUDE];
+	return o->cooldown >= 0 || o->drop_caches || work->figure_files ||
+		work->command->hooks[HOOK_PREPARE] || work->command->hooks[HOOK_CONCLUDE];
 }
 
 /* Does what is needed between --prepare and a run. Returns 1 when no more runs are to be made, 0 to
@@ -692,6 +715,8 @@ static int prepare_run(struct work *work)
 		end_stopped(work);
 		return 1;
 	}
+	if (work->figure_files)
+		figure_files_look(work->figure_files);
 	if (!o->drop_caches)
 		return 0;
 	r = drop_caches();
@@ -1257,7 +1282,7 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 	bool user_clock)
 {
 	const struct options *options = in->options;
-	_cleanup_free_ double *events = NULL;
+	_cleanup_(figure_files) struct figure_files *files = NULL;
 	struct work work = {
 		.options = options,
 		.place = in->place,
@@ -1270,13 +1295,14 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 	};
 	int r;
 
-	events = xptr(calloc(in->counting->n_events + 1, sizeof(*events)));
-	work.events = events;
 	r = choose_seeds(options, &work.env_pad_seed, &work.random_order);
 	if (r == 0)
 		r = draw_seed(&work.sitting);
 	if (r < 0)
 		return r;
+	work.events = xptr(calloc(in->counting->n_events + 1, sizeof(*work.events)));
+	if (figure_rules_are_there(&options->figures))
+		files = work.figure_files = figure_files_new(options);
 	for (size_t i = 0; i < commands->n; i++)
 		commands->items[i].measurement = prepare(&work);
 	progress_begin(
@@ -1296,5 +1322,6 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 		say("note: --max-time is over after %zu of %u runs", rounds_done(&work, FOR_VALUE),
 			options->runs);
 	share_end(&work, r);
+	free(work.events);
 	return 0;
 }

@@ -476,6 +476,21 @@ static int take_stamps(const char *value, void *into)
 	return o->stamper_given || strcmp(value, "auto") == 0 ? 0 : -EINVAL;
 }
 
+static int take_figure(const char *value, void *into)
+{
+	return figure_rules_add(into, value, false);
+}
+
+static int take_figure_json(const char *value, void *into)
+{
+	return figure_rules_add(into, value, true);
+}
+
+static int take_harness(const char *value, void *into)
+{
+	return figure_rules_add_harness(into, value);
+}
+
 static int take_unit(const char *value, void *into)
 {
 	return unit_parse_shown(value, into);
@@ -535,6 +550,30 @@ static int check_combinations(struct options *o)
 	if (o->show_output && o->stdout_to != OUTPUT_NULL) {
 		say("--show-output and --stdout both say where the output goes: give one of them");
 		return -EINVAL;
+	}
+	if (figure_rules_are_there(&o->figures)) {
+		bool is_read = figure_rules_read(&o->figures, FIGURE_STDOUT);
+
+		if (o->decide || o->rel_error || o->control.is_control) {
+			say("%s is about how long programs run, and figures are judged in place of that: give one "
+			    "of them",
+				o->decide	       ? "--decide"
+					: o->rel_error ? "--until-rel-error"
+						       : "--control");
+			return -EINVAL;
+		}
+
+		if (o->show_output) {
+			say("--show-output lets the program write elsewhere, and its figures are read in what "
+			    "it writes: give one of them");
+			return -EINVAL;
+		}
+		if (is_read && o->stdout_to != OUTPUT_NULL && o->stdout_to != OUTPUT_FILE) {
+			say("--stdout %s: figures are read in a file, so that nobody reads while the program "
+			    "runs: give --stdout FILE, or leave it out",
+				options_stdout_name(o));
+			return -EINVAL;
+		}
 	}
 	if (o->no_evidence && o->cooldown >= 0) {
 		say("--cooldown looks at the temperature, which --evidence none leaves out");
@@ -789,6 +828,18 @@ static int read_options(int argc, char *argv[], struct options *o)
 			take_cooldown, &o->cooldown, "a number of degrees from 0 to 100",
 			.rank = 1 },
 
+		{ .help = "\nFigures that the program gives itself, in place of its time:" },
+		{ 0, "harness", "NAME", "those of this harness: wrk, fio, ..., or FILE.conf",
+			take_harness, &o->figures, .once = true },
+		{ 0, "figure", "NAME[,WORD]...=PATTERN",
+			"the number that the group of PATTERN matches in its\n"
+			"standard output; words: a unit; lower or higher;\n"
+			"each, last or sum; stderr or @FILE",
+			take_figure, &o->figures },
+		{ 0, "figure-json", "NAME[,WORD]...=PATH",
+			"the number at PATH in its JSON, as .jobs[0].read.bw", take_figure_json,
+			&o->figures },
+
 		{ .help = "\nWhat is kept:" },
 		{ 'o', "output", "FILE", "write the result, as pyperf JSON, to FILE", option_filled,
 			&o->output, "a file name", .once = true },
@@ -843,6 +894,8 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 'V', "version", .help = "the version" },
 		{ 0 },
 	};
+	/* Rows beyond are read by nobody. */
+	_Static_assert(ARRAY_SIZE(rows) <= OPTION_ROWS_MAX, "room for all options");
 	int r = option_rows_read("+", rows, argc, argv);
 
 	if (r == 'h')
@@ -952,6 +1005,7 @@ void options_clear(struct options *options)
 		free(options->owned[i]);
 	free(options->owned);
 	parameters_clear(&options->parameters);
+	figure_rules_clear(&options->figures);
 	user_free(options->user);
 	*options = (struct options){ 0 };
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "measure/figurerules.h"
 #include "measure/launch.h"
 #include "measure/parameters.h"
 #include "measure/streams.h"
@@ -130,8 +131,9 @@ struct options {
 	const char *input;	 /* --input, with parameters; NULL: /dev/null */
 	const char *output_file; /* the file of --stdout, with parameters, or NULL */
 	enum output_kind stdout_to;
-	bool ignore_failure;	    /* of every kind */
-	bool ignored_statuses[256]; /* exit statuses that are no failures */
+	struct figure_rules figures; /* of --figure, --figure-json and --harness */
+	bool ignore_failure;	     /* of every kind */
+	bool ignored_statuses[256];  /* exit statuses that are no failures */
 	struct option_hooks hooks[HOOK_KINDS];
 	int64_t hook_timeout_ns;
 	/* Who stamps the runs; chosen automatically where it is not given. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macro.h"
 #include "base/say.h"
@@ -12,6 +13,7 @@
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
 #include "judge/result/benchmark.h"
+#include "judge/result/metric.h"
 #include "measure/measure.h"
 #include "measure/progvalues.h"
 #include "measure/ranking.h"
@@ -19,7 +21,10 @@
 struct ranking {
 	struct benchmark views[OPTIONS_MAX_COMMANDS]; /* the whole runs of each program */
 	size_t n_views;
-	/* Pointers to the views, each followed by the values that the program measured itself. */
+	/* The figures of each program (benchmark_split()), or NULL. */
+	struct benchmark **figures[OPTIONS_MAX_COMMANDS];
+	/* Pointers to the figures or the views, each followed by the values that the program
+	 * measured itself. */
 	struct benchmark **benchmarks;
 	size_t n_benchmarks;
 	struct comparison **comparisons;
@@ -32,8 +37,19 @@ static void ranking_clear(struct ranking *ranking)
 		comparison_free(ranking->comparisons[i]);
 	free(ranking->comparisons);
 	free(ranking->benchmarks);
-	for (size_t i = 0; i < ranking->n_views; i++)
+	for (size_t i = 0; i < ranking->n_views; i++) {
+		for (size_t k = 0; ranking->figures[i] && ranking->figures[i][k]; k++)
+			benchmark_free(ranking->figures[i][k]);
+		free(ranking->figures[i]);
 		benchmark_clear_view(&ranking->views[i]);
+	}
+}
+
+static void add_benchmark(struct ranking *ranking, struct benchmark *benchmark)
+{
+	ranking->benchmarks = xptr(reallocarray(
+		ranking->benchmarks, ranking->n_benchmarks + 1, sizeof(struct benchmark *)));
+	ranking->benchmarks[ranking->n_benchmarks++] = benchmark;
 }
 
 static int add_program(struct ranking *ranking, const struct command *command, bool with_values,
@@ -42,6 +58,7 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 	const struct measurement *m = command->measurement;
 	struct benchmark *view = &ranking->views[ranking->n_views];
 	size_t n_values = with_values ? progvalues_count(m->progvalues) : 0;
+	struct benchmark **figures;
 	int r;
 
 	r = benchmark_view(command->name, m->series, view);
@@ -51,9 +68,11 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 	/* The facts still belong to the command, as the rest of the view belongs to others. */
 	view->metadata = command->facts;
 	view->unit = unit;
-	ranking->benchmarks = xptr(reallocarray(ranking->benchmarks,
-		ranking->n_benchmarks + 1 + n_values, sizeof(struct benchmark *)));
-	ranking->benchmarks[ranking->n_benchmarks++] = view;
+	figures = ranking->figures[ranking->n_views - 1] = benchmark_split(view, true);
+	for (size_t i = 0; figures && figures[i]; i++)
+		add_benchmark(ranking, figures[i]);
+	if (!figures)
+		add_benchmark(ranking, view);
 	for (size_t i = 0; i < n_values; i++) {
 		struct benchmark *values = progvalues_get_benchmark(
 			m->progvalues, i, m->series, &command->facts, command->name);
@@ -61,7 +80,7 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 		if (values && unit_is_time(values->unit))
 			values->unit = unit;
 		if (values)
-			ranking->benchmarks[ranking->n_benchmarks++] = values;
+			add_benchmark(ranking, values);
 	}
 	return 0;
 }
@@ -84,7 +103,7 @@ static int ranking_fill(
 
 		/* Values that no other program has are printed in the report of their program. */
 		if (!turns_find_first(ranking->benchmarks, ranking->n_benchmarks, new, &old) ||
-			!old || old->unit != new->unit)
+			!old || !unit_is_same(old->unit, new->unit))
 			continue;
 		r = comparison_new_among(old, new,
 			(const struct benchmark *const *)ranking->benchmarks, ranking->n_benchmarks,
@@ -111,10 +130,25 @@ static int write_control(FILE *stream, const struct ranking *ranking, const stru
 	return xcheck(print_report(stream, "\n%s: %s\n", name, text));
 }
 
+/* The figure number k of a program, by the name that it has in the first one; the program's whole
+ * runs where there are no figures. NULL where it lacks the figure. */
+static const struct benchmark *find_figure(
+	const struct ranking *ranking, size_t first, size_t program, size_t k)
+{
+	struct benchmark *const *figures = ranking->figures[program];
+
+	if (!ranking->figures[first])
+		return &ranking->views[program];
+	for (size_t i = 0; figures && figures[i]; i++)
+		if (strcmp(figures[i]->metric, ranking->figures[first][k]->metric) == 0)
+			return figures[i];
+	return NULL;
+}
+
 /* Writes in which order the command number `old`, and the commands that are compared with it, come
- * by their speed. */
+ * by their speed, or by its figure number k. */
 static int write_order(FILE *stream, const struct ranking *ranking, const struct commands *commands,
-	size_t old, bool by_speed)
+	size_t old, size_t k, bool by_speed)
 {
 	const struct benchmark *programs[OPTIONS_MAX_COMMANDS];
 	_cleanup_free_ char *text = NULL;
@@ -122,8 +156,9 @@ static int write_order(FILE *stream, const struct ranking *ranking, const struct
 	int r;
 
 	for (size_t i = 0; i < ranking->n_views; i++)
-		if (!commands->items[i].is_control && commands->items[i].old == old)
-			programs[n++] = &ranking->views[i];
+		if (!commands->items[i].is_control && commands->items[i].old == old &&
+			find_figure(ranking, old, i, k))
+			programs[n++] = find_figure(ranking, old, i, k);
 	r = rank_render(programs, n, by_speed, &text);
 	return r < 0 || !*text ? r : xcheck(print_report(stream, "\n%s", text));
 }
@@ -148,9 +183,14 @@ static int ranking_write(
 
 		xcheck(print_report(stream, "\n%s, compared with %s:\n%s", new, old, text));
 	}
-	for (size_t i = 0; status >= 0 && i < commands->n; i++)
-		if (commands->items[i].old == i)
-			status = write_order(stream, ranking, commands, i, by_speed);
+	for (size_t i = 0; status >= 0 && i < commands->n; i++) {
+		if (commands->items[i].old != i)
+			continue;
+		for (size_t k = 0;
+			status >= 0 && (k == 0 || (ranking->figures[i] && ranking->figures[i][k]));
+			k++)
+			status = write_order(stream, ranking, commands, i, k, by_speed);
+	}
 	return status;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 #include "judge/report/analysis.h"
 #include "judge/report/summary.h"
 #include "judge/result/benchmark.h"
+#include "judge/result/metric.h"
 #include "measure/report.h"
 
 static void print_summary(FILE *stream, const struct report_input *input,
@@ -55,6 +57,7 @@ static int report(FILE *stream, const struct report_input *input, const struct b
 
 int report_print(FILE *stream, const struct report_input *input)
 {
+	_cleanup_free_ struct benchmark **figures = NULL;
 	struct benchmark benchmark;
 	int r;
 
@@ -70,7 +73,21 @@ int report_print(FILE *stream, const struct report_input *input)
 	/* Borrowed, like the rest of the view. */
 	benchmark.metadata = *input->facts;
 	benchmark.unit = input->unit;
-	r = report(stream, input, &benchmark);
+	figures = benchmark_split(&benchmark, true);
+	for (size_t i = 0; figures && figures[i]; i++) {
+		struct report_input of_figure = *input;
+
+		if (stream && i > 0)
+			xcheck(print_report(stream, "\n"));
+		of_figure.name = figures[i]->name;
+		of_figure.one_of_several = true;
+		/* Those of a run are no times of a part of it. */
+		of_figure.floor_seconds = of_figure.shell_seconds = NAN;
+		r = r < 0 ? r : report(stream, &of_figure, figures[i]);
+		benchmark_free(figures[i]);
+	}
+	if (!figures)
+		r = report(stream, input, &benchmark);
 	benchmark_clear_view(&benchmark);
 	return r;
 }

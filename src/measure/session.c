@@ -35,6 +35,7 @@ struct session {
 	pid_t launcher;
 	int socket;
 	int stderr_fd; /* a memfd; -1 when the output is shown */
+	int output_fd; /* borrowed: a memfd for standard output, or -1 */
 	int values_fd; /* for the values of programs that measure themselves */
 	int runlog_fd;
 	int plan_fd;	       /* -1 once the launcher has been told that the plan is there */
@@ -280,6 +281,10 @@ static int begin(const struct launch_inputs *in, const struct command *command,
 		.keeper = -1,
 		.socket = -EBADF,
 		.stderr_fd = -EBADF,
+		/* A file of the user's is not ours to trim. */
+		.output_fd = command->streams.output > 0 && !command->output_file
+			? command->streams.output
+			: -EBADF,
 		.plan_fd = -EBADF,
 		.values_fd = values_fd_create(),
 		.runlog_fd = runlog_fd_create(),
@@ -295,7 +300,7 @@ static int begin(const struct launch_inputs *in, const struct command *command,
 	if (session->plan_fd < 0)
 		return -errno;
 	if (!in->options->show_output) {
-		session->stderr_fd = lastwords_open();
+		session->stderr_fd = lastwords_open("stderr");
 		if (session->stderr_fd < 0)
 			return session->stderr_fd;
 	}
@@ -515,6 +520,7 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 				LAUNCH_KILL_AFTER_SECONDS * NSEC_PER_SEC;
 		}
 		lastwords_trim(session->stderr_fd);
+		lastwords_trim(session->output_fd);
 	}
 }
 
@@ -528,6 +534,11 @@ int session_next(struct session *session, struct runlog_run *ret)
 void session_print_stderr(const struct session *session)
 {
 	lastwords_print(session->stderr_fd);
+}
+
+int session_get_stderr(const struct session *session)
+{
+	return session->stderr_fd;
 }
 
 int session_read_values(struct session *session, char **ret, size_t *ret_size)

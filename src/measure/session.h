@@ -61,6 +61,9 @@ int session_next(struct session *session, struct runlog_run *ret);
 int session_read_values(struct session *session, char **ret, size_t *ret_size);
 /* Prints the last lines that the program wrote to standard error in the last of these runs. */
 void session_print_stderr(const struct session *session);
+/* The file in memory that the program's standard error goes to; it is emptied before each run. -1
+ * where it goes elsewhere (--show-output). */
+int session_get_stderr(const struct session *session);
 /* Makes no more runs: the launchers begin to end, which sessions_free() waits for. */
 void sessions_end(struct commands *commands);
 /* Ends the launcher and waits until it has ended. */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/say.h"
+#include "measure/lastwords.h"
 #include "measure/streams.h"
 
 static int open_stream(const char *path, int flags, struct stat *ret)
@@ -39,13 +40,18 @@ static int open_input(const char *path, struct stat *ret_stat)
 	return TAKE_FD(fd);
 }
 
-static int open_output(const char *path, struct stat *ret_stat)
+static int open_output(const char *path, bool is_read, struct stat *ret_stat)
 {
-	_cleanup_close_ int fd = open_stream(path, O_WRONLY | O_CREAT, ret_stat);
+	_cleanup_close_ int fd =
+		open_stream(path, (is_read ? O_RDWR : O_WRONLY) | O_CREAT, ret_stat);
 
 	if (fd < 0) {
 		say_errno(fd, "cannot write %s (--stdout)", path);
 		return fd;
+	}
+	if (is_read && !S_ISREG(ret_stat->st_mode)) {
+		say("cannot take %s for --stdout: figures are read in a file", path);
+		return -EINVAL;
 	}
 	if (!S_ISREG(ret_stat->st_mode) && !S_ISCHR(ret_stat->st_mode)) {
 		say("cannot take %s for --stdout: it is neither a file nor a device", path);
@@ -79,7 +85,8 @@ static int check_new_output(const char *path)
 	return r;
 }
 
-int streams_open(const char *input_file, const char *output_file, bool make, struct streams *ret)
+int streams_open(const char *input_file, const char *output_file, bool make, bool read_output,
+	struct streams *ret)
 {
 	_cleanup_close_ int input = -EBADF, output = -EBADF;
 	struct stat in, out;
@@ -95,12 +102,19 @@ int streams_open(const char *input_file, const char *output_file, bool make, str
 		if (r < 0)
 			return r;
 	} else if (output_file) {
-		output = open_output(output_file, &out);
+		output = open_output(output_file, read_output, &out);
 		if (output < 0)
 			return output;
 	}
-	if (input >= 0 && output >= 0 && S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
-		in.st_ino == out.st_ino) {
+	if (!output_file && read_output) {
+		output = lastwords_open("stdout");
+		if (output < 0) {
+			say_errno(output, "cannot make a file for standard output");
+			return output;
+		}
+	}
+	if (input >= 0 && output_file && output >= 0 && S_ISREG(in.st_mode) &&
+		in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
 		say("--input and --stdout are the same file, which is emptied before each run");
 		return -EINVAL;
 	}

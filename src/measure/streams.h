@@ -22,9 +22,11 @@ struct streams {
 };
 
 /* Opens the files of --input and --stdout, either of which may be NULL. When a file of --stdout
- * is not to be made, this only finds out whether it can be, and leaves it out. Says what is wrong
- * and returns a negative errno. */
-int streams_open(const char *input_file, const char *output_file, bool make, struct streams *ret);
+ * is not to be made, this only finds out whether it can be, and leaves it out. With read_output
+ * what is written is going to be read: it goes to a file in memory where no file was asked for.
+ * Says what is wrong and returns a negative errno. */
+int streams_open(const char *input_file, const char *output_file, bool make, bool read_output,
+	struct streams *ret);
 /* Warns when our own standard input holds something that no program will read. */
 void streams_warn_of_unread_input(void);
 void streams_close(struct streams *streams);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "judge/harness/extract.h"
+#include "judge/harness/harness.h"
 #include "judge/result/document.h"
 #include "look/recording/tarball.h"
 #include "measure/progvalues.h"
@@ -283,6 +286,42 @@ static void fuzz_records(const uint8_t *data, size_t size)
 	must(tree.waited_ns >= 0 && tree.leader_waited_ns >= 0);
 }
 
+/* --- What programs print, and the files that say what is looked for in it --- */
+
+/* A harness up to the first NUL, and an output behind it. Patterns are of whoever calls the tool:
+ * those for which regcomp(3) wants gigabytes are not what is looked for. */
+static void fuzz_harness(const uint8_t *data, size_t size)
+{
+	const uint8_t *nul = size > 0 ? memchr(data, 0, size) : NULL;
+	size_t n = nul ? (size_t)(nul - data) : size;
+	char *text = strndup((const char *)data, n), *why = NULL;
+	struct harness *harness = NULL;
+
+	must(text != NULL);
+	for (char *p = text; *p; p++)
+		if (*p == '{' || (strchr("*+?", *p) && p > text && strchr("*+?", p[-1])))
+			*p = 'x';
+	if (harness_parse("fuzz", text, &harness, &why) < 0) {
+		must(why != NULL);
+	} else {
+		struct output output = { nul ? (const char *)nul + 1 : "", nul ? size - n - 1 : 0 };
+		struct figures figures = { 0 };
+
+		for (size_t i = 0; i < harness->n_rules; i++) {
+			free(why);
+			why = NULL;
+			must(extract_figures(&harness->rules[i], &output, &figures, &why) >= 0 ||
+				why);
+		}
+		for (size_t i = 0; i < figures.n; i++)
+			must(isfinite(figures.items[i].value) && *figures.items[i].name);
+		figures_clear(&figures);
+	}
+	harness_free(harness);
+	free(why);
+	free(text);
+}
+
 /* --- */
 
 static const struct target {
@@ -290,6 +329,7 @@ static const struct target {
 	void (*run)(const uint8_t *data, size_t size);
 } targets[] = {
 	{ "document", fuzz_document },
+	{ "harness", fuzz_harness },
 	{ "records", fuzz_records },
 	{ "runlog", fuzz_runlog },
 	{ "tarball", fuzz_tarball },

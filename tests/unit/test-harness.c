@@ -55,7 +55,7 @@ static void test_units(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(quantity_parse_unit(cases[i].text, &unit), 0);
 		assert_string_equal(unit.base, cases[i].base);
-		assert_true(unit.factor == cases[i].factor);
+		assert_true(unit.factor / unit.per == cases[i].factor);
 		assert_int_equal(quantity_is_cost(unit.base), cases[i].cost);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -127,7 +127,7 @@ static void test_rules(void **state)
 	} cases[] = {
 		{ "rps,1/s,higher=^rps: ([0-9.]+)", "x\nrps: 12.5\n", "rps=12.5 1/s" },
 		{ "t,\\2=^t ([0-9]+) ([mu]s)$", "t 5 ms",
-			"!which way is 't' better? lower, higher or exact" },
+			"!which way is 't' better? lower or higher" },
 		{ "t,\\2,lower=^t ([0-9]+) ([mu]s)$", "t 5 ms", "t=0.005 s" },
 		{ "t,ms=^t ([0-9]+)$", "t 5\n", "t=0.005 s" },
 		{ "t,ms=^t ([0-9]+)$", "t 5\rt x\n", "t=0.005 s" },
@@ -144,14 +144,14 @@ static void test_rules(void **state)
 		{ "t,ms=^t (.*)$", "t nan\n", "!t: 'nan' is not a number" },
 		{ "t,ms=^t (.*)$", "t 1,234\n", "!t: '1,234' is not a number" },
 		{ "t,ms,commas=^t (.*)$", "t 1,234\n", "t=1.234 s" },
-		{ "n,exact=^n ([0-9]+)", "n 7", "n=7 " },
-		{ "n,exact,stderr=^n ([0-9]+)", "m",
+		{ "n,lower=^n ([0-9]+)", "n 7", "n=7 " },
+		{ "n,lower,stderr=^n ([0-9]+)", "m",
 			"!no value of n: nothing in standard error matches '^n ([0-9]+)'" },
-		{ "n,exact,@out.txt=^n ([0-9]+)", "m",
+		{ "n,lower,@out.txt=^n ([0-9]+)", "m",
 			"!no value of n: nothing in out.txt matches '^n ([0-9]+)'" },
 		{ "\xe2\x94\x82,ms=^\xe2\x94\x82 ([0-9]+)", "\xe2\x94\x82 3",
 			"\xe2\x94\x82=0.003 s" },
-		{ "n,exact=^n [0-9]+", "", "!'^n [0-9]+' has no ( ) around the number" },
+		{ "n,lower=^n [0-9]+", "", "!'^n [0-9]+' has no ( ) around the number" },
 		{ "n,\\2,lower=^n ([0-9]+)", "", "!'^n ([0-9]+)' has no group \\2" },
 		{ "n,lower=^(\\d+)", "",
 			"!'\\d' has no meaning in an extended regular expression: write [0-9] for \\d, "
@@ -181,8 +181,10 @@ static void test_rules(void **state)
 		{ "p,ns=.a", "{\"a\": \"12.5\"}", "p=1.25e-08 s" },
 		{ "p,ns=.a", "{\"a\": null}",
 			"!no value of p: nothing in standard output matches '.a'" },
-		{ "p,ns=.a", "{\"a\": 1", "!line 1: the file ends too early" },
-		{ "p,ns=.a", "note\n{\"a\": 1}", "!line 1: this is no JSON" },
+		{ "p,ns=.a", "{\"a\": 1",
+			"!no value of p: standard output: line 1: the file ends too early" },
+		{ "p,ns=.a", "note\n{\"a\": 1}",
+			"!no value of p: standard output: line 1: this is no JSON" },
 		{ "p,ns=a", "",
 			"!'a' is no path into JSON: a name follows a point, and an element stands in [ ]" },
 		{ "p,ns=.a[x]", "",
@@ -226,7 +228,7 @@ static void test_files(void **state)
 		const char *text, *why;
 	} bad[] = {
 		{ "", "line 1: no figure" },
-		{ "Program=wrk\n", "line 2: no figure" },
+		{ "Fail=x\n", "line 2: no figure" },
 		{ "x\n", "line 1: neither KEY=VALUE, nor [FIGURE], nor a comment" },
 		{ "[]\n", "line 1: a figure begins with its name in [ ]" },
 		{ "[a]\nUnit=s\n", "line 3: 'a' says nowhere what to look for" },
@@ -243,7 +245,7 @@ static void test_files(void **state)
 			"line 5: a path has no groups: use NamePath and UnitPath" },
 	};
 	static const char text[] =
-		"# a comment\nProgram=a b\nFail=^broken\nFail=^also\n\n"
+		"# a comment\nFail=^broken\nFail=^also\n\n"
 		"[time]\nPath=.b[*].t\nNamePath=.b[*].n\nUnitPath=.b[*].u\nBetter=lower\nTake=each\n";
 	static const char written[] = "{\"b\": [{\"n\": \"x\", \"t\": 3, \"u\": \"ms\"}, "
 				      "{\"n\": \"y\", \"t\": 4, \"u\": \"s\"}]}";
@@ -261,7 +263,6 @@ static void test_files(void **state)
 		free(TAKE_PTR(why));
 	}
 	assert_int_equal(harness_parse("x", text, &harness, &why), 0);
-	assert_string_equal(harness->programs[1], "b");
 	assert_int_equal(harness->n_fails, 2);
 	assert_int_equal(extract_figures(&harness->rules[0], &output, &figures, &why), 0);
 	assert_int_equal(figures.n, 2);
@@ -283,7 +284,7 @@ static void test_shipped(void **state)
 		{ "ab", "rps=504.05 1/s h;mean=0.003968 s l" },
 		{ "coremark", "rate=20833.3333 1/s h;!Errors detected" },
 		{ "criterion", "grp/size/1000=8.2472e-07 s l" },
-		{ "dd", "time=0.0612198 s l" },
+		{ "dd", "elapsed=0.0612198 s l" },
 		{ "divan", "100=7.373e-08 s l;1000=8.076e-07 s l;sum=8.079e-07 s l" },
 		{ "fio", "read-iops=17300 1/s h;READ=70674022.4 B/s h" },
 		{ "go",
@@ -295,12 +296,12 @@ static void test_shipped(void **state)
 		{ "nanobench", "sum=8e-10 s l" },
 		{ "openssl-speed", "sha256=1.6843306e+09 B/s h" },
 		{ "openssl-speed-mr", "sha256=1.45130124e+09 B/s h" },
-		{ "perf-bench", "time=0.028 s l;per_op=2.8474e-07 s l" },
+		{ "perf-bench", "total=0.028 s l;per_op=2.8474e-07 s l" },
 		{ "pgbench", "tps=691.461317 1/s h;latency=0.002892 s l" },
 		{ "redis-benchmark", "SET=37878.79 1/s h;GET=37593.98 1/s h" },
 		{ "sqlite3", "real=0.018 s l" },
 		{ "stress-ng", "cpu=1253.44 1/s h" },
-		{ "sysbench", "events=3084.72 1/s h;time=1.0004 s l" },
+		{ "sysbench", "events=3084.72 1/s h;elapsed=1.0004 s l" },
 		{ "time", "real=0.1 s l" },
 		{ "wrk", "rps=607.22 1/s h;latency=0.00345 s l;p50=0.00286 s l;p99=0.01226 s l" },
 	};
@@ -314,7 +315,7 @@ static void test_shipped(void **state)
 		struct output output;
 
 		assert_true(text_format(&path, HARNESSES "/%s.conf", cases[i].name) >= 0);
-		assert_int_equal(harness_read(path, false, &harness, &why), 0);
+		assert_int_equal(harness_read(path, &harness, &why), 0);
 		assert_string_equal(harness->name, cases[i].name);
 		assert_true(text_format(&sample, SAMPLES "/%s.txt", cases[i].name) >= 0);
 		assert_int_equal(file_read_all(sample, 1 << 20, &text, &output.size), 0);
@@ -322,11 +323,14 @@ static void test_shipped(void **state)
 		for (size_t k = 0; k < harness->n_rules; k++)
 			assert_int_equal(
 				extract_figures(&harness->rules[k], &output, &figures, &why), 0);
-		for (size_t k = 0; k < figures.n; k++)
+		for (size_t k = 0; k < figures.n; k++) {
+			/* That is what bench-report calls how long programs run. */
+			assert_string_not_equal(figures.items[k].name, "time");
 			text_appendf(&found, "%s%s=%.9g %s %c", k > 0 ? ";" : "",
 				figures.items[k].name, figures.items[k].value,
 				figures.items[k].unit,
 				figures.items[k].better == BETTER_HIGHER ? 'h' : 'l');
+		}
 		for (size_t k = 0; k < harness->n_fails; k++) {
 			char *line;
 

@@ -134,6 +134,16 @@ static int apply_controls(struct pairs *pairs, struct comparison *comparison, si
 
 /* Why the benchmark of a file, which may be NULL, cannot be compared with `first`, which is from
  * the first file; malloc'd, NULL where it can. */
+static const char *metric_name(const struct benchmark *benchmark)
+{
+	return benchmark->metric ? benchmark->metric : "how long it ran";
+}
+
+static const char *unit_plural(const struct unit *unit)
+{
+	return unit && unit->kind == UNIT_IS_OTHER ? "" : "s";
+}
+
 static char *explain_incomparable(const struct pairs *pairs, const struct benchmark *first,
 	const struct benchmark *benchmark, size_t file)
 {
@@ -141,9 +151,18 @@ static char *explain_incomparable(const struct pairs *pairs, const struct benchm
 		return xformat("not compared, because it is not in %s", pairs->labels[file]);
 	if (benchmark->n_values == 0)
 		return xformat("not compared, because it has no values in %s", pairs->labels[file]);
-	if (benchmark->unit != first->unit)
-		return xformat("not compared, because it is in %ss in %s and in %ss in %s",
-			unit_name(first->unit), pairs->labels[0], unit_name(benchmark->unit),
+	if (!benchmark_is_same_metric(benchmark, first))
+		return xformat("not compared, because it is %s in %s and %s in %s",
+			metric_name(first), pairs->labels[0], metric_name(benchmark),
+			pairs->labels[file]);
+	if (!unit_is_same(benchmark->unit, first->unit))
+		return xformat("not compared, because it is in %s%s in %s and in %s%s in %s",
+			unit_name(first->unit), unit_plural(first->unit), pairs->labels[0],
+			unit_name(benchmark->unit), unit_plural(benchmark->unit),
+			pairs->labels[file]);
+	if (benchmark->better != first->better)
+		return xformat("not compared, because %s is better in %s and not in %s",
+			benchmark_is_gain(first) ? "more" : "less", pairs->labels[0],
 			pairs->labels[file]);
 	return NULL;
 }
@@ -382,7 +401,7 @@ static int compare_by_change(const void *a, const void *b)
 	if (isnan(x->ratio.ratio) || isnan(y->ratio.ratio))
 		return isnan(x->ratio.ratio) - isnan(y->ratio.ratio);
 	order = (x->ratio.ratio < y->ratio.ratio) - (x->ratio.ratio > y->ratio.ratio);
-	return metric_is_rate(x->old->metric) ? -order : order;
+	return benchmark_is_gain(x->old) ? -order : order;
 }
 
 /* The comparisons of the next NEW file are [*first, *first + *n). */
@@ -475,7 +494,7 @@ static char *make_name(const struct comparison *c)
 	text_append(&t, c->old->name);
 	if (!metadata_equal_strings(c->old->name, c->new->name))
 		text_appendf(&t, " -> %s", c->new->name);
-	if (c->old->metric)
+	if (c->old->metric && !c->old->is_figure)
 		text_appendf(&t, " (%s)", c->old->metric);
 	return xptr(text_steal(&t));
 }
@@ -878,10 +897,12 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_texts(emit, "objections", c->objections, c->n_objections);
 	if (!isnan(pairs->request->fail_slower)) {
 		enum gate gate = find_gate(pairs, c);
+		struct ratio interval = comparison_interval_at(c, pairs->gate_level);
 
 		put_bool(&sheet, gate == GATE_FAILS, "fails");
 		put_text(&sheet, comparison_gate_name(gate), "gate");
-		put_real(&sheet, comparison_interval_at(c, pairs->gate_level).low, "gate_low");
+		put_real(&sheet, benchmark_is_gain(c->old) ? interval.high : interval.low,
+			"gate_low");
 	}
 	emit_close(emit, '}');
 }
@@ -1058,7 +1079,10 @@ static void judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *re
 		say("%s%s%s is %s by more than %g %%: %s",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			has_several_new(pairs) ? ": " : "", name,
-			comparison_is_of_speed(c) ? "slower" : "higher", limit, change);
+			comparison_is_of_speed(c)	    ? "slower"
+				: benchmark_is_gain(c->old) ? "lower"
+							    : "higher",
+			limit, change);
 	}
 	if (unclear) {
 		struct decision decision;

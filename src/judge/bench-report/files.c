@@ -86,23 +86,84 @@ static void drop_values(struct benchmark *benchmark)
 	benchmark->n_values = 0;
 }
 
-/* Benchmarks without the metric then have no values. -ENOENT, after saying so, when no benchmark of
- * the file has it. */
-static int choose_metric(const char *file, struct suite *suite, const char *metric)
+/* Whether the verb judges the metric in the other direction than it is better in. */
+static int refuse_gain(const struct request *request)
 {
-	size_t n_known = 0;
+	/* Its list is read as customSmallerIsBetter. */
+	if (request->format == FORM_GITHUB) {
+		say("--format github-action-benchmark cannot judge '%s': more is better",
+			request->metric);
+		return -EINVAL;
+	}
+	return 0;
+}
 
-	for (size_t i = 0; i < suite->n; i++)
-		n_known += benchmark_choose_metric(suite->benchmarks[i], metric) >= 0;
+/* Benchmarks without the metric then have no values. -ENOENT, after saying so, when no benchmark of
+ * the file has it, or it cannot be judged. */
+static int choose_metric(const char *file, struct suite *suite, const struct request *request)
+{
+	const char *metric = request->metric;
+	size_t n_known = 0;
+	bool is_gain = false;
+
+	for (size_t i = 0; i < suite->n; i++) {
+		if (benchmark_choose_metric(suite->benchmarks[i], metric) < 0)
+			continue;
+		n_known++;
+		is_gain |= benchmark_is_gain(suite->benchmarks[i]);
+	}
 	if (n_known == 0) {
 		say_metrics(file, suite, metric);
 		return -ENOENT;
 	}
+	if (is_gain && refuse_gain(request) < 0)
+		return -ENOENT;
 	for (size_t i = 0; i < suite->n; i++)
 		if (!suite->benchmarks[i]->metric)
 			drop_values(suite->benchmarks[i]);
 	drop_repeated(suite);
 	return 0;
+}
+
+/* Puts the figures of programs in the place of how long these ran. */
+static void split(struct suite *suite)
+{
+	struct benchmark **all = NULL;
+	size_t n_all = 0, n_programs = 0;
+
+	for (size_t i = 0; i < suite->n; i++)
+		n_programs += benchmark_has_figures(suite->benchmarks[i]);
+	if (n_programs == 0)
+		return;
+	for (size_t i = 0; i < suite->n; i++) {
+		struct benchmark *b = suite->benchmarks[i];
+		_cleanup_free_ struct benchmark **figures = benchmark_split(b, n_programs > 1);
+		size_t n = 0;
+
+		while (figures && figures[n])
+			n++;
+		all = xptr((struct benchmark **)reallocarray(all, n_all + n + 1, sizeof(*all)));
+		if (figures)
+			benchmark_free(b);
+		else
+			all[n_all++] = b;
+		for (size_t k = 0; k < n; k++)
+			all[n_all++] = figures[k];
+	}
+	free(suite->benchmarks);
+	suite->benchmarks = all;
+	suite->n = n_all;
+}
+
+/* Whether a file that was read without evidence has figures, which are read with it. */
+static bool has_unread_figures(const struct suite *suite)
+{
+	for (size_t i = 0; i < suite->n; i++)
+		for (size_t k = 0; k < suite->benchmarks[i]->metadata.n; k++)
+			if (text_starts_with(
+				    suite->benchmarks[i]->metadata.items[k].name, METADATA_FIGURE))
+				return true;
+	return false;
 }
 
 void say_left_out(const char *file, const struct facts *left_out)
@@ -117,9 +178,15 @@ int report_read(
 {
 	_cleanup_(suite) struct suite *suite = NULL;
 	_cleanup_free_ char *why = NULL;
+	bool splits = request->verb->options & TAKES_METRIC;
+	bool with_all = with_evidence || request->metric || (splits && strcmp(file, "-") == 0);
 	int r;
 
-	r = suite_read(file, with_evidence || request->metric, &suite, &why);
+	r = suite_read(file, with_all, &suite, &why);
+	if (r >= 0 && splits && !with_all && has_unread_figures(suite)) {
+		suite_free(TAKE_PTR(suite));
+		r = suite_read(file, true, &suite, &why);
+	}
 	if (r < 0 && why)
 		say("%s:%s", file_label(file), why);
 	else if (r < 0)
@@ -127,8 +194,11 @@ int report_read(
 	if (r < 0)
 		return r;
 	say_left_out(file, &suite->left_out);
-	if (request->metric)
-		r = choose_metric(file, suite, request->metric);
+	/* How long a program ran is what it was before. */
+	if (request->metric && strcmp(request->metric, "time") != 0)
+		r = choose_metric(file, suite, request);
+	else if (splits && !request->metric)
+		split(suite);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < suite->n; i++)
@@ -264,7 +334,7 @@ char *reports_title(
 	if (request->n_files > 1)
 		text_appendf(&t, "%s: ", file_label(file));
 	text_append(&t, benchmark->name);
-	if (benchmark->metric)
+	if (benchmark->metric && !benchmark->is_figure)
 		text_appendf(&t, " (%s)", benchmark->metric);
 	plain = xptr(text_steal(&t));
 	return xptr(text_escape_control(plain));

@@ -31,7 +31,7 @@ struct hist {
 static bool has_name(const struct benchmark *benchmark, const struct benchmark *other)
 {
 	return metadata_equal_strings(benchmark->name, other->name) &&
-		benchmark->unit == other->unit;
+		unit_is_same(benchmark->unit, other->unit);
 }
 
 /* The bins for the values of all benchmarks of that name. */

@@ -488,17 +488,6 @@ static int check_options(const struct request *request)
 		say("%s does not take --format %s", request->verb->name, formats[i].name);
 		return -EINVAL;
 	}
-	/* For a rate of google-benchmark, a gate would pass what is worse. */
-	if (metric_is_rate(request->metric) && !isnan(request->fail_slower)) {
-		say("--fail-slower cannot judge '%s': more is better", request->metric);
-		return -EINVAL;
-	}
-	/* Its list is read as customSmallerIsBetter. */
-	if (metric_is_rate(request->metric) && request->format == FORM_GITHUB) {
-		say("--format github-action-benchmark cannot judge '%s': more is better",
-			request->metric);
-		return -EINVAL;
-	}
 	return 0;
 }
 

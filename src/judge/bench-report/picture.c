@@ -45,7 +45,7 @@ static bool belong_together(
 	const char *other_interleaved =
 		facts_find_string(&benchmark->metadata, "quiesce_interleaved");
 
-	if (a->benchmark->unit != benchmark->unit)
+	if (!unit_is_same(a->benchmark->unit, benchmark->unit))
 		return false;
 	return metadata_equal_strings(a->benchmark->name, benchmark->name) ||
 		(interleaved && other_interleaved && a->file == file &&
@@ -107,7 +107,7 @@ static char *picture_title(const struct picture *picture)
 	struct text t = { 0 };
 
 	text_append(&t, picture->n > 1 && interleaved ? interleaved : first->name);
-	if (first->metric)
+	if (first->metric && !first->is_figure)
 		text_appendf(&t, " (%s)", first->metric);
 	return xptr(text_steal(&t));
 }

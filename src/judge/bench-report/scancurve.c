@@ -118,7 +118,7 @@ static int make_curves(struct scan *scan, const struct request *request, const s
 		int r = scan_number(point.benchmark, scan->parameter, &point.x);
 
 		first = first ? first : r >= 0 ? point.benchmark : NULL;
-		if (r < 0 || point.benchmark->unit != first->unit) {
+		if (r < 0 || !unit_is_same(point.benchmark->unit, first->unit)) {
 			++*ret_left;
 			continue;
 		}

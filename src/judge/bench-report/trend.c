@@ -104,7 +104,7 @@ static int print_trend(const struct trend *trend, size_t needed)
 	size_t n_changes = trend->levels->n - 1;
 
 	text_append(&t, name);
-	if (trend->points[0].benchmark->metric)
+	if (trend->points[0].benchmark->metric && !trend->points[0].benchmark->is_figure)
 		text_appendf(&t, " (%s)", trend->points[0].benchmark->metric);
 	text_appendf(&t, "%s%s", *machine ? " on " : "", machine);
 	if (*clock)

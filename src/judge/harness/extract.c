@@ -143,6 +143,13 @@ bool extract_matches(const regex_t *regex, const struct output *output, char **r
 	return found;
 }
 
+static const char *source_name(const struct rule *rule)
+{
+	return rule->source == FIGURE_STDOUT	? "standard output"
+		: rule->source == FIGURE_STDERR ? "standard error"
+						: rule->file;
+}
+
 /* The texts that a path leads to, of which there must be one for each of n values, or one for all.
  */
 static int find_texts(const struct jsonpath *path, const struct output *output, size_t n,
@@ -164,9 +171,13 @@ static int find_values(
 	const struct rule *rule, const struct output *output, struct matches *ret, char **ret_why)
 {
 	struct jsonpath_values values = { 0 }, names = { 0 }, units = { 0 };
-	int r = jsonpath_find(rule->path, output->text, output->size, &values, ret_why);
+	_cleanup_free_ char *why = NULL;
+	int r = jsonpath_find(rule->path, output->text, output->size, &values, &why);
 
-	if (r >= 0 && values.n > 0 && rule->name_path)
+	if (r < 0)
+		return refuse(
+			ret_why, "no value of %s: %s: %s", rule->label, source_name(rule), why);
+	if (values.n > 0 && rule->name_path)
 		r = find_texts(rule->name_path, output, values.n, "name", &names, ret_why);
 	if (r >= 0 && values.n > 0 && rule->unit_path)
 		r = find_texts(rule->unit_path, output, values.n, "unit", &units, ret_why);
@@ -212,7 +223,7 @@ static int make_figure(
 {
 	_cleanup_free_ char *name = clean_name(match->name);
 	struct figure figure = { .better = rule->better, .value = match->number };
-	struct quantity_unit unit = { .factor = 1 };
+	struct quantity_unit unit = { .factor = 1, .per = 1 };
 
 	if (!*name || strlen(name) > RULE_NAME_MAX)
 		return refuse(ret_why, "the name of a figure is %s", *name ? "too long" : "empty");
@@ -227,8 +238,9 @@ static int make_figure(
 	if (match->unit && *match->unit && quantity_parse_unit(match->unit, &unit) < 0)
 		return refuse(ret_why, "the unit of %s is none", name);
 	memcpy(figure.unit, unit.base, sizeof(figure.unit));
-	figure.value *= unit.factor;
-	figure.step *= unit.factor;
+	/* Of two roundings one is spared: 1.354 / 1000 is 0.001354, 1.354 * 0.001 is not. */
+	figure.value = figure.value * unit.factor / unit.per;
+	figure.step = figure.step * unit.factor / unit.per;
 	figure.name = TAKE_PTR(name);
 	*ret = figure;
 	return 0;
@@ -267,13 +279,6 @@ static int add_figure(const struct rule *rule, struct figure *figure, size_t fir
 	return 0;
 }
 
-static const char *source_name(const struct rule *rule)
-{
-	return rule->source == FIGURE_STDOUT	? "standard output"
-		: rule->source == FIGURE_STDERR ? "standard error"
-						: rule->file;
-}
-
 int extract_figures(const struct rule *rule, const struct output *output, struct figures *figures,
 	char **ret_why)
 {
@@ -286,10 +291,10 @@ int extract_figures(const struct rule *rule, const struct output *output, struct
 	else
 		find_lines(rule, output, &matches);
 	if (r >= 0 && matches.n == 0 && !rule->optional)
-		r = refuse(ret_why, "no value of %s: nothing in %s matches '%s'", rule->name,
+		r = refuse(ret_why, "no value of %s: nothing in %s matches '%s'", rule->label,
 			source_name(rule), rule->pattern);
 	if (r >= 0 && matches.n > EXTRACT_FIGURES_MAX)
-		r = refuse(ret_why, "more than %d values of %s", EXTRACT_FIGURES_MAX, rule->name);
+		r = refuse(ret_why, "more than %d values of %s", EXTRACT_FIGURES_MAX, rule->label);
 	for (size_t i = 0; r >= 0 && i < matches.n; i++) {
 		struct figure figure;
 

@@ -15,7 +15,7 @@
 struct figure {
 	char *name;
 	char unit[QUANTITY_UNIT_SIZE]; /* a base unit (quantity.h); "" for a number without one */
-	enum figure_better better;
+	enum better better;
 	double value;
 	double step; /* in which its source counts, by its digits; 0 where all digits are there */
 };

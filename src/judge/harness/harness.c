@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/install.h"
 #include "base/macro.h"
 #include "base/text.h"
-#include "base/words.h"
 #include "base/xalloc.h"
 #include "config.h"
 #include "judge/harness/harness.h"
@@ -25,7 +25,6 @@ void harness_free(struct harness *harness)
 		regfree(&harness->fails[i]);
 		free(harness->fail_texts[i]);
 	}
-	free(harness->programs);
 	free(harness->rules);
 	free(harness->fails);
 	free(harness->fail_texts);
@@ -45,7 +44,10 @@ static int begin_rule(struct harness *harness, char *section, char **ret_why)
 	section[n - 1] = '\0';
 	harness->rules = xptr((struct rule *)reallocarray(
 		harness->rules, harness->n_rules + 1, sizeof(*harness->rules)));
-	harness->rules[harness->n_rules++] = (struct rule){ .name = xptr(strdup(section + 1)) };
+	harness->rules[harness->n_rules++] = (struct rule){
+		.label = xptr(strdup(section + 1)),
+		.name = xptr(strdup(section + 1)),
+	};
 	return 0;
 }
 
@@ -70,17 +72,7 @@ static int add_fail(struct harness *harness, const char *pattern, char **ret_why
 /* A line KEY=VALUE in front of the first figure. */
 static int set_of_all(struct harness *harness, const char *key, const char *value, char **ret_why)
 {
-	const char *why;
-
-	if (strcmp(key, "Fail") == 0)
-		return add_fail(harness, value, ret_why);
-	if (strcmp(key, "Program") != 0)
-		return -ENOENT;
-	if (harness->programs)
-		return refuse(ret_why, "a second line Program");
-	if (xcheck(words_split(value, &harness->programs, &why)) < 0)
-		return refuse(ret_why, "%s", why);
-	return 0;
+	return strcmp(key, "Fail") == 0 ? add_fail(harness, value, ret_why) : -ENOENT;
 }
 
 static int take_line(struct harness *harness, char *line, char **ret_why)
@@ -130,17 +122,28 @@ int harness_parse(const char *name, const char *text, struct harness **ret, char
 	return 0;
 }
 
-char **harness_folders(bool own)
+/* The user's own folder, malloc'd; NULL where there is none that is the user's. */
+static char *find_own_folder(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	char **folders = xptr(calloc(3, sizeof(*folders)));
-	size_t n = 0;
+	_cleanup_free_ char *folder = NULL;
+	struct stat st;
 
 	/* The specification of XDG has relative paths ignored. */
-	if (own && config && *config == '/')
-		xcheck(text_format(&folders[n++], "%s/quiesce/harnesses", config));
-	else if (own && home && *home == '/')
-		xcheck(text_format(&folders[n++], "%s/.config/quiesce/harnesses", home));
+	if (config && *config == '/')
+		xcheck(text_format(&folder, "%s/quiesce/harnesses", config));
+	else if (home && *home == '/')
+		xcheck(text_format(&folder, "%s/.config/quiesce/harnesses", home));
+	return folder && stat(folder, &st) == 0 && st.st_uid == geteuid() ? TAKE_PTR(folder) : NULL;
+}
+
+char **harness_folders(void)
+{
+	char **folders = xptr(calloc(3, sizeof(*folders))), *own = find_own_folder();
+	size_t n = 0;
+
+	if (own)
+		folders[n++] = own;
 	folders[n] = xptr(install_find_data("harnesses"));
 	return folders;
 }
@@ -175,14 +178,14 @@ static int read_file(const char *path, struct harness **ret, char **ret_why)
 	return r < 0 ? refuse(ret_why, "%s: %s", path, why) : 0;
 }
 
-int harness_read(const char *name, bool own, struct harness **ret, char **ret_why)
+int harness_read(const char *name, struct harness **ret, char **ret_why)
 {
 	char **folders;
 	int r = -ENOENT;
 
 	if (strchr(name, '/') || text_ends_with(name, HARNESS_SUFFIX))
 		return read_file(name, ret, ret_why);
-	folders = harness_folders(own);
+	folders = harness_folders();
 	for (size_t i = 0; r == -ENOENT && folders[i]; i++) {
 		_cleanup_free_ char *path = NULL;
 

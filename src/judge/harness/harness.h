@@ -4,7 +4,6 @@
  * a file, quiesce-harness(5):
  *
  *	# wrk 4, a load generator: a fixed time
- *	Program=wrk
  *	Fail=^unable to connect
  *
  *	[rps]
@@ -30,8 +29,7 @@ enum {
 };
 
 struct harness {
-	char *name;	 /* that of its file, without folder and suffix */
-	char **programs; /* names of files that are such a program; NULL-terminated, or NULL */
+	char *name; /* that of its file, without folder and suffix */
 	struct rule *rules;
 	size_t n_rules;
 	regex_t *fails; /* a line that one of them matches says that the run failed */
@@ -49,14 +47,15 @@ DEFINE_CLEANUP(harness, harness_free);
  * name in the folders of harness_folders(). -ENOENT where there is none; -EINVAL and others with
  * *ret_why.
  */
-int harness_read(const char *name, bool own, struct harness **ret, char **ret_why);
+int harness_read(const char *name, struct harness **ret, char **ret_why);
 
 /*
  * Where harnesses are looked for, in this order; malloc'd, NULL-terminated: the user's own,
- * ${XDG_CONFIG_HOME:-$HOME/.config}/quiesce/harnesses, where `own` allows it, and those of quiesce,
+ * ${XDG_CONFIG_HOME:-$HOME/.config}/quiesce/harnesses, where that folder is the user's (under sudo,
+ * HOME may still be that of the caller, who must not tell root what to read), and those of quiesce,
  * beside this program in a build tree.
  */
-char **harness_folders(bool own);
+char **harness_folders(void);
 void harness_folders_free(char **folders);
 
 #endif

@@ -167,19 +167,16 @@ int jsonpath_find(const struct jsonpath *path, const char *text, size_t size,
 	struct jsonpath_values values = { 0 };
 	struct search search = { .path = path, .values = &values };
 	struct json_token token;
-	int r = xcheck(input_open_memory(text, size, &input));
+	int r;
 
+	input = input_open_memory(text, size);
+	search.reader = reader = json_reader_new(input);
+	json_allow_nan(reader);
+	r = json_next(reader, &token);
 	if (r >= 0)
-		r = xcheck(json_reader_new(input, &reader));
-	if (r >= 0) {
-		json_allow_nan(reader);
-		search.reader = reader;
-		r = xcheck(json_next(reader, &token));
-	}
+		r = walk(&search, &token, 0);
 	if (r >= 0)
-		r = xcheck(walk(&search, &token, 0));
-	if (r >= 0)
-		r = xcheck(json_next(reader, &token));
+		r = json_next(reader, &token);
 	if (r >= 0) {
 		*ret = values;
 		return 0;
@@ -187,7 +184,7 @@ int jsonpath_find(const struct jsonpath *path, const char *text, size_t size,
 	jsonpath_values_clear(&values);
 	if (r == -E2BIG)
 		xcheck(text_refuse(ret_why, r, "more than %d values", JSONPATH_MAX));
-	else if (reader && json_why(reader))
+	else if (json_why(reader))
 		xcheck(text_refuse(ret_why, r, "line %" PRIu64 ": %s", json_place(reader).line,
 			json_why(reader)));
 	else

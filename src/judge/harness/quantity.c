@@ -16,18 +16,18 @@ struct prefix {
 
 static const struct {
 	const char *text;
-	double seconds;
+	double seconds, per;
 } times[] = {
-	{ "ns", 1e-9 },
-	{ "us", 1e-6 },
-	{ "\xc2\xb5s", 1e-6 }, /* U+00B5, the micro sign */
-	{ "\xce\xbcs", 1e-6 }, /* U+03BC, the Greek letter */
-	{ "ms", 1e-3 },
-	{ "s", 1 },
-	{ "sec", 1 },
-	{ "m", 60 },
-	{ "min", 60 },
-	{ "h", 3600 },
+	{ "ns", 1, 1e9 },
+	{ "us", 1, 1e6 },
+	{ "\xc2\xb5s", 1, 1e6 }, /* U+00B5, the micro sign */
+	{ "\xce\xbcs", 1, 1e6 }, /* U+03BC, the Greek letter */
+	{ "ms", 1, 1e3 },
+	{ "s", 1, 1 },
+	{ "sec", 1, 1 },
+	{ "m", 60, 1 },
+	{ "min", 60, 1 },
+	{ "h", 3600, 1 },
 };
 
 static const struct prefix prefixes[] = {
@@ -64,13 +64,14 @@ static bool is_word(const char *text, size_t n, const char *first, const char *s
 }
 
 /* What stands in front of the '/', which is n bytes long. */
-static const char *find_base(const char *text, size_t n, double *ret_factor)
+static const char *find_base(const char *text, size_t n, struct quantity_unit *ret)
 {
 	bool is_rate = text[n] == '/';
 
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
 		if (is_word(text, n, times[i].text, "")) {
-			*ret_factor = times[i].seconds;
+			ret->factor = times[i].seconds;
+			ret->per = times[i].per;
 			return "s";
 		}
 	}
@@ -79,7 +80,7 @@ static const char *find_base(const char *text, size_t n, double *ret_factor)
 			if ((things[k].only_rate && !is_rate) ||
 				!is_word(text, n, prefixes[i].text, things[k].text))
 				continue;
-			*ret_factor = prefixes[i].factor;
+			ret->factor = prefixes[i].factor;
 			return things[k].base;
 		}
 	}
@@ -90,12 +91,12 @@ int quantity_parse_unit(const char *text, struct quantity_unit *ret)
 {
 	size_t n = strcspn(text, "/");
 	const char *per = text + n, *base;
-	struct quantity_unit unit = { .factor = 1 };
+	struct quantity_unit unit = { .factor = 1, .per = 1 };
 	int length;
 
 	if (text[text_plain_length(text)] != '\0' || strpbrk(text, " \t"))
 		return -EINVAL;
-	base = find_base(text, n, &unit.factor);
+	base = find_base(text, n, &unit);
 	if (!base)
 		length = snprintf(unit.base, sizeof(unit.base), "%s", text);
 	else if (strcmp(per, "/sec") == 0)

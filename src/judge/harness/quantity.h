@@ -15,7 +15,8 @@
 struct quantity_unit {
 	char base[QUANTITY_UNIT_SIZE]; /* "s", "B", "bit", "1", each also "s/op" or "B/s"; or as it
 					  was */
-	double factor;		       /* how many of the base one of it is */
+	/* So many of the base one, or so many of it are one: 60 of "m", 1000 of "ms". */
+	double factor, per;
 };
 
 /*

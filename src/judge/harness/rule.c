@@ -14,8 +14,7 @@
 
 #define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EINVAL, __VA_ARGS__))
 
-/* The words of some enums, by their values. */
-static const char *const betters[] = { "", "lower", "higher", "exact" };
+/* The words of the enum, by its values. */
 static const char *const takes[] = { "one", "last", "each", "sum" };
 
 static int find_word(const char *const words[], size_t n, const char *word)
@@ -142,11 +141,10 @@ int rule_set(struct rule *rule, const char *key, const char *value, char **ret_w
 	if (strcmp(key, "UnitPath") == 0)
 		return set_path(&rule->unit_path, value, ret_why);
 	if (strcmp(key, "Better") == 0) {
-		word = find_word(betters, ARRAY_SIZE(betters), value);
-		if (word < 0)
-			return refuse(ret_why, "Better is lower, higher or exact");
-		rule->better = (enum figure_better)word;
-		return 0;
+		rule->better = better_parse(value);
+		return rule->better != BETTER_UNKNOWN
+			? 0
+			: refuse(ret_why, "Better is lower or higher");
 	}
 	if (strcmp(key, "Take") == 0) {
 		word = find_word(takes, ARRAY_SIZE(takes), value);
@@ -204,7 +202,7 @@ int rule_complete(struct rule *rule, char **ret_why)
 	int r;
 
 	if (!rule->pattern)
-		return refuse(ret_why, "'%s' says nowhere what to look for", rule->name);
+		return refuse(ret_why, "'%s' says nowhere what to look for", rule->label);
 	if (rule->value_group == 0)
 		rule->value_group = 1;
 	r = check_groups(rule, ret_why);
@@ -215,17 +213,16 @@ int rule_complete(struct rule *rule, char **ret_why)
 	if (rule->better == BETTER_UNKNOWN && own_unit && quantity_is_cost(unit.base))
 		rule->better = BETTER_LOWER;
 	if (rule->better == BETTER_UNKNOWN)
-		return refuse(
-			ret_why, "which way is '%s' better? lower, higher or exact", rule->name);
+		return refuse(ret_why, "which way is '%s' better? lower or higher", rule->label);
 	if (rule->take == TAKE_EACH && largest_group(rule->name) == 0 && !rule->name_path)
-		return refuse(ret_why, "'%s' is the name of each", rule->name);
+		return refuse(ret_why, "'%s' is the name of each", rule->label);
 	return 0;
 }
 
 /* One word of the option. */
 static int take_word(struct rule *rule, const char *word, char **ret_why)
 {
-	if (find_word(betters, ARRAY_SIZE(betters), word) >= 0)
+	if (better_parse(word) != BETTER_UNKNOWN)
 		return rule_set(rule, "Better", word, ret_why);
 	if (find_word(takes, ARRAY_SIZE(takes), word) >= 0)
 		return rule_set(rule, "Take", word, ret_why);
@@ -254,6 +251,7 @@ int rule_parse(const char *text, bool is_json, struct rule *ret, char **ret_why)
 		return refuse(ret_why, "'%s' is not NAME=%s", text, is_json ? ".PATH" : "PATTERN");
 	next = head = xptr(strndup(text, (size_t)(pattern - text)));
 	rule.name = xptr(strdup(strsep(&next, ",")));
+	rule.label = xptr(strdup(rule.name));
 	while (r >= 0 && next)
 		r = take_word(&rule, strsep(&next, ","), ret_why);
 	if (r >= 0)
@@ -269,6 +267,7 @@ int rule_parse(const char *text, bool is_json, struct rule *ret, char **ret_why)
 
 void rule_clear(struct rule *rule)
 {
+	free(rule->label);
 	free(rule->name);
 	free(rule->unit);
 	free(rule->pattern);

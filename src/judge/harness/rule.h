@@ -17,18 +17,12 @@
 
 #include "base/cleanup.h"
 #include "judge/harness/jsonpath.h"
+#include "judge/result/series.h"
 
 enum figure_source {
 	FIGURE_STDOUT,
 	FIGURE_STDERR,
 	FIGURE_FILE,
-};
-
-enum figure_better {
-	BETTER_UNKNOWN, /* while a rule is read */
-	BETTER_LOWER,
-	BETTER_HIGHER,
-	BETTER_EXACT, /* no value is better: any change counts */
 };
 
 /* Which of several matches. */
@@ -45,6 +39,7 @@ enum {
 };
 
 struct rule {
+	char *label;   /* what a message calls it */
 	char *name;    /* may have \N */
 	char *unit;    /* the same; NULL: a number without a unit */
 	char *pattern; /* as it was written */
@@ -58,7 +53,7 @@ struct rule {
 	bool has_regex;
 	unsigned value_group;
 	enum figure_source source;
-	enum figure_better better;
+	enum better better;
 	enum figure_take take;
 	bool commas;   /* a number may be "1,234.56" */
 	bool optional; /* not every way to call the program prints it */
@@ -69,7 +64,7 @@ struct rule {
 
 /*
  * A rule as one text, of --figure (is_json: of --figure-json): "NAME[,WORD]...=PATTERN". The words
- * are a unit, lower, higher or exact, each, last or sum, stderr, @FILE, and commas, in any order.
+ * are a unit, lower or higher, each, last or sum, stderr, @FILE, and commas, in any order.
  */
 int rule_parse(const char *text, bool is_json, struct rule *ret, char **ret_why);
 

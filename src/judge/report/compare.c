@@ -396,7 +396,7 @@ static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 	for (size_t i = 0; i < n_old + n_new; i++) {
 		const struct benchmark *b = i < n_old ? old[i] : new[i - n_old];
 
-		if (b->unit != c->old->unit)
+		if (!unit_is_same(b->unit, c->old->unit))
 			return -EINVAL;
 		c->n_runs[i >= n_old] += benchmark_counted_runs(b);
 		c->n_values[i >= n_old] += b->n_values;

@@ -132,20 +132,28 @@ struct ratio comparison_interval_at(const struct comparison *comparison, double 
 	return ratio;
 }
 
+struct ratio comparison_cost(const struct comparison *comparison, struct ratio ratio)
+{
+	return benchmark_is_gain(comparison->old)
+		? (struct ratio){ 1 / ratio.ratio, 1 / ratio.high, 1 / ratio.low }
+		: ratio;
+}
+
 double comparison_p_above(const struct comparison *comparison, double ratio)
 {
 	const struct comparison *c = comparison;
+	struct ratio cost = comparison_cost(c, c->ratio);
 	double share = 1 + c->resolution.share, error, df = get_df(c);
-	double far = log(c->ratio.ratio / (ratio * share)), d = log(ratio * share);
+	double far = log(cost.ratio / (ratio * share));
+	double d = benchmark_is_gain(c->old) ? -log(ratio * share) : log(ratio * share);
 
 	if (!(far > 0))
 		return 1;
 	if (c->test)
 		return comparison_is_learnt(c) ? find_learnt_p(c, d) : shift_test_p(c->test, d);
-	if (isnan(c->ratio.low))
+	if (isnan(cost.low))
 		return 1;
-	error = log(c->ratio.ratio / (c->ratio.low * share)) /
-		student_quantile(1 - SIGNIFICANCE, df);
+	error = log(cost.ratio / (cost.low * share)) / student_quantile(1 - SIGNIFICANCE, df);
 	return error > 0 ? student_two_sided(far / error, df) : 0;
 }
 
@@ -188,6 +196,10 @@ double comparison_geometric_mean(struct comparison *const *comparisons, size_t n
 	double sum = 0;
 
 	*ret_n = 0;
+	/* A mean of requests and latencies says nothing. */
+	for (size_t i = 1; i < n; i++)
+		if (!benchmark_is_same_metric(comparisons[0]->old, comparisons[i]->old))
+			return NAN;
 	for (size_t i = 0; i < n; i++) {
 		double ratio = comparisons[i]->ratio.ratio;
 

@@ -130,8 +130,10 @@ struct ratio ratio_of_shift(const struct shift *shift);
 /* The change with an interval that is as certain as 1 - level, where `ratio` has one at
  * SIGNIFICANCE (judge/stats/multiple.h). */
 struct ratio comparison_interval_at(const struct comparison *comparison, double level);
-/* The two-sided p of the hypothesis that the change is this one, or beyond it by no more than the
- * resolution, and not a larger one; 1 where the estimate is not larger. */
+/* A ratio of this comparison as one of costs: its inverse where more is better. */
+struct ratio comparison_cost(const struct comparison *comparison, struct ratio ratio);
+/* The two-sided p of the hypothesis that the change of the cost is this one, or beyond it by no
+ * more than the resolution, and not a larger one; 1 where the estimate is not larger. */
 double comparison_p_above(const struct comparison *comparison, double ratio);
 /*
  * Takes what was learnt of the machine for what is known of it: sittings vary by `deviation`, as a

@@ -14,7 +14,7 @@
 
 static bool is_of_rate(const struct comparison *c)
 {
-	return metric_is_rate(c->old->metric);
+	return benchmark_is_gain(c->old);
 }
 
 static const char *better_word(const struct comparison *c)
@@ -36,7 +36,7 @@ static int find_fastest(const struct benchmark *const *programs, size_t n, size_
 
 		if (r < 0)
 			return r;
-		if (metric_is_rate(programs[i]->metric))
+		if (benchmark_is_gain(programs[i]))
 			median = -median;
 		if (median < least)
 			*ret = i;
@@ -87,7 +87,7 @@ void rank_orient(const struct comparison *c, const struct benchmark **ret_fast,
 	const struct benchmark **ret_slow, struct ratio *ret_times)
 {
 	bool is_rate = is_of_rate(c);
-	bool swapped = c->verdict == (is_rate ? VERDICT_SLOWER : VERDICT_FASTER);
+	bool swapped = c->verdict == VERDICT_FASTER;
 
 	*ret_fast = swapped ? c->new : c->old;
 	*ret_slow = swapped ? c->old : c->new;

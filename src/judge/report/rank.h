@@ -12,8 +12,8 @@
 
 /*
  * Compares each program in pairs (judge/report/compare.h) with the best one, which has the lowest
- * median, or for a rate (metric_is_rate()) the highest, and is OLD; the verdicts are corrected for
- * the number of all pairs of programs. by_speed: the fastest of the other programs comes first;
+ * median, or for a rate (benchmark_is_gain()) the highest, and is OLD; the verdicts are corrected
+ * for the number of all pairs of programs. by_speed: the fastest of the other programs comes first;
  * else they are in the order of `programs`. *ret has n - 1 of them, malloc'd, each to be freed by
  * comparison_free(). -ENODATA when one has no values, -EINVAL when units differ.
  */

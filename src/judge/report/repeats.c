@@ -141,7 +141,7 @@ static char *explain_other(const struct comparison *c, const struct benchmark *r
 	_cleanup_(comparison) struct comparison *both = xptr(calloc(1, sizeof(*both)));
 	const char *difference, *lost;
 
-	if (result->unit != c->old->unit)
+	if (!unit_is_same(result->unit, c->old->unit))
 		return xformat("is in %ss", unit_name(result->unit));
 	differences_find(both, c->old, result);
 	difference = differences_find_other(both);

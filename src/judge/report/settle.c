@@ -152,7 +152,8 @@ static void decide(struct comparison *c, const double *sorted, size_t n, size_t 
 	else if (c->adjusted_p > SIGNIFICANCE)
 		c->verdict = VERDICT_SAME;
 	else
-		c->verdict = is_less(c) ? VERDICT_FASTER : VERDICT_SLOWER;
+		c->verdict =
+			is_less(c) != benchmark_is_gain(c->old) ? VERDICT_FASTER : VERDICT_SLOWER;
 }
 
 void comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all)
@@ -186,12 +187,21 @@ void comparison_settle(struct comparison **comparisons, size_t n)
 	comparison_settle_chosen(comparisons, n, n);
 }
 
+/* From which cost on something is worse by that much: a rate that falls by half costs twice as
+ * much. */
+static double find_limit(const struct comparison *c, double percent)
+{
+	if (!benchmark_is_gain(c->old))
+		return 1 + percent / 100;
+	return percent < 100 ? 1 / (1 - percent / 100) : INFINITY;
+}
+
 /* Where the old value is 0, every new value is more by any percentage. */
 static double find_gate_p(const struct comparison *c, double limit)
 {
 	if (c->verdict != VERDICT_SLOWER)
 		return 1;
-	return isinf(c->ratio.ratio) ? c->p : comparison_p_above(c, limit);
+	return isinf(comparison_cost(c, c->ratio).ratio) ? c->p : comparison_p_above(c, limit);
 }
 
 double comparison_gate_level(struct comparison *const *comparisons, size_t n, double percent)
@@ -201,28 +211,31 @@ double comparison_gate_level(struct comparison *const *comparisons, size_t n, do
 
 	for (size_t i = 0; i < n; i++)
 		if (!comparisons[i]->unclear || comparisons[i]->is_unclear_by_settling)
-			p[n_asked++] = find_gate_p(comparisons[i], 1 + percent / 100);
+			p[n_asked++] =
+				find_gate_p(comparisons[i], find_limit(comparisons[i], percent));
 	return level_of_discoveries(p, n_asked);
 }
 
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level)
 {
 	const struct comparison *c = comparison;
-	double limit = 1 + percent / 100;
+	struct ratio cost = comparison_cost(c, c->ratio);
+	double limit = find_limit(c, percent);
 
 	if (find_gate_p(c, limit) <= level)
-		return carryover_may_be_all(
-			       &c->carryover, comparison_interval_at(c, level).low, limit, true)
+		return carryover_may_be_all(&c->carryover,
+			       comparison_cost(c, comparison_interval_at(c, level)).low, limit,
+			       true)
 			? GATE_UNCLEAR
 			: GATE_FAILS;
 	if (c->unclear && !c->is_unresolved)
 		return GATE_UNCLEAR;
-	if (c->verdict == VERDICT_SLOWER && isnan(c->ratio.low) && c->ratio.ratio > limit)
+	if (c->verdict == VERDICT_SLOWER && isnan(cost.low) && cost.ratio > limit)
 		return GATE_UNCLEAR;
 	/* Where nothing was counted, it is no more than before, whatever the machine did. */
-	if (c->new_stats.max == 0 && c->old_stats.min >= 0)
+	if (c->new_stats.max == 0 && c->old_stats.min >= 0 && !benchmark_is_gain(c->old))
 		return GATE_PASSES;
-	if (resolution_is_there(&c->resolution) && !(c->ratio.high <= limit))
+	if (resolution_is_there(&c->resolution) && !(cost.high <= limit))
 		return GATE_UNCLEAR;
 	return GATE_PASSES;
 }

@@ -315,20 +315,33 @@ int summary_count_event(const struct series *series, size_t event, struct stats 
 }
 
 /* Appends the counts of each event of -e in the counted runs. */
-static void append_events(struct text *t, const struct series *series)
+static void append_events(struct text *t, const struct benchmark *benchmark)
 {
-	if (series->n_events > 0)
-		text_appendf(t, "\n");
+	const struct series *series = benchmark->series;
+	size_t n = 0;
+
 	for (size_t event = 0; event < series->n_events; event++) {
-		char median[48], spread[UNITS_TEXT_SIZE];
+		char median[UNITS_TEXT_SIZE], spread[UNITS_TEXT_SIZE];
 		struct stats stats;
+
+		/* Each figure has a report of its own. */
+		if (benchmark->is_figure && series->event_kinds[event].own)
+			continue;
+		if (n++ == 0)
+			text_append(t, "\n");
 
 		if (summary_count_event(series, event, &stats) < 0) {
 			text_appendf(
 				t, "  %-24s %16s\n", series->event_names[event], "not counted");
 			continue;
 		}
-		format_count(stats.median, median, sizeof(median));
+		if (series->event_kinds[event].own)
+			scale_format(scale_refine(scale_choose_unit(series->event_kinds[event].unit,
+							  stats.median),
+					     1),
+				stats.median, median);
+		else
+			format_count(stats.median, median, sizeof(median));
 		units_format_percent(stats.median > 0 ? stats.mad / stats.median : 0, spread);
 		text_appendf(t, "  %-24s %16s    MAD %s of it\n", series->event_names[event],
 			median, spread);
@@ -438,7 +451,7 @@ static void append_head(struct text *t, const struct summary_input *input)
 			count_elsewhere(benchmark->series) > 0 ? "begun on" : "on", input->cpus);
 	if (clock)
 		text_appendf(t, ", %s", clock);
-	if (benchmark->metric)
+	if (benchmark->metric && !benchmark->is_figure)
 		text_appendf(t, ", %s of each", benchmark->metric);
 	text_append(t, "\n");
 }
@@ -477,7 +490,7 @@ char *summary_render(const struct summary_input *input)
 	if (input->meanwhile)
 		text_appendf(&t, "  meanwhile there: %s\n", input->meanwhile);
 	append_figures(&t, input, &input->analysis->stats);
-	append_events(&t, series);
+	append_events(&t, input->benchmark);
 	append_histogram(&t, input);
 	if (*disturbed)
 		text_appendf(&t, "%s\n", disturbed);

@@ -52,8 +52,8 @@ static struct trend *find_trend(
 		size_t at = (*next + i) % trends->n;
 		struct trend *trend = &trends->items[at];
 
-		if (trend->unit == benchmark->unit && strcmp(trend->machine, machine) == 0 &&
-			strcmp(trend->clock, clock) == 0 &&
+		if (unit_is_same(trend->unit, benchmark->unit) &&
+			strcmp(trend->machine, machine) == 0 && strcmp(trend->clock, clock) == 0 &&
 			metadata_equal_strings(trend->name, benchmark->name)) {
 			*next = at + 1;
 			return trend;
@@ -363,5 +363,5 @@ bool trend_is_worse(const struct trend *trend, size_t i, double percent)
 {
 	double change = 100 * trend_change(trend, i);
 
-	return (metric_is_rate(trend->points[0].benchmark->metric) ? -change : change) > percent;
+	return (benchmark_is_gain(trend->points[0].benchmark) ? -change : change) > percent;
 }

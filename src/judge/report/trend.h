@@ -85,7 +85,7 @@ DEFINE_CLEANUP(trends, trends_free);
 /* The change of level `i` (1 or above) against the one before, as (new - old) / |old|. */
 double trend_change(const struct trend *trend, size_t i);
 /* Whether that change is for the worse by more than `percent`: upwards, or downwards for a rate
- * (metric_is_rate()). */
+ * (benchmark_is_gain()). */
 bool trend_is_worse(const struct trend *trend, size_t i, double percent);
 
 #endif

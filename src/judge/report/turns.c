@@ -228,9 +228,10 @@ const struct benchmark *turns_find_first(struct benchmark *const *benchmarks, si
 		program = find_program(benchmarks, n, new);
 	if (program && benchmark_is_control(program))
 		return NULL;
-	name = program ? facts_find_string(&program->metadata, "quiesce_baseline") : NULL;
+	name = program ? facts_find_string(&program->metadata, METADATA_BASELINE) : NULL;
 	for (size_t i = 0; program && i < n && !first; i++)
 		if (!benchmark_is_by_program(benchmarks[i]) &&
+			(!program->is_figure || benchmark_is_same_metric(benchmarks[i], program)) &&
 			!benchmark_is_control(benchmarks[i]) &&
 			(!name || metadata_equal_strings(benchmarks[i]->name, name)) &&
 			turns_are_common(benchmarks[i], program))

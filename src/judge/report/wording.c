@@ -43,13 +43,13 @@ const char *comparison_remedy(const struct comparison *comparison)
 
 static const char *verdict_word(const struct comparison *c)
 {
-	bool time = comparison_is_of_speed(c);
+	bool time = comparison_is_of_speed(c), is_gain = benchmark_is_gain(c->old);
 
 	switch (c->verdict) {
 	case VERDICT_FASTER:
-		return time ? "faster" : "less";
+		return time ? "faster" : is_gain ? "more" : "less";
 	case VERDICT_SLOWER:
-		return time ? "slower" : "more";
+		return time ? "slower" : is_gain ? "less" : "more";
 	case VERDICT_UNCLEAR:
 		return "unclear";
 	default:

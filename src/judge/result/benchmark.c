@@ -31,6 +31,11 @@ void benchmark_free(struct benchmark *benchmark)
 	free(benchmark);
 }
 
+bool benchmark_is_same_metric(const struct benchmark *a, const struct benchmark *b)
+{
+	return a->metric && b->metric ? strcmp(a->metric, b->metric) == 0 : a->metric == b->metric;
+}
+
 int benchmark_view(const char *name, const struct series *series, struct benchmark *ret)
 {
 	/* The view frees neither. */

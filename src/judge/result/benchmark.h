@@ -55,6 +55,8 @@ struct benchmark {
 	/* The metric that the values are (judge/result/metric.h), borrowed; NULL when they are the
 	 * measured values. */
 	const char *metric;
+	enum better better;    /* of the metric; BETTER_UNKNOWN of the measured values */
+	bool is_figure;	       /* it is a figure of a program, and called so (benchmark_split()) */
 	struct facts metadata; /* metadata that hold for all of its runs */
 
 	/* One sample for each run, in the order of the file; a run without values (a calibration, a
@@ -137,6 +139,13 @@ bool benchmark_is_control(const struct benchmark *benchmark);
 /* Whether the values grow when the program is slowed down: they are not a metric, or a metric of
  * time. */
 bool benchmark_is_of_time(const struct benchmark *benchmark);
+/* Whether both are values, or the same metric. */
+bool benchmark_is_same_metric(const struct benchmark *a, const struct benchmark *b);
+/* Whether more is better of what the values are. */
+static inline bool benchmark_is_gain(const struct benchmark *benchmark)
+{
+	return benchmark->better == BETTER_HIGHER;
+}
 /* Whether the program measured its values itself, by libquiesce. */
 bool benchmark_is_by_program(const struct benchmark *benchmark);
 

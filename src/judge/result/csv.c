@@ -45,6 +45,13 @@ static void put_integer(FILE *stream, int64_t value, bool known)
 }
 
 /* The exact quotient, with '.' in any locale. `per` is a power of ten. */
+static void put_real(FILE *stream, double value)
+{
+	char text[TEXT_REAL_SIZE];
+
+	fprintf(stream, ",%s", text_format_real(value, text));
+}
+
 static void put_quotient(FILE *stream, int64_t value, int64_t per, bool known)
 {
 	int decimals = 0;
@@ -197,7 +204,10 @@ static void write_row(const struct rows *rows, const struct series *series, size
 		double value = series->counters[index * series->n_events + i];
 		bool known = isfinite(value) && fabs(value) < 9e18;
 
-		put_integer(stream, known ? llround(value) : 0, known);
+		if (known && series->event_kinds[i].own)
+			put_real(stream, value);
+		else
+			put_integer(stream, known ? llround(value) : 0, known);
 	}
 	fputs("\r\n", stream);
 }

@@ -50,6 +50,18 @@ static int check_series(const struct series *series, const struct benchmark *ins
 	return 0;
 }
 
+static void set_figures(const struct series *series, struct facts *metadata)
+{
+	for (size_t i = 0; i < series->n_events; i++) {
+		_cleanup_free_ char *name = NULL, *text = series_figure_text(series, i);
+
+		if (!text)
+			continue;
+		name = xformat(METADATA_FIGURE "%s", series->event_names[i]);
+		facts_set_string(metadata, name, text);
+	}
+}
+
 static int make_plans(const struct document_part *parts, size_t n, struct plans *ret)
 {
 	int r = 0;
@@ -70,6 +82,7 @@ static int make_plans(const struct document_part *parts, size_t n, struct plans 
 		if (!parts[i].inside)
 			facts_set_string(
 				&plan->metadata, METADATA_CLOCK, window_clock_name(series->clock));
+		set_figures(series, &plan->metadata);
 		if (plan->metadata.failed)
 			xalloc_fail();
 	}

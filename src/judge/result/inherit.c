@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/reading.h"
@@ -259,6 +261,19 @@ static void derive_flags(struct pending *pending)
 	}
 }
 
+/* A figure whose unit, step or direction differs from run to run is an event like others. */
+static void declare_figures(struct benchmark *b)
+{
+	for (size_t i = 0; i < b->series->n_events; i++) {
+		_cleanup_free_ char *name =
+			xformat(METADATA_FIGURE "%s", b->series->event_names[i]);
+		const char *text = facts_find_string(&b->metadata, name);
+
+		if (text)
+			(void)series_parse_figure(b->series, i, text);
+	}
+}
+
 int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 {
 	struct benchmark *b = pending->benchmark;
@@ -288,6 +303,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	spread_facts(pending);
 	forget_elsewhere(pending);
 	reader_extend_figures(b);
+	declare_figures(b);
 	derive_flags(pending);
 	settle_times(b, reader->is_old);
 	if (b->kept) {

@@ -48,6 +48,11 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* "1" for all before 2.0, which do not tell it. */
 #define METADATA_HYPERFINE_VERSION "hyperfine_version"
 #define METADATA_RUNPINNED "runpinned"
+/* Before the name of a figure, which is an event of each run (quiesce_event_rps): which way it is
+ * better, and in which unit and step: "higher, 1/s, step 0.01". */
+#define METADATA_FIGURE "quiesce_unit_"
+/* The benchmark that it was compared with, by its name. */
+#define METADATA_BASELINE "quiesce_baseline"
 /* The command of a benchmark whose name is not its command. */
 #define METADATA_COMMAND "command"
 

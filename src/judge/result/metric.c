@@ -7,15 +7,23 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "judge/result/metadata.h"
 #include "judge/result/metric.h"
 #include "judge/result/runfact.h"
 
 struct metric {
 	const char *name; /* of the fact, or of the event; borrowed */
 	const struct unit *unit;
+	enum better better;
 	const struct run_fact *fact; /* NULL: it is an event */
 	size_t event;
 };
+
+/* A counter of google-benchmark, which says nothing else of it. */
+static bool is_rate(const char *name)
+{
+	return text_ends_with(name, "_per_second");
+}
 
 /* The metrics that the runs of a series may have. *index is 0 at first; false behind the last. */
 static bool metric_next(const struct series *series, size_t *index, struct metric *ret)
@@ -33,9 +41,16 @@ static bool metric_next(const struct series *series, size_t *index, struct metri
 	} else if (*index - run_n_facts < series->n_events) {
 		size_t event = *index - run_n_facts;
 
+		const struct event_kind *kind = &series->event_kinds[event];
+
 		*ret = (struct metric){
-			.name = series->event_names[event], .unit = &unit_integer, .event = event
+			.name = series->event_names[event],
+			.unit = kind->own ? kind->unit : &unit_integer,
+			.better = kind->better,
+			.event = event,
 		};
+		if (ret->better == BETTER_UNKNOWN && is_rate(ret->name))
+			ret->better = BETTER_HIGHER;
 	} else {
 		return false;
 	}
@@ -125,6 +140,7 @@ static int choose_figure(struct benchmark *benchmark, const struct benchmark_fig
 	benchmark->n_values = n;
 	benchmark->unit = figure->unit;
 	benchmark->metric = figure->name;
+	benchmark->better = is_rate(figure->name) ? BETTER_HIGHER : BETTER_UNKNOWN;
 	return 0;
 }
 
@@ -166,6 +182,7 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 	benchmark->n_warmups = 0;
 	benchmark->unit = metric.unit;
 	benchmark->metric = metric.name;
+	benchmark->better = metric.better;
 	return 0;
 }
 
@@ -181,7 +198,80 @@ bool metric_is_of_program(const char *name)
 	return strncmp(name, instructions, n) == 0 && (name[n] == '\0' || name[n] == ':');
 }
 
-bool metric_is_rate(const char *name)
+bool benchmark_has_figures(const struct benchmark *benchmark)
 {
-	return name && text_ends_with(name, "_per_second");
+	const struct series *series = benchmark->series;
+
+	for (size_t i = 0; i < series->n_events; i++)
+		if (series->event_kinds[i].own)
+			return true;
+	return false;
+}
+
+/* The values of an event, of the runs that count and for which it is known. */
+static void take_event(const struct benchmark *of, size_t event, struct benchmark *ret)
+{
+	struct series *series = ret->series;
+	size_t n = 0;
+
+	ret->values = xptr(calloc(series->n_samples + 1, sizeof(*ret->values)));
+	ret->runs = xptr(calloc(series->n_samples + 1, sizeof(*ret->runs)));
+	for (size_t i = 0; i < series->n_samples; i++) {
+		double value = series->counters[i * series->n_events + event];
+
+		if (sample_counts(&series->samples[i]) && isfinite(value))
+			ret->values[n++] = value;
+		ret->runs[i] = (struct benchmark_run){ .end = n, .loops = 1, .inner_loops = 1 };
+		if (of->runs) {
+			ret->runs[i].has_turn = of->runs[i].has_turn;
+			ret->runs[i].turn = of->runs[i].turn;
+		}
+	}
+	ret->n_values = n;
+}
+
+static struct benchmark *make_figure(const struct benchmark *of, size_t event, bool with_name)
+{
+	const struct event_kind *kind = &of->series->event_kinds[event];
+	const char *figure = of->series->event_names[event];
+	const char *baseline = facts_find_string(&of->metadata, METADATA_BASELINE);
+	struct benchmark *ret = xptr(calloc(1, sizeof(*ret)));
+
+	*ret = (struct benchmark){
+		.name = with_name ? xformat("%s: %s", of->name, figure) : xptr(strdup(figure)),
+		.unit = kind->unit,
+		.metric = figure,
+		.better = kind->better,
+		.is_figure = true,
+		.series = series_share(of->series),
+		.total_seconds = of->total_seconds,
+		.has_dates = of->has_dates,
+		.first_date = of->first_date,
+		.last_date = of->last_date,
+	};
+	facts_add(&ret->metadata, &of->metadata);
+	facts_set_string(&ret->metadata, "name", ret->name);
+	if (baseline) {
+		_cleanup_free_ char *name = xformat("%s: %s", baseline, figure);
+
+		facts_set_string(&ret->metadata, METADATA_BASELINE, name);
+	}
+	if (ret->metadata.failed)
+		xalloc_fail();
+	take_event(of, event, ret);
+	return ret;
+}
+
+struct benchmark **benchmark_split(const struct benchmark *benchmark, bool with_name)
+{
+	struct benchmark **figures;
+	size_t n = 0;
+
+	if (!benchmark_has_figures(benchmark))
+		return NULL;
+	figures = xptr(calloc(benchmark->series->n_events + 1, sizeof(struct benchmark *)));
+	for (size_t i = 0; i < benchmark->series->n_events; i++)
+		if (benchmark->series->event_kinds[i].own)
+			figures[n++] = make_figure(benchmark, i, with_name);
+	return figures;
 }

@@ -2,12 +2,13 @@
 /*
  * Metrics by which a run can be judged besides its values: the processor time of the program and
  * its children, its peak memory, its page faults, switches and interrupts, and the counted events.
- * Less is better for each of them. Such a metric belongs to the run as a whole, so it is one number
- * for each run, however many values the run has.
+ * Less is better for each of these. Such a metric belongs to the run as a whole, so it is one
+ * number for each run, however many values the run has.
  *
- * A result of google-benchmark has figures of each value instead: "cpu_time", and the counters of
- * the program. A higher rate is better. For other counters nobody knows; they are judged as if less
- * were better.
+ * The figures that a program gives (runpinned --figure) are metrics as well; each of them says
+ * which way it is better. A result of google-benchmark has figures of each value instead:
+ * "cpu_time", and the counters of the program. More is better of a rate ("bytes_per_second"). Of
+ * other counters nobody knows; they are judged as if less were better.
  */
 #ifndef QUIESCE_JUDGE_RESULT_METRIC_H
 #define QUIESCE_JUDGE_RESULT_METRIC_H
@@ -32,13 +33,19 @@ size_t series_metric(const struct series *series, const char *name, double *ret)
  */
 int benchmark_choose_metric(struct benchmark *benchmark, const char *name);
 
+/*
+ * The figures that a program gives of each run (series_declare_figure()), each as a benchmark of
+ * its own, which shares the series; NULL-terminated, malloc'd as they are. NULL where there are
+ * none. They are called as the figure, with the name of the benchmark in front where `with_name`
+ * says so: "wrk: rps".
+ */
+struct benchmark **benchmark_split(const struct benchmark *benchmark, bool with_name);
+/* Whether there are any. */
+bool benchmark_has_figures(const struct benchmark *benchmark);
+
 /* Whether the program alone decides how much of it there is ("max_rss", "minor_faults",
  * "instructions", also "instructions:u"), and not what the machine does meanwhile, as it does with
  * times, cycles, cache misses, switches and interrupts. */
 bool metric_is_of_program(const char *name);
-
-/* Whether the metric is a rate such as "bytes_per_second", where more is better. NULL stands for
- * the values. */
-bool metric_is_rate(const char *name);
 
 #endif

@@ -27,7 +27,10 @@ static void set_events(struct facts *facts, const char *prefix, const struct run
 		if (!isfinite(counters[i]) || fabs(counters[i]) >= 9e18)
 			continue;
 		name = xformat("%s%s", prefix, series->event_names[i]);
-		facts_set_integer(facts, name, llround(counters[i]));
+		if (series->event_kinds[i].own)
+			facts_set_real(facts, name, counters[i]);
+		else
+			facts_set_integer(facts, name, llround(counters[i]));
 	}
 }
 

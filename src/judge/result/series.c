@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/result/series.h"
@@ -159,14 +160,23 @@ struct series *series_new(bool with_evidence, const char *const *event_names)
 	return series;
 }
 
+struct series *series_share(struct series *series)
+{
+	series->n_others++;
+	return series;
+}
+
 void series_free(struct series *series)
 {
-	if (!series)
+	if (!series || series->n_others-- > 0)
 		return;
 	array_free(series->samples, sizeof(*series->samples), series->capacity);
 	array_free(series->evidence, sizeof(*series->evidence), series->capacity);
 	array_free(
 		series->counters, series->n_events * sizeof(*series->counters), series->capacity);
+	for (size_t i = 0; i < series->n_events && series->event_kinds; i++)
+		free(series->event_kinds[i].own);
+	free(series->event_kinds);
 	names_free(series->event_names, series->n_events);
 	names_free(series->irq_names, series->n_irq_names);
 	names_free(series->texts, series->n_texts);
@@ -291,6 +301,9 @@ void series_add_event(struct series *series, const char *name)
 	series->event_names =
 		xptr(reallocarray(series->event_names, new, sizeof(*series->event_names)));
 	series->event_names[old] = xptr(strdup(name));
+	series->event_kinds =
+		xptr(reallocarray(series->event_kinds, new, sizeof(*series->event_kinds)));
+	series->event_kinds[old] = (struct event_kind){ 0 };
 	if (series->capacity > 0) {
 		xcheck(array_grow(
 			(void **)&counters, new * sizeof(*counters), 0, series->capacity));
@@ -303,6 +316,104 @@ void series_add_event(struct series *series, const char *name)
 		series->counters = counters;
 	}
 	series->n_events = new;
+}
+
+size_t series_find_event(const struct series *series, const char *name)
+{
+	size_t i = 0;
+
+	while (i < series->n_events && strcmp(series->event_names[i], name) != 0)
+		i++;
+	return i;
+}
+
+static bool is_per(const char *unit, const char *base)
+{
+	size_t n = strlen(base);
+
+	return strncmp(unit, base, n) == 0 && (unit[n] == '\0' || unit[n] == '/');
+}
+
+int series_declare_figure(
+	struct series *series, size_t event, const char *unit, enum better better, double step)
+{
+	struct event_kind *kind = &series->event_kinds[event];
+	size_t size = strlen(unit) + 1;
+	struct unit *own;
+
+	if (kind->better != BETTER_UNKNOWN) {
+		if (kind->better != better || strcmp(kind->own->name, unit) != 0)
+			return -EINVAL;
+		kind->step = MAX(kind->step, step);
+		return 0;
+	}
+	/* One piece of memory, which stays where it is when there are more events. */
+	own = xptr(malloc(sizeof(*own) + size));
+	*own = (struct unit){ .name = memcpy(own + 1, unit, size), .kind = UNIT_IS_OTHER };
+	*kind = (struct event_kind){ .better = better, .own = own, .step = step };
+	if (is_per(unit, "s"))
+		kind->unit = UNIT_SECOND;
+	else if (strcmp(unit, "B/s") != 0 && is_per(unit, "B"))
+		kind->unit = &unit_byte;
+	else
+		kind->unit = *unit ? own : &unit_integer;
+	return 0;
+}
+
+static const char *const better_names[] = {
+	[BETTER_LOWER] = "lower",
+	[BETTER_HIGHER] = "higher",
+};
+
+const char *better_name(enum better better)
+{
+	return better_names[better];
+}
+
+enum better better_parse(const char *word)
+{
+	for (size_t i = BETTER_LOWER; i < ARRAY_SIZE(better_names); i++)
+		if (strcmp(word, better_names[i]) == 0)
+			return (enum better)i;
+	return BETTER_UNKNOWN;
+}
+
+char *series_figure_text(const struct series *series, size_t event)
+{
+	const struct event_kind *kind = &series->event_kinds[event];
+	_cleanup_text_ struct text t = { 0 };
+	char step[TEXT_REAL_SIZE];
+
+	if (!kind->own)
+		return NULL;
+	text_append(&t, better_name(kind->better));
+	if (*kind->own->name)
+		text_appendf(&t, ", %s", kind->own->name);
+	if (kind->step > 0)
+		text_appendf(&t, ", step %s", text_format_real(kind->step, step));
+	return xptr(text_steal(&t));
+}
+
+int series_parse_figure(struct series *series, size_t event, const char *text)
+{
+	_cleanup_free_ char *copy = xptr(strdup(text));
+	const char *unit = "";
+	char *rest = copy, *word;
+	enum better better;
+	double step = 0;
+
+	better = better_parse(strsep(&rest, ","));
+	while ((word = strsep(&rest, ","))) {
+		if (*word++ != ' ' || !*word)
+			return -EINVAL;
+		if (!text_starts_with(word, "step "))
+			unit = word;
+		else if (parse_real(word + 5, &step) < 0 || !(step > 0))
+			return -EINVAL;
+	}
+	if (better == BETTER_UNKNOWN)
+		return -EINVAL;
+	return series_declare_figure(series, event, unit, better, step);
 }
 
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret)

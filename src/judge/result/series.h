@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/units.h"
 
 /* What happened to a run. weight.h derives how much of the run it explains. A flagged run stays in
  * the result. */
@@ -175,6 +176,22 @@ struct sitting {
 	struct provenance provenance;
 };
 
+/* Which way a figure is better. */
+enum better {
+	BETTER_UNKNOWN, /* of a counted event; it is judged as if less were better */
+	BETTER_LOWER,
+	BETTER_HIGHER,
+};
+
+/* What is known of a counted event: more than its name where it is a figure, a number that the
+ * program itself gives for each run (runpinned --figure). */
+struct event_kind {
+	enum better better;
+	struct unit *own;	 /* with its name; NULL of a counted event */
+	const struct unit *unit; /* `own`, or one that units.h has */
+	double step;		 /* in which the figure's source counts; 0 where it is not known */
+};
+
 struct series {
 	struct sample *samples;
 	size_t n_samples;
@@ -188,6 +205,7 @@ struct series {
 	/* Counted events, scaled when the kernel multiplexed: counters[sample * n_events + event],
 	 * NAN where it was not counted. */
 	char **event_names;
+	struct event_kind *event_kinds;
 	size_t n_events;
 	double *counters;
 
@@ -202,6 +220,7 @@ struct series {
 	char **texts;
 	size_t n_texts;
 
+	unsigned n_others;	 /* by how many more benchmarks it is shared (series_share()) */
 	enum window_clock clock; /* which window is the value: one clock for a whole series */
 };
 
@@ -209,6 +228,8 @@ struct series {
 struct series *series_new(bool with_evidence, const char *const *event_names);
 void series_free(struct series *series);
 DEFINE_CLEANUP(series, series_free);
+/* The series for one more owner, who frees it as well: it goes with the last one. */
+struct series *series_share(struct series *series);
 
 /* Makes every value absent. */
 void evidence_clear(struct evidence *evidence);
@@ -243,6 +264,24 @@ int series_append(struct series *series, const struct sample *sample,
 void series_leave_out(struct series *series, size_t index);
 /* Adds an event. Its count is absent in all runs that the series has already. */
 void series_add_event(struct series *series, const char *name);
+/* The index of the event of that name; n_events where there is none. */
+size_t series_find_event(const struct series *series, const char *name);
+/*
+ * Says that an event is a figure. unit: "s" and "B", also per something, which are times and bytes,
+ * or any other; "" for a number without one. The largest step that was said counts.
+ * -EINVAL where the event is known as a figure of another unit, or better in another way.
+ */
+int series_declare_figure(
+	struct series *series, size_t event, const char *unit, enum better better, double step);
+/* What a result says of a figure, malloc'd: "higher, 1/s, step 0.01", without what is not there.
+ * NULL where the event is none. */
+char *series_figure_text(const struct series *series, size_t event);
+/* Takes such a text. -EINVAL where it is none, else as series_declare_figure(). */
+int series_parse_figure(struct series *series, size_t event, const char *text);
+/* "higher", ...; NULL for BETTER_UNKNOWN. */
+const char *better_name(enum better better);
+/* BETTER_UNKNOWN for another word. */
+enum better better_parse(const char *word);
 /* The index of that name in irq_names, added if it is new; -ENOSPC beyond 65535 names,
  * -ENOMEM. */
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret);

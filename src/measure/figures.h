@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The figures that a program gives itself in a run (figurerules.h): they are read when the run has
+ * ended, from files in memory or on disk. Nobody reads anything while a program runs.
+ */
+#ifndef QUIESCE_MEASURE_FIGURES_H
+#define QUIESCE_MEASURE_FIGURES_H
+
+#include "base/cleanup.h"
+#include "judge/result/series.h"
+#include "measure/command.h"
+#include "measure/options.h"
+
+/* The files that the program may write its figures to, before a run: for figures_take(), which
+ * refuses one that the run has not written. */
+struct figure_files;
+struct figure_files *figure_files_new(const struct options *options);
+void figure_files_free(struct figure_files *files);
+DEFINE_CLEANUP(figure_files, figure_files_free);
+void figure_files_look(struct figure_files *files);
+
+/*
+ * The figures of the run that has just ended: declares new ones in the series, and sets their
+ * values behind the counted events in *events, which has room for all events of the series and is
+ * enlarged. -EBADMSG with the reason, malloc'd, where the output is not as it should be; events are
+ * unchanged then.
+ */
+int figures_take(const struct command *command, struct figure_files *files, struct series *series,
+	double **events, char **ret_why);
+/* The same for a run that has none: they are not known. */
+void figures_leave_out(const struct series *series, double **events);
+
+#endif
