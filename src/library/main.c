@@ -16,7 +16,7 @@
 
 #include "library/counters.h"
 #include "library/digits.h"
-#include "library/measure.h"
+#include "library/loops.h"
 #include "library/outcome.h"
 #include "library/runner.h"
 #include "library/values.h"
@@ -416,7 +416,7 @@ static int measure_chosen(
 
 		if (!is_chosen(program, b->name))
 			continue;
-		r = measure_benchmark(
+		r = loops_measure(
 			sampler, b, plan, find_process_time(&program->options), &values, &by_setup);
 		if (r < 0) {
 			if (by_setup)

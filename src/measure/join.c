@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/say.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/wait.h"
 #include "base/where/reserved.h"
 #include "base/where/running.h"
@@ -95,7 +95,7 @@ static int find_cgroup(const char **ret)
 		say_errno(r, "cannot read which CPUs are shielded");
 		return r;
 	}
-	*ret = r == 0 ? RESERVED_DOOR : unit_is_booted() ? NULL : TARGET_CGROUP "/cgroup.procs";
+	*ret = r == 0 ? RESERVED_DOOR : systemd_is_booted() ? NULL : TARGET_CGROUP "/cgroup.procs";
 	return 0;
 }
 

@@ -17,7 +17,7 @@
 #include "base/say.h"
 #include "base/stop.h"
 #include "base/survive.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "measure/calibrate.h"
@@ -204,7 +204,7 @@ static int print_quiet_place(const struct options *options, const struct place *
 	else
 		print(stdout, "cpus: those that benchmark.target chooses (benchmark.conf)\n");
 	print(stdout,
-		unit_is_booted()
+		systemd_is_booted()
 			? "quiesce: benchmark.target is started before, and stopped after\n"
 			: "quiesce: the setters are run before, and restored after (no systemd)\n");
 	return 0;

@@ -12,7 +12,7 @@
 #include "base/install.h"
 #include "base/macro.h"
 #include "base/say.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/where/running.h"
 #include "measure/quiesce.h"
@@ -157,7 +157,7 @@ int quiesce_check_permission(void)
 	if (geteuid() == 0 || running_read_cpus(&cpus) >= 0)
 		return 0;
 	say("--quiesce needs root%s",
-		unit_is_booted()
+		systemd_is_booted()
 			? ", unless benchmark.target is up: `sudo systemctl start benchmark.target`"
 			: "");
 	return -EPERM;

@@ -45,12 +45,12 @@ static int report(FILE *stream, const struct report_input *input, const struct b
 	if (stream)
 		print_summary(stream, input, benchmark, analysis);
 	stability = analysis->stability;
-	for (size_t i = 0; i < stability->n_findings; i++) {
-		const struct finding *finding = &stability->findings[i];
+	for (size_t i = 0; i < stability->n_concerns; i++) {
+		const struct concern *concern = &stability->concerns[i];
 
-		if (finding->warning && !(input->decided && finding->code == FINDING_TOO_FEW))
+		if (concern->warning && !(input->decided && concern->code == CONCERN_TOO_FEW))
 			say("warning: %s%s%s", input->one_of_several ? input->name : "",
-				input->one_of_several ? ": " : "", finding->text);
+				input->one_of_several ? ": " : "", concern->text);
 	}
 	return 0;
 }

@@ -987,8 +987,8 @@ static void test_nothing_found(void **state)
 
 		assert_int_equal(analysis_new(b, &analysis), 0);
 		found += analysis->levels->n > 1 || analysis->levels->drift != 0;
-		for (size_t i = 0; i < analysis->stability->n_findings; i++)
-			found += analysis->stability->findings[i].code == FINDING_AUTOCORRELATION;
+		for (size_t i = 0; i < analysis->stability->n_concerns; i++)
+			found += analysis->stability->concerns[i].code == CONCERN_AUTOCORRELATION;
 		analysis_free(analysis);
 		benchmark_free(b);
 	}
@@ -1010,14 +1010,14 @@ static void test_autocorrelation(void **state)
 	}
 	assert_int_equal(analysis_new(b, &analysis), 0);
 	assert_true(fabs(analysis->levels->autocorrelation - 0.6) < 0.15);
-	for (size_t i = 0; i < analysis->stability->n_findings; i++) {
-		const struct finding *finding = &analysis->stability->findings[i];
+	for (size_t i = 0; i < analysis->stability->n_concerns; i++) {
+		const struct concern *concern = &analysis->stability->concerns[i];
 
-		if (finding->code != FINDING_AUTOCORRELATION)
+		if (concern->code != CONCERN_AUTOCORRELATION)
 			continue;
 		found = true;
-		assert_true(finding->warning);
-		assert_non_null(strstr(finding->text, "neighbouring runs are alike"));
+		assert_true(concern->warning);
+		assert_non_null(strstr(concern->text, "neighbouring runs are alike"));
 	}
 	assert_true(found);
 	assert_false(analysis->stability->stable);

@@ -75,19 +75,19 @@ static struct stability *assess(const struct series *series)
 	return assess_times(series, 1);
 }
 
-static const struct finding *find(const struct stability *stability, enum finding_code code)
+static const struct concern *find(const struct stability *stability, enum concern_code code)
 {
-	for (size_t i = 0; i < stability->n_findings; i++)
-		if (stability->findings[i].code == code)
-			return &stability->findings[i];
+	for (size_t i = 0; i < stability->n_concerns; i++)
+		if (stability->concerns[i].code == code)
+			return &stability->concerns[i];
 	return NULL;
 }
 
 /*
- * What `pyperf check` 2.10 finds for the same values: STDEV and so on are bits for findings.
+ * What `pyperf check` 2.10 finds for the same values: STDEV and so on are bits for concerns.
  * TOO_MANY is its "run more times than necessary", which is no warning.
  */
-#define BIT(code) (1u << FINDING_##code)
+#define BIT(code) (1u << CONCERN_##code)
 
 static void test_rules_of_pyperf(void **state)
 {
@@ -96,7 +96,7 @@ static void test_rules_of_pyperf(void **state)
 		double values[12]; /* in ms; ends with 0 */
 		size_t repeat;
 		size_t n_warmups;
-		unsigned findings;
+		unsigned concerns;
 		bool stable;
 	} cases[] = {
 		{ "one", { 20 }, 1, 0, 0, true },
@@ -136,12 +136,12 @@ static void test_rules_of_pyperf(void **state)
 				if (cases[i].values[k] > 0)
 					append(series, cases[i].values[k] / 1000, 0, false, NULL);
 		stability = assess(series);
-		for (size_t k = 0; k < stability->n_findings; k++)
-			found |= 1u << stability->findings[k].code;
-		if (found != cases[i].findings)
+		for (size_t k = 0; k < stability->n_concerns; k++)
+			found |= 1u << stability->concerns[k].code;
+		if (found != cases[i].concerns)
 			fprintf(stderr, "%s: %#x, not %#x (needs %g)\n", cases[i].name, found,
-				cases[i].findings, stability->runs_needed);
-		assert_int_equal(found, cases[i].findings);
+				cases[i].concerns, stability->runs_needed);
+		assert_int_equal(found, cases[i].concerns);
 		assert_int_equal(stability->stable, cases[i].stable);
 		stability_free(stability);
 		series_free(series);
@@ -184,7 +184,7 @@ static void test_short_by_clock(void **state)
 		if (cases[i].clock)
 			facts_set_string(&facts, METADATA_CLOCK, cases[i].clock);
 		stability = assess_with(series, cases[i].seconds / 0.001, &facts);
-		assert_true((find(stability, FINDING_SHORT) != NULL) == cases[i].is_short);
+		assert_true((find(stability, CONCERN_SHORT) != NULL) == cases[i].is_short);
 		assert_true(stability->stable == !cases[i].is_short);
 		stability_free(stability);
 		series_free(series);
@@ -202,20 +202,20 @@ static void test_texts_of_pyperf(void **state)
 		append(series, 20e-3, 0, false, NULL);
 	append(series, 9e-3, 0, false, NULL);
 	stability = assess(series);
-	assert_string_equal(find(stability, FINDING_STDEV)->text,
+	assert_string_equal(find(stability, CONCERN_STDEV)->text,
 		"the standard deviation (3.18 ms) is 17 % of the mean (19.1 ms)");
-	assert_string_equal(find(stability, FINDING_MINIMUM)->text,
+	assert_string_equal(find(stability, CONCERN_MINIMUM)->text,
 		"the minimum (9.00 ms) is 53 % smaller than the mean (19.1 ms)");
-	assert_true(find(stability, FINDING_STDEV)->warning);
-	assert_null(find(stability, FINDING_MAXIMUM));
+	assert_true(find(stability, CONCERN_STDEV)->warning);
+	assert_null(find(stability, CONCERN_MAXIMUM));
 	assert_int_equal(stability->runs_needed, 4255);
 	stability_free(stability);
 	stability_free(NULL);
 	series_free(series);
-	for (int i = FINDING_STDEV; i <= FINDING_ATTACHED; i++)
-		assert_non_null(finding_code_name((enum finding_code)i));
-	assert_string_equal(finding_code_name(FINDING_LEVEL), "LEVEL");
-	assert_null(finding_code_name((enum finding_code)(FINDING_ATTACHED + 1)));
+	for (int i = CONCERN_STDEV; i <= CONCERN_ATTACHED; i++)
+		assert_non_null(concern_code_name((enum concern_code)i));
+	assert_string_equal(concern_code_name(CONCERN_LEVEL), "LEVEL");
+	assert_null(concern_code_name((enum concern_code)(CONCERN_ATTACHED + 1)));
 }
 
 /* Events that were attached to all tasks took 2.5 us at each switch. */
@@ -243,7 +243,7 @@ static void test_attached(void **state)
 		struct series *series = new_series(true);
 		struct facts facts = { 0 };
 		struct stability *stability;
-		const struct finding *finding;
+		const struct concern *concern;
 
 		series->clock = strcmp(cases[i].clock, "user") == 0 ? WINDOW_USER : WINDOW_KERNEL;
 		for (size_t k = 0; k < 5; k++) {
@@ -260,11 +260,11 @@ static void test_attached(void **state)
 		if (cases[i].stamper)
 			facts_set_string(&facts, METADATA_STAMPS, cases[i].stamper);
 		stability = assess_with(series, 1, &facts);
-		finding = find(stability, FINDING_ATTACHED);
-		assert_int_equal(finding != NULL, cases[i].found);
-		if (finding) {
-			assert_int_equal(finding->warning, cases[i].warning);
-			assert_non_null(strstr(finding->text, "by about 25 %"));
+		concern = find(stability, CONCERN_ATTACHED);
+		assert_int_equal(concern != NULL, cases[i].found);
+		if (concern) {
+			assert_int_equal(concern->warning, cases[i].warning);
+			assert_non_null(strstr(concern->text, "by about 25 %"));
 		}
 		stability_free(stability);
 		facts_clear(&facts);
@@ -323,9 +323,9 @@ static void test_level(void **state)
 				0, warmup, &evidence);
 		}
 		stability = assess(series);
-		assert_non_null(find(stability, FINDING_LEVEL));
-		assert_string_equal(find(stability, FINDING_LEVEL)->text, cases[i].text);
-		assert_null(find(stability, FINDING_DRIFT));
+		assert_non_null(find(stability, CONCERN_LEVEL));
+		assert_string_equal(find(stability, CONCERN_LEVEL)->text, cases[i].text);
+		assert_null(find(stability, CONCERN_DRIFT));
 		assert_false(stability->stable);
 		stability_free(stability);
 		series_free(series);
@@ -350,7 +350,7 @@ static void test_quota(void **state)
 			false, &evidence);
 	}
 	stability = assess(series);
-	assert_string_equal(find(stability, FINDING_LEVEL)->text,
+	assert_string_equal(find(stability, CONCERN_LEVEL)->text,
 		"the values jump: runs 1-100 at 20.0 ms, 101-200 at 24.0 ms; with the change: "
 		"stopped by the CPU quota for 0.00 -> 4.00 ms a run");
 	stability_free(stability);
@@ -403,12 +403,12 @@ static void test_steal(void **state)
 				0, false, &evidence);
 		}
 		stability = assess(series);
-		assert_string_equal(find(stability, FINDING_LEVEL)->text, cases[i].level);
+		assert_string_equal(find(stability, CONCERN_LEVEL)->text, cases[i].level);
 		if (cases[i].steal) {
-			assert_string_equal(find(stability, FINDING_STEAL)->text, cases[i].steal);
-			assert_int_equal(find(stability, FINDING_STEAL)->warning, cases[i].warning);
+			assert_string_equal(find(stability, CONCERN_STEAL)->text, cases[i].steal);
+			assert_int_equal(find(stability, CONCERN_STEAL)->warning, cases[i].warning);
 		} else {
-			assert_null(find(stability, FINDING_STEAL));
+			assert_null(find(stability, CONCERN_STEAL));
 		}
 		stability_free(stability);
 		series_free(series);
@@ -436,7 +436,7 @@ static void test_steal_of_other_values(void **state)
 		size_t at = i % ARRAY_SIZE(cases);
 		struct series *series = new_series(true);
 		struct stability *stability;
-		const struct finding *finding;
+		const struct concern *concern;
 		uint64_t random = 1;
 
 		for (size_t k = 0; k < 200; k++) {
@@ -451,10 +451,10 @@ static void test_steal_of_other_values(void **state)
 				false, &evidence);
 		}
 		stability = assess_times(series, cases[at].factor);
-		finding = find(stability, drifts ? FINDING_DRIFT : FINDING_LEVEL);
-		assert_non_null(finding);
+		concern = find(stability, drifts ? CONCERN_DRIFT : CONCERN_LEVEL);
+		assert_non_null(concern);
 		assert_true(
-			(strstr(finding->text, "steal 0.00 -> 2.") != NULL) == cases[at].is_told);
+			(strstr(concern->text, "steal 0.00 -> 2.") != NULL) == cases[at].is_told);
 		stability_free(stability);
 		series_free(series);
 	}
@@ -482,7 +482,7 @@ static void test_padding(void **state)
 			assert_int_equal(series_append(series, &sample, NULL, NULL), 0);
 		}
 		stability = assess(series);
-		assert_string_equal(find(stability, FINDING_LEVEL)->text,
+		assert_string_equal(find(stability, CONCERN_LEVEL)->text,
 			fixed ? "the values jump: runs 1-40 at 20.0 ms, 41-100 at 24.0 ms; with the "
 				"change: padding of the environment 16 -> 2048 bytes"
 			      : "the values jump: runs 1-40 at 20.0 ms, 41-100 at 24.0 ms");
@@ -508,7 +508,7 @@ static void test_several_levels(void **state)
 			0, false, &evidence);
 	}
 	stability = assess(series);
-	assert_string_equal(find(stability, FINDING_LEVEL)->text,
+	assert_string_equal(find(stability, CONCERN_LEVEL)->text,
 		"the values jump: runs 1-30 at 20.00 ms, 31-60 at 20.30 ms, 61-90 at 20.00 ms; "
 		"with the change at run 31: frequency 3200 -> 3000 MHz; at run 61: frequency 3000 "
 		"-> 3200 MHz");
@@ -521,8 +521,8 @@ static void test_several_levels(void **state)
 		append(series, (i / 20 % 2 ? 20e-3 : 10e-3) * (1 + 0.001 * random_normal(&random)),
 			0, false, NULL);
 	stability = assess(series);
-	assert_non_null(strstr(find(stability, FINDING_LEVEL)->text, " and 14 more levels"));
-	assert_true(strlen(find(stability, FINDING_LEVEL)->text) < 250);
+	assert_non_null(strstr(find(stability, CONCERN_LEVEL)->text, " and 14 more levels"));
+	assert_true(strlen(find(stability, CONCERN_LEVEL)->text) < 250);
 	stability_free(stability);
 	series_free(series);
 }
@@ -543,8 +543,8 @@ static void test_drift(void **state)
 			false, &evidence);
 	}
 	stability = assess(series);
-	assert_null(find(stability, FINDING_LEVEL));
-	assert_string_equal(find(stability, FINDING_DRIFT)->text,
+	assert_null(find(stability, CONCERN_LEVEL));
+	assert_string_equal(find(stability, CONCERN_DRIFT)->text,
 		"the values drift by +9.9 % over the series, from 20.00 ms to 21.99 ms; from the "
 		"first to the last quarter: temperature 52 -> 67 C");
 	assert_false(stability->stable);
@@ -554,9 +554,9 @@ static void test_drift(void **state)
 	for (size_t i = 100; i < 200; i++)
 		series->samples[i].kernel_ns += 10000000;
 	stability = assess(series);
-	assert_non_null(find(stability, FINDING_LEVEL));
-	assert_non_null(find(stability, FINDING_DRIFT));
-	assert_non_null(strstr(find(stability, FINDING_DRIFT)->text, "between the jumps"));
+	assert_non_null(find(stability, CONCERN_LEVEL));
+	assert_non_null(find(stability, CONCERN_DRIFT));
+	assert_non_null(strstr(find(stability, CONCERN_DRIFT)->text, "between the jumps"));
 	stability_free(stability);
 	series_free(series);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <unistd.h>
 
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 
 /* sd_booted(3) checks this directory. */
-bool unit_is_booted(void)
+bool systemd_is_booted(void)
 {
 	return access("/run/systemd/system", F_OK) == 0;
 }

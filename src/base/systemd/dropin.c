@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/systemd/dropin.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 
 #define RUNTIME_UNITS "/run/systemd/system"
@@ -89,23 +89,23 @@ static int read_settings(const struct dropin *dropin, char **ret)
 /* Whether systemd knows the present state of the drop-in: its content if it exists, else that it is
  * gone. 1, 0, or an error. */
 static int is_loaded(
-	struct unit_manager *manager, const char *unit, const struct dropin *dropin, bool exists)
+	struct systemd *manager, const char *unit, const struct dropin *dropin, bool exists)
 {
 	char **loaded;
 	bool known = false;
 	int r;
 
-	r = unit_read_names(manager, unit, "DropInPaths", &loaded);
+	r = systemd_read_names(manager, unit, "DropInPaths", &loaded);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; loaded[i]; i++)
 		known = known || strcmp(loaded[i], dropin->file) == 0;
-	unit_names_free(loaded);
+	systemd_names_free(loaded);
 	if (known != exists)
 		return 0;
 	if (!exists)
 		return 1;
-	r = unit_needs_reload(manager, unit);
+	r = systemd_needs_reload(manager, unit);
 	return r < 0 ? r : !r;
 }
 
@@ -126,7 +126,7 @@ static bool is_empty(const char *directory)
 int dropin_read(const char *unit, char **ret)
 {
 	__attribute__((cleanup(cleanup_dropin_value))) struct dropin dropin = { 0 };
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	_cleanup_free_ char *settings = NULL;
 	char *value;
 	int r;
@@ -135,7 +135,7 @@ int dropin_read(const char *unit, char **ret)
 	if (r == 0)
 		r = read_settings(&dropin, &settings);
 	if (r == 0)
-		r = unit_open(&manager);
+		r = systemd_open(&manager);
 	if (r == 0)
 		r = is_loaded(manager, unit, &dropin, settings != NULL);
 	if (r < 0)
@@ -218,20 +218,20 @@ static int remove_dropin(const struct dropin *dropin, bool keep_directory)
 int dropin_write(const char *unit, const char *tool, const char *text)
 {
 	__attribute__((cleanup(cleanup_dropin_value))) struct dropin dropin = { 0 };
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	_cleanup_free_ char *content = NULL;
 	int r;
 
 	r = name_dropin(unit, &dropin);
 	if (r == 0)
-		r = unit_open(&manager);
+		r = systemd_open(&manager);
 	if (r == 0 && strchr(text, '=')) {
 		content = format_dropin(&dropin, unit, tool, text);
 		r = content ? make_dropin(&dropin, content) : -ENOMEM;
 	} else if (r == 0) {
 		r = remove_dropin(&dropin, strcmp(text, DROPIN_NONE) != 0);
 	}
-	return r < 0 ? r : unit_reload(manager);
+	return r < 0 ? r : systemd_reload(manager);
 }
 
 int dropin_read_time(const char *unit, int64_t *ret)

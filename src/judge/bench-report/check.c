@@ -18,8 +18,8 @@ struct check {
 
 static const char single_value[] = "one value tells nothing of how the next one differs";
 
-/* A line for each finding, behind `indent`; malloc'd. */
-static char *make_findings(
+/* A line for each concern, behind `indent`; malloc'd. */
+static char *make_concerns(
 	const struct benchmark *benchmark, const struct stability *stability, const char *indent)
 {
 	_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
@@ -27,10 +27,10 @@ static char *make_findings(
 
 	if (benchmark->n_values == 1)
 		text_appendf(&t, "%swarning: %s\n", indent, single_value);
-	for (size_t i = 0; i < stability->n_findings; i++)
+	for (size_t i = 0; i < stability->n_concerns; i++)
 		text_appendf(&t, "%s%s: %s\n", indent,
-			stability->findings[i].warning ? "warning" : "note",
-			stability->findings[i].text);
+			stability->concerns[i].warning ? "warning" : "note",
+			stability->concerns[i].text);
 	if (*disturbed)
 		text_appendf(&t, "%s%s: %s%s\n", indent,
 			stability->mostly_disturbed ? "warning" : "note", disturbed,
@@ -38,25 +38,25 @@ static char *make_findings(
 	return xptr(text_steal(&t));
 }
 
-static void print_findings(const char *title, const struct benchmark *benchmark,
+static void print_concerns(const char *title, const struct benchmark *benchmark,
 	const struct stability *stability, bool sound)
 {
-	_cleanup_free_ char *findings = make_findings(benchmark, stability, "  ");
+	_cleanup_free_ char *concerns = make_concerns(benchmark, stability, "  ");
 
-	xprint_report(stdout, "%s: %s\n%s", title, sound ? "stable" : "not stable", findings);
+	xprint_report(stdout, "%s: %s\n%s", title, sound ? "stable" : "not stable", concerns);
 }
 
 static void add_case(struct junit *junit, const char *file, const struct benchmark *benchmark,
 	const struct stability *stability, bool sound)
 {
-	_cleanup_free_ char *findings = make_findings(benchmark, stability, "");
+	_cleanup_free_ char *concerns = make_concerns(benchmark, stability, "");
 	const char *why =
 		benchmark->n_values == 1 ? single_value : "most of the runs were disturbed";
 
-	for (size_t i = stability->n_findings; i-- > 0;)
-		if (stability->findings[i].warning)
-			why = stability->findings[i].text;
-	junit_add(junit, file, benchmark->name, sound ? JUNIT_PASSED : JUNIT_FAILED, why, findings);
+	for (size_t i = stability->n_concerns; i-- > 0;)
+		if (stability->concerns[i].warning)
+			why = stability->concerns[i].text;
+	junit_add(junit, file, benchmark->name, sound ? JUNIT_PASSED : JUNIT_FAILED, why, concerns);
 }
 
 /* `stability` is NULL when there are no values. */
@@ -82,7 +82,7 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	int r;
 
 	r = analysis_new(benchmark, &analysis);
-	/* Like in pyperf, a benchmark that was only calibrated is no finding. */
+	/* Like in pyperf, a benchmark that was only calibrated raises no concern. */
 	if (r == -ENODATA) {
 		if (check->request->json)
 			emit_check(&check->emit, file, benchmark, NULL, true);
@@ -102,7 +102,7 @@ static int check_one(const char *file, const struct benchmark *benchmark, void *
 	else if (check->request->json)
 		emit_check(&check->emit, file, benchmark, analysis->stability, sound);
 	else
-		print_findings(title, benchmark, analysis->stability, sound);
+		print_concerns(title, benchmark, analysis->stability, sound);
 	return 0;
 }
 

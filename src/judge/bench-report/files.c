@@ -351,7 +351,7 @@ void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t 
 void emit_machines(
 	struct emit *emit, const struct nested *nested, const struct fleet_change *change)
 {
-	struct nested_plan plan;
+	struct nested_advice plan;
 
 	if (!nested || (change && change->n_machines[0] == 0)) {
 		emit_string(emit, "machines", NULL);
@@ -418,13 +418,13 @@ void emit_stability(struct emit *emit, const struct stability *stability)
 				(int64_t)disturbances->n_flagged[bit]);
 	emit_close(emit, '}');
 	emit_array(emit, "findings");
-	for (size_t i = 0; i < stability->n_findings; i++) {
-		const struct finding *finding = &stability->findings[i];
+	for (size_t i = 0; i < stability->n_concerns; i++) {
+		const struct concern *concern = &stability->concerns[i];
 
 		emit_object(emit, NULL);
-		emit_string(emit, "code", finding_code_name(finding->code));
-		emit_bool(emit, "warning", finding->warning);
-		emit_string(emit, "text", finding->text);
+		emit_string(emit, "code", concern_code_name(concern->code));
+		emit_bool(emit, "warning", concern->warning);
+		emit_string(emit, "text", concern->text);
 		emit_close(emit, '}');
 	}
 	emit_close(emit, ']');

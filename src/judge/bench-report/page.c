@@ -141,17 +141,17 @@ static void put_figures(FILE *stream, const struct page_curve *curves, size_t n,
 	fputs("</table>\n", stream);
 }
 
-static void put_findings(FILE *stream, const struct page_curve *curve, bool several)
+static void put_concerns(FILE *stream, const struct page_curve *curve, bool several)
 {
 	const struct stability *stability = curve->analysis->stability;
 
-	for (size_t i = 0; i < stability->n_findings; i++) {
-		fputs(stability->findings[i].warning ? "<p><b>Warning:</b> " : "<p>Note: ", stream);
+	for (size_t i = 0; i < stability->n_concerns; i++) {
+		fputs(stability->concerns[i].warning ? "<p><b>Warning:</b> " : "<p>Note: ", stream);
 		if (several) {
 			put_text(stream, curve->name);
 			fputs(": ", stream);
 		}
-		put_text(stream, stability->findings[i].text);
+		put_text(stream, stability->concerns[i].text);
 		fputs(".</p>\n", stream);
 	}
 }
@@ -188,7 +188,7 @@ void page_add(FILE *stream, const char *title, const struct page_curve *curves, 
 	put_picture(stream, curves, n, drawing, scale);
 	put_figures(stream, curves, n, scale);
 	for (size_t i = 0; i < n; i++)
-		put_findings(stream, &curves[i], n > 1);
+		put_concerns(stream, &curves[i], n > 1);
 	for (size_t i = 0; i < n; i++)
 		put_metadata(stream, &curves[i]);
 	fputs("</section>\n", stream);

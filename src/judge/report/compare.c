@@ -254,9 +254,9 @@ static void object_to(struct comparison *c, const char *name, const struct stabi
 {
 	_cleanup_free_ char *disturbed = NULL;
 
-	for (size_t i = 0; i < stability->n_findings; i++)
-		if (stability->findings[i].warning)
-			add_objection(c, xformat("%s: %s", name, stability->findings[i].text));
+	for (size_t i = 0; i < stability->n_concerns; i++)
+		if (stability->concerns[i].warning)
+			add_objection(c, xformat("%s: %s", name, stability->concerns[i].text));
 	if (!stability->mostly_disturbed)
 		return;
 	disturbed = stability_disturbed_text(stability);

@@ -555,11 +555,11 @@ static size_t scale_runs(size_t runs, double factor)
 }
 
 void fleet_plan(
-	const struct nested *nested, const struct fleet_change *change, struct nested_plan *ret)
+	const struct nested *nested, const struct fleet_change *change, struct nested_advice *ret)
 {
 	double factor = fleet_runs_each(nested, change) / nested->runs_each;
 
-	nested_plan(nested, ret);
+	nested_advice(nested, ret);
 	ret->runs = scale_runs(ret->runs, factor);
 	ret->runs_enough = scale_runs(ret->runs_enough, factor);
 }
@@ -588,7 +588,7 @@ static void append_counts(struct text *t, const size_t n[static 2], bool two)
 	text_appendf(t, two ? "%zu and %zu" : "%zu", n[0], n[1]);
 }
 
-static void append_size(struct text *t, double runs, const struct nested_plan *plan)
+static void append_size(struct text *t, double runs, const struct nested_advice *plan)
 {
 	if (runs >= 100 || runs == floor(runs))
 		text_appendf(t, " of %.0f run%s", runs, runs == 1 ? "" : "s");
@@ -598,8 +598,8 @@ static void append_size(struct text *t, double runs, const struct nested_plan *p
 		text_appendf(t, " (%zu would do)", plan->runs_enough);
 }
 
-static void append_plan(struct text *t, const struct nested *nested, const struct nested_plan *plan,
-	const struct fleet_change *change)
+static void append_plan(struct text *t, const struct nested *nested,
+	const struct nested_advice *plan, const struct fleet_change *change)
 {
 	char width[UNITS_TEXT_SIZE];
 
@@ -623,7 +623,7 @@ void fleet_append_rows(
 	struct text *t, const struct nested *nested, const struct fleet_change *change)
 {
 	const size_t n_machines[] = { nested->n_groups, 0 }, n_sittings[] = { nested->n_values, 0 };
-	struct nested_plan plan;
+	struct nested_advice plan;
 
 	fleet_plan(nested, change, &plan);
 	text_append(t, "  machines   ");

@@ -88,11 +88,11 @@ struct fleet_change {
 /* -ENODATA when there are too few machines. */
 int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet_change *ret);
 
-/* Runs of a sitting, and nested_plan() for such sittings; for a change, or for the level of one
+/* Runs of a sitting, and nested_advice() for such sittings; for a change, or for the level of one
  * program (change is NULL). */
 double fleet_runs_each(const struct nested *nested, const struct fleet_change *change);
 void fleet_plan(
-	const struct nested *nested, const struct fleet_change *change, struct nested_plan *ret);
+	const struct nested *nested, const struct fleet_change *change, struct nested_advice *ret);
 
 /*
  * Rows of a report, for a change, or for the level of one program (change is NULL):

@@ -41,27 +41,27 @@ enum {
 #define STEAL_TICKS_WORTH_WARNING 5
 
 static const char *const code_names[] = {
-	[FINDING_STDEV] = "STDEV",
-	[FINDING_TOO_FEW] = "TOO_FEW",
-	[FINDING_MINIMUM] = "MINIMUM",
-	[FINDING_MAXIMUM] = "MAXIMUM",
-	[FINDING_SHORT] = "SHORT",
-	[FINDING_TOO_MANY] = "TOO_MANY",
-	[FINDING_LEVEL] = "LEVEL",
-	[FINDING_DRIFT] = "DRIFT",
-	[FINDING_AUTOCORRELATION] = "AUTOCORRELATION",
-	[FINDING_STEAL] = "STEAL",
-	[FINDING_NOHZ_FULL] = "NOHZ_FULL",
-	[FINDING_ATTACHED] = "ATTACHED",
+	[CONCERN_STDEV] = "STDEV",
+	[CONCERN_TOO_FEW] = "TOO_FEW",
+	[CONCERN_MINIMUM] = "MINIMUM",
+	[CONCERN_MAXIMUM] = "MAXIMUM",
+	[CONCERN_SHORT] = "SHORT",
+	[CONCERN_TOO_MANY] = "TOO_MANY",
+	[CONCERN_LEVEL] = "LEVEL",
+	[CONCERN_DRIFT] = "DRIFT",
+	[CONCERN_AUTOCORRELATION] = "AUTOCORRELATION",
+	[CONCERN_STEAL] = "STEAL",
+	[CONCERN_NOHZ_FULL] = "NOHZ_FULL",
+	[CONCERN_ATTACHED] = "ATTACHED",
 };
 
 /* Takes ownership of the text. */
-static void add_finding(
-	struct stability *stability, enum finding_code code, bool warning, char *text)
+static void add_concern(
+	struct stability *stability, enum concern_code code, bool warning, char *text)
 {
-	stability->findings = xptr((struct finding *)reallocarray(
-		stability->findings, stability->n_findings + 1, sizeof(*stability->findings)));
-	stability->findings[stability->n_findings++] = (struct finding){
+	stability->concerns = xptr((struct concern *)reallocarray(
+		stability->concerns, stability->n_concerns + 1, sizeof(*stability->concerns)));
+	stability->concerns[stability->n_concerns++] = (struct concern){
 		.code = code,
 		.warning = warning,
 		.text = text,
@@ -70,11 +70,11 @@ static void add_finding(
 		stability->stable = false;
 }
 
-static void add_findingf(struct stability *stability, enum finding_code code, bool warning,
+static void add_concernf(struct stability *stability, enum concern_code code, bool warning,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void add_findingf(
-	struct stability *stability, enum finding_code code, bool warning, const char *format, ...)
+static void add_concernf(
+	struct stability *stability, enum concern_code code, bool warning, const char *format, ...)
 {
 	char *text = NULL;
 	va_list ap;
@@ -85,7 +85,7 @@ static void add_findingf(
 	va_end(ap);
 	if (n < 0)
 		xalloc_fail();
-	add_finding(stability, code, warning, text);
+	add_concern(stability, code, warning, text);
 }
 
 /* Formats a figure in the benchmark's unit, with a scale of its own. */
@@ -125,7 +125,7 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 	r = benchmark_raw_range(benchmark, &shortest, &longest);
 	if (r < 0 || shortest >= find_least_time(benchmark))
 		return r;
-	add_findingf(stability, FINDING_SHORT, true, "the shortest %s took only %s",
+	add_concernf(stability, CONCERN_SHORT, true, "the shortest %s took only %s",
 		benchmark->n_values == benchmark_counted_runs(benchmark) ? "run" : "measurement",
 		units_format_seconds(shortest, a));
 	return 0;
@@ -154,12 +154,12 @@ static int check_as_pyperf(
 	if (stats->n >= 2) {
 		percent = stats->stdev * 100 / fabs(stats->mean);
 		if (percent >= 10)
-			add_findingf(stability, FINDING_STDEV, true,
+			add_concernf(stability, CONCERN_STDEV, true,
 				"the standard deviation (%s) is %.0f %% of the mean (%s)",
 				format_value(benchmark, stats->stdev, a), percent,
 				format_value(benchmark, stats->mean, b));
 		else if (one_machine && stability->runs_needed > (double)n_all)
-			add_findingf(stability, FINDING_TOO_FEW, true,
+			add_concernf(stability, CONCERN_TOO_FEW, true,
 				"too few runs for 95 %% certainty of less than 1 %% variation: "
 				"about %.0f would do",
 				stability->runs_needed);
@@ -171,7 +171,7 @@ static int check_as_pyperf(
 		/* Where all values are 0 there is no proportion. */
 		if (!(fabs(percent) >= 50))
 			continue;
-		add_findingf(stability, i == 0 ? FINDING_MINIMUM : FINDING_MAXIMUM, true,
+		add_concernf(stability, i == 0 ? CONCERN_MINIMUM : CONCERN_MAXIMUM, true,
 			"the %s (%s) is %.0f %% %s than the mean (%s)",
 			i == 0 ? "minimum" : "maximum", format_value(benchmark, value, a),
 			fabs(percent), percent >= 0 ? "greater" : "smaller",
@@ -181,7 +181,7 @@ static int check_as_pyperf(
 	if (r < 0)
 		return r;
 	if (one_machine && isfinite(sigma) && stability->runs_needed < (double)n_all * 0.75)
-		add_findingf(stability, FINDING_TOO_MANY, false,
+		add_concernf(stability, CONCERN_TOO_MANY, false,
 			"%.0f run%s would have done for 95 %% certainty of less than 1 %% "
 			"variation",
 			MAX(stability->runs_needed, 1), stability->runs_needed > 1 ? "s" : "");
@@ -431,7 +431,7 @@ static void check_levels(struct stability *stability, const struct benchmark *be
 		text_append(&t,
 			"; a known cause: the CPU is in nohz_full and has the driver intel_pstate, "
 			"which then does not see its load");
-	add_finding(stability, FINDING_LEVEL, true, xptr(text_steal(&t)));
+	add_concern(stability, CONCERN_LEVEL, true, xptr(text_steal(&t)));
 }
 
 static void check_drift(struct stability *stability, const struct benchmark *benchmark,
@@ -464,7 +464,7 @@ static void check_drift(struct stability *stability, const struct benchmark *ben
 		append_causes(&causes, benchmark->series, &before, &after, run_ns);
 	if (causes.length > 0)
 		text_appendf(&t, "; from the first to the last quarter: %s", causes.data);
-	add_finding(stability, FINDING_DRIFT, true, xptr(text_steal(&t)));
+	add_concern(stability, CONCERN_DRIFT, true, xptr(text_steal(&t)));
 }
 
 static void check_autocorrelation(
@@ -476,7 +476,7 @@ static void check_autocorrelation(
 
 	if (levels->autocorrelation_p > MAX_AUTOCORRELATION_P || correlation < MIN_AUTOCORRELATION)
 		return;
-	add_findingf(stability, FINDING_AUTOCORRELATION, true,
+	add_concernf(stability, CONCERN_AUTOCORRELATION, true,
 		"neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about as much "
 		"as %.0f independent one%s",
 		benchmark_units_are_runs(benchmark) ? "runs" : "values", correlation,
@@ -500,7 +500,7 @@ static void check_steal(struct stability *stability, const struct series *series
 	if (stolen <= 0 || all <= 0)
 		return;
 	ticks = stolen / STEAL_TICK_NS;
-	add_findingf(stability, FINDING_STEAL,
+	add_concernf(stability, CONCERN_STEAL,
 		stolen >= STEAL_WORTH_WARNING * all && ticks >= STEAL_TICKS_WORTH_WARNING,
 		"the hypervisor ran others for %s of the %s of all runs (%s), which is known in ticks "
 		"of 10 ms and as a sum only",
@@ -548,7 +548,7 @@ static void check_attached(struct stability *stability, const struct benchmark *
 	part = stats_median(parts, n);
 	if (part < WEIGHT_WORTH_SAYING)
 		return;
-	add_findingf(stability, FINDING_ATTACHED, true,
+	add_concernf(stability, CONCERN_ATTACHED, true,
 		"the values are too long, by about %s, because perf events were attached to all tasks of "
 		"the program, as earlier versions of runpinned did",
 		units_format_percent(part, percent));
@@ -584,7 +584,7 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 	if (benchmark_is_of_time(benchmark))
 		check_steal(stability, benchmark->series);
 	if (levels->n == 1 && has_nohz_full_with_pstate(benchmark))
-		add_findingf(stability, FINDING_NOHZ_FULL, false,
+		add_concernf(stability, CONCERN_NOHZ_FULL, false,
 			"the CPU is in nohz_full and has the driver intel_pstate, which then does "
 			"not see its load: its frequency may jump");
 	check_attached(stability, benchmark);
@@ -596,14 +596,14 @@ void stability_free(struct stability *stability)
 {
 	if (!stability)
 		return;
-	for (size_t i = 0; i < stability->n_findings; i++)
-		free(stability->findings[i].text);
-	free(stability->findings);
+	for (size_t i = 0; i < stability->n_concerns; i++)
+		free(stability->concerns[i].text);
+	free(stability->concerns);
 	disturbances_clear(&stability->disturbances);
 	free(stability);
 }
 
-const char *finding_code_name(enum finding_code code)
+const char *concern_code_name(enum concern_code code)
 {
 	return (size_t)code < ARRAY_SIZE(code_names) ? code_names[code] : NULL;
 }

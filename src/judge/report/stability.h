@@ -17,39 +17,39 @@
 #include "judge/stats/level.h"
 #include "judge/stats/stats.h"
 
-enum finding_code {
+enum concern_code {
 	/* pyperf check */
-	FINDING_STDEV,	 /* standard deviation of 10 % of the mean or more */
-	FINDING_TOO_FEW, /* more runs are needed for 95 % certainty of less than 1 % variation */
-	FINDING_MINIMUM, /* 50 % or more off the mean */
-	FINDING_MAXIMUM, /* 50 % or more off the mean */
+	CONCERN_STDEV,	 /* standard deviation of 10 % of the mean or more */
+	CONCERN_TOO_FEW, /* more runs are needed for 95 % certainty of less than 1 % variation */
+	CONCERN_MINIMUM, /* 50 % or more off the mean */
+	CONCERN_MAXIMUM, /* 50 % or more off the mean */
 	/* The shortest measurement is shorter than 1 ms, or where its clock is known, than 1000
 	 * steps of that. */
-	FINDING_SHORT,
+	CONCERN_SHORT,
 	/* Less than 75 % of the runs would have been enough: a hint, not a warning. */
-	FINDING_TOO_MANY,
+	CONCERN_TOO_MANY,
 	/* further rules */
-	FINDING_LEVEL,		 /* the values jump */
-	FINDING_DRIFT,		 /* the values drift */
-	FINDING_AUTOCORRELATION, /* neighbouring values are correlated, beyond levels and drift */
+	CONCERN_LEVEL,		 /* the values jump */
+	CONCERN_DRIFT,		 /* the values drift */
+	CONCERN_AUTOCORRELATION, /* neighbouring values are correlated, beyond levels and drift */
 	/* Stolen time, as the sum over all runs: a warning from 1 % on, else a hint. */
-	FINDING_STEAL,
+	CONCERN_STEAL,
 	/* nohz_full with intel_pstate: a hint, if there is no change of level. */
-	FINDING_NOHZ_FULL,
+	CONCERN_NOHZ_FULL,
 	/* Perf events were attached to the tasks of the program, and took time at its switches, as
 	 * runpinned always did before it wrote down who stamps the runs. */
-	FINDING_ATTACHED,
+	CONCERN_ATTACHED,
 };
 
-struct finding {
-	enum finding_code code;
+struct concern {
+	enum concern_code code;
 	bool warning; /* the finding is a reason not to trust the result */
 	char *text;   /* for a person: one line, no full stop, starts in lower case */
 };
 
 struct stability {
-	struct finding *findings;
-	size_t n_findings;
+	struct concern *concerns;
+	size_t n_concerns;
 	bool stable; /* no finding is a warning */
 
 	/* How many runs are needed for 95 % certainty of less than 1 % variation, by pyperf's
@@ -72,7 +72,7 @@ void stability_free(struct stability *stability);
 DEFINE_CLEANUP(stability, stability_free);
 
 /* "STDEV", "LEVEL", ...: the names used in JSON. */
-const char *finding_code_name(enum finding_code code);
+const char *concern_code_name(enum concern_code code);
 
 /* "3 of 50 runs lost 1 % or more: preempted 2 (worst 8.3 %), irq 1 (2.1 %); a typical run lost
  * 0.3 %", or "3 of 50 runs were disturbed: ..." when a flag without a weight is among them;

@@ -498,12 +498,12 @@ char *summary_render(const struct summary_input *input)
 		append_waiting(&t, series);
 	if (benchmark_is_of_time(input->benchmark))
 		append_inspections(&t, input->benchmark);
-	for (size_t i = 0; i < stability->n_findings; i++) {
-		const struct finding *finding = &stability->findings[i];
+	for (size_t i = 0; i < stability->n_concerns; i++) {
+		const struct concern *concern = &stability->concerns[i];
 
-		if (finding->warning ? input->warnings : input->notes)
-			text_appendf(&t, "%s: %s\n", finding->warning ? "warning" : "note",
-				finding->text);
+		if (concern->warning ? input->warnings : input->notes)
+			text_appendf(&t, "%s: %s\n", concern->warning ? "warning" : "note",
+				concern->text);
 	}
 	return xptr(text_steal(&t));
 }

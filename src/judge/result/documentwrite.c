@@ -11,29 +11,29 @@
 #include "judge/result/metadata.h"
 
 /* How a part is going to be written. */
-struct plan {
+struct incoming {
 	const struct document_part *part;
 	struct facts metadata; /* of the new runs */
 	size_t target;	       /* benchmark that takes the runs, or SIZE_MAX for a new one */
 };
 
-struct plans {
-	struct plan *items;
+struct incoming_parts {
+	struct incoming *items;
 	size_t n;
 };
 
-static void plans_clear(struct plans *plans)
+static void incoming_clear(struct incoming_parts *incoming)
 {
-	for (size_t i = 0; i < plans->n; i++)
-		facts_clear(&plans->items[i].metadata);
-	free(plans->items);
+	for (size_t i = 0; i < incoming->n; i++)
+		facts_clear(&incoming->items[i].metadata);
+	free(incoming->items);
 }
 
-static inline void cleanup_plans(struct plans *plans)
+static inline void cleanup_incoming(struct incoming_parts *incoming)
 {
-	plans_clear(plans);
+	incoming_clear(incoming);
 }
-#define _cleanup_plans_ __attribute__((cleanup(cleanup_plans)))
+#define _cleanup_incoming_ __attribute__((cleanup(cleanup_incoming)))
 
 /* Refuses, before the first byte is written, a series that would make a file that pyperf does not
  * load. */
@@ -62,53 +62,53 @@ static void set_figures(const struct series *series, struct facts *metadata)
 	}
 }
 
-static int make_plans(const struct document_part *parts, size_t n, struct plans *ret)
+static int take_parts(const struct document_part *parts, size_t n, struct incoming_parts *ret)
 {
 	int r = 0;
 
-	ret->items = xptr(calloc(n, sizeof(struct plan)));
+	ret->items = xptr(calloc(n, sizeof(struct incoming)));
 	ret->n = n;
 	for (size_t i = 0; r >= 0 && i < n; i++) {
-		struct plan *plan = &ret->items[i];
+		struct incoming *one = &ret->items[i];
 		const struct series *series = parts[i].series;
 
-		*plan = (struct plan){ .part = &parts[i], .target = SIZE_MAX };
+		*one = (struct incoming){ .part = &parts[i], .target = SIZE_MAX };
 		r = check_series(series, parts[i].inside);
 		if (r >= 0)
-			r = metadata_make(parts[i].metadata, &plan->metadata);
+			r = metadata_make(parts[i].metadata, &one->metadata);
 		if (r < 0)
 			return r;
 		/* Values that the program measured itself have another clock (quiesce_stamps). */
 		if (!parts[i].inside)
 			facts_set_string(
-				&plan->metadata, METADATA_CLOCK, window_clock_name(series->clock));
-		set_figures(series, &plan->metadata);
-		if (plan->metadata.failed)
+				&one->metadata, METADATA_CLOCK, window_clock_name(series->clock));
+		set_figures(series, &one->metadata);
+		if (one->metadata.failed)
 			xalloc_fail();
 	}
 	return r;
 }
 
-static struct plan *find_plan(const struct plans *plans, size_t target)
+static struct incoming *find_incoming(const struct incoming_parts *incoming, size_t target)
 {
-	for (size_t i = 0; i < plans->n; i++)
-		if (plans->items[i].target == target)
-			return &plans->items[i];
+	for (size_t i = 0; i < incoming->n; i++)
+		if (incoming->items[i].target == target)
+			return &incoming->items[i];
 	return NULL;
 }
 
-static struct strand make_strand(const struct plan *plan)
+static struct strand make_strand(const struct incoming *one)
 {
 	return (struct strand){
-		.series = plan->part->series,
-		.metadata = &plan->metadata,
-		.inside = plan->part->inside,
+		.series = one->part->series,
+		.metadata = &one->metadata,
+		.inside = one->part->inside,
 	};
 }
 
 /* Writes a benchmark of the existing file, with the new runs behind its own if there are any. */
 static int write_existing(
-	struct emit *emit, const struct benchmark *existing, const struct plan *plan)
+	struct emit *emit, const struct benchmark *existing, const struct incoming *one)
 {
 	struct strand strands[2] = { { .kept = existing->kept } };
 	struct joined joined = {
@@ -119,12 +119,12 @@ static int write_existing(
 	struct facts common = { 0 };
 	int r;
 
-	if (plan) {
-		strands[joined.n++] = make_strand(plan);
+	if (one) {
+		strands[joined.n++] = make_strand(one);
 		facts_copy(&common, &existing->metadata);
-		joined_reduce(&common, &plan->metadata);
+		joined_reduce(&common, &one->metadata);
 		joined.common = &common;
-		joined.stays = &plan->metadata;
+		joined.stays = &one->metadata;
 	}
 	if (common.failed)
 		xalloc_fail();
@@ -133,14 +133,15 @@ static int write_existing(
 	return r;
 }
 
-static int write_new(struct emit *emit, const struct plan *plan)
+static int write_new(struct emit *emit, const struct incoming *one)
 {
-	const struct strand strand = make_strand(plan);
+	const struct strand strand = make_strand(one);
 
 	return joined_write(emit, &(struct joined){ .strands = &strand, .n = 1 });
 }
 
-static int write_all(FILE *stream, const struct suite *existing, const struct plans *plans)
+static int write_all(
+	FILE *stream, const struct suite *existing, const struct incoming_parts *incoming)
 {
 	struct emit emit = { .stream = stream, .one_line = true };
 	size_t n_existing = existing ? existing->n : 0, n = 0;
@@ -149,31 +150,31 @@ static int write_all(FILE *stream, const struct suite *existing, const struct pl
 	joined_begin_file(&emit);
 	for (size_t i = 0; r >= 0 && i < n_existing; i++) {
 		joined_separate(&emit, n++);
-		r = write_existing(&emit, existing->benchmarks[i], find_plan(plans, i));
+		r = write_existing(&emit, existing->benchmarks[i], find_incoming(incoming, i));
 	}
-	for (size_t i = 0; r >= 0 && i < plans->n; i++) {
-		if (plans->items[i].target != SIZE_MAX)
+	for (size_t i = 0; r >= 0 && i < incoming->n; i++) {
+		if (incoming->items[i].target != SIZE_MAX)
 			continue;
 		joined_separate(&emit, n++);
-		r = write_new(&emit, &plans->items[i]);
+		r = write_new(&emit, &incoming->items[i]);
 	}
 	return r < 0 ? r : joined_end_file(&emit, existing ? &existing->members : NULL);
 }
 
 /* Finds the benchmarks that get the runs. -EINVAL where the runs do not agree with the runs of
  * these benchmarks. */
-static int find_targets(const struct suite *existing, struct plans *plans)
+static int find_targets(const struct suite *existing, struct incoming_parts *incoming)
 {
-	for (size_t i = 0; i < plans->n; i++) {
-		struct plan *plan = &plans->items[i];
-		const char *name = facts_find(&plan->metadata, "name")->string;
+	for (size_t i = 0; i < incoming->n; i++) {
+		struct incoming *one = &incoming->items[i];
+		const char *name = facts_find(&one->metadata, "name")->string;
 		_cleanup_free_ char *why = NULL;
 		int r;
 
-		r = document_judge_append(existing, &plan->metadata, &why);
+		r = document_judge_append(existing, &one->metadata, &why);
 		if (r < 0)
 			return r;
-		plan->target = suite_find_index(existing, name);
+		one->target = suite_find_index(existing, name);
 	}
 	return 0;
 }
@@ -196,15 +197,15 @@ static bool names_differ(const struct document_part *parts, size_t n)
 int document_write(
 	FILE *stream, const struct suite *existing, const struct document_part *parts, size_t n)
 {
-	_cleanup_plans_ struct plans plans = { 0 };
+	_cleanup_incoming_ struct incoming_parts incoming = { 0 };
 	int r;
 
 	if (n == 0 || !names_differ(parts, n))
 		return -EINVAL;
-	r = make_plans(parts, n, &plans);
+	r = take_parts(parts, n, &incoming);
 	if (r >= 0 && existing)
-		r = find_targets(existing, &plans);
+		r = find_targets(existing, &incoming);
 	if (r < 0)
 		return r;
-	return write_all(stream, existing, &plans);
+	return write_all(stream, existing, &incoming);
 }

@@ -59,25 +59,25 @@ struct moved {
 };
 
 /* How the runs of a strand are written. */
-struct plan {
+struct shape {
 	const char **names; /* by number; NULL: it is left out */
 	size_t *written;    /* by number: behind the last run that has it */
 	struct moved *moved;
 	size_t n_moved;
 };
 
-static void plan_clear(struct plan *plan)
+static void shape_clear(struct shape *shape)
 {
-	free(plan->names);
-	free(plan->written);
-	free(plan->moved);
+	free(shape->names);
+	free(shape->written);
+	free(shape->moved);
 }
 
-static inline void cleanup_plan(struct plan *plan)
+static inline void cleanup_shape(struct shape *shape)
 {
-	plan_clear(plan);
+	shape_clear(shape);
 }
-#define _cleanup_plan_ __attribute__((cleanup(cleanup_plan)))
+#define _cleanup_shape_ __attribute__((cleanup(cleanup_shape)))
 
 /* Members of a run that are written from the model, if any are; "samples" before pyperf 1.0. */
 static bool is_of_values(const char *member)
@@ -90,17 +90,17 @@ static bool is_of_values(const char *member)
 	return false;
 }
 
-static void add_moved(struct plan *plan, const struct joined *joined, const struct kept *kept,
+static void add_moved(struct shape *shape, const struct joined *joined, const struct kept *kept,
 	const char *name, const char *json)
 {
 	const char *new = new_name(joined, kept, name);
 
 	if (new &&json)
-		plan->moved[plan->n_moved++] =
+		shape->moved[shape->n_moved++] =
 			(struct moved){ new, json, kept_find(kept, name, false) };
 }
 
-static void make_plan(const struct joined *joined, const struct strand *strand, struct plan *ret)
+static void make_shape(const struct joined *joined, const struct strand *strand, struct shape *ret)
 {
 	const struct kept *kept = strand->kept;
 
@@ -126,30 +126,30 @@ static void make_plan(const struct joined *joined, const struct strand *strand, 
 	add_moved(ret, joined, kept, METADATA_SITTING, strand->sitting);
 }
 
-static void write_members(struct emit *emit, const struct kept_walk *run, const struct plan *plan)
+static void write_members(struct emit *emit, const struct kept_walk *run, const struct shape *shape)
 {
 	size_t number;
 
 	for (const char *order = run->order; (number = kept_walk_name(&order)) > 0;)
-		if (run->kept->names[number].is_member && plan->names[number])
-			emit_json(emit, plan->names[number], run->values[number]);
+		if (run->kept->names[number].is_member && shape->names[number])
+			emit_json(emit, shape->names[number], run->values[number]);
 }
 
 /* `at` is the number of the run. */
 static void write_metadata(
-	struct emit *emit, const struct kept_walk *run, const struct plan *plan, size_t at)
+	struct emit *emit, const struct kept_walk *run, const struct shape *shape, size_t at)
 {
 	size_t number;
 
 	emit_object(emit, "metadata");
 	for (const char *order = run->order; (number = kept_walk_name(&order)) > 0;)
-		plan->written[number] = at + 1;
-	for (size_t i = 0; i < plan->n_moved; i++)
-		if (plan->written[plan->moved[i].number] != at + 1)
-			emit_json(emit, plan->moved[i].name, plan->moved[i].json);
+		shape->written[number] = at + 1;
+	for (size_t i = 0; i < shape->n_moved; i++)
+		if (shape->written[shape->moved[i].number] != at + 1)
+			emit_json(emit, shape->moved[i].name, shape->moved[i].json);
 	for (const char *order = run->order; (number = kept_walk_name(&order)) > 0;)
-		if (!run->kept->names[number].is_member && plan->names[number])
-			emit_json(emit, plan->names[number], run->values[number]);
+		if (!run->kept->names[number].is_member && shape->names[number])
+			emit_json(emit, shape->names[number], run->values[number]);
 	emit_close(emit, '}');
 }
 
@@ -157,17 +157,17 @@ static void write_kept(struct emit *emit, const struct joined *joined, const str
 	bool others_precede)
 {
 	_cleanup_kept_walk_ struct kept_walk run = { .kept = strand->kept };
-	_cleanup_plan_ struct plan plan = { 0 };
+	_cleanup_shape_ struct shape shape = { 0 };
 
-	make_plan(joined, strand, &plan);
+	make_shape(joined, strand, &shape);
 	for (size_t i = 0; emit->error == 0 && i < strand->kept->n_runs; i++) {
 		kept_walk_next(&run);
 		put(emit, others_precede || i > 0 ? ",\n" : "\n");
 		emit_object(emit, NULL);
 		if (strand->inside)
 			runs_write_values(emit, strand->inside, i);
-		write_members(emit, &run, &plan);
-		write_metadata(emit, &run, &plan, i);
+		write_members(emit, &run, &shape);
+		write_metadata(emit, &run, &shape, i);
 		emit_close(emit, '}');
 	}
 }

@@ -251,11 +251,11 @@ static double choose_width(double width)
 	return power;
 }
 
-void nested_plan(const struct nested *nested, struct nested_plan *ret)
+void nested_advice(const struct nested *nested, struct nested_advice *ret)
 {
 	double now = (nested->high - nested->low) / 2;
 
-	*ret = (struct nested_plan){ .wanted = choose_width(now) };
+	*ret = (struct nested_advice){ .wanted = choose_width(now) };
 	if (isnan(ret->wanted))
 		return;
 	ret->groups = find_number(nested, GROUPS, 2, ret->wanted);

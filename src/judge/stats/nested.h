@@ -56,7 +56,7 @@ int nested_compare(const struct nested_value *a, size_t n_a, const struct nested
 /* How many measurements would narrow the interval to +-`wanted`. 0 if NESTED_MOST are not enough,
  * or if the spread of the level is unknown. */
 #define NESTED_MOST 100000
-struct nested_plan {
+struct nested_advice {
 	double wanted;
 	size_t groups; /* machines; where two sides are compared, machines of each side */
 	size_t values; /* sittings on each of these machines */
@@ -67,6 +67,6 @@ struct nested_plan {
 };
 
 /* Plans for the next narrower round width: 5, 2, 1, 0.5, 0.2 ... per cent. */
-void nested_plan(const struct nested *nested, struct nested_plan *ret);
+void nested_advice(const struct nested *nested, struct nested_advice *ret);
 
 #endif

@@ -19,8 +19,8 @@
 #include "config.h"
 #include "look/isol-check/cmdline.h"
 #include "look/isol-check/host.h"
-#include "look/isol-check/measure.h"
 #include "look/isol-check/pick.h"
+#include "look/isol-check/probe.h"
 #include "look/isol-check/report.h"
 #include "look/isol-check/subjects.h"
 #include "look/recording/record.h"
@@ -119,10 +119,10 @@ static int run_measure(const struct arguments *a)
 
 	r = host_new(&a->host, &host);
 	if (r == 0)
-		r = measure_read(host_cpus(host), host_topology(host),
+		r = probe_read(host_cpus(host), host_topology(host),
 			(int64_t)(a->measure * NSEC_PER_SEC), &measurement);
 	if (r == 0)
-		r = measure_show(measurement, a->json, a->verbose);
+		r = probe_show(measurement, a->json, a->verbose);
 	if (r != 0)
 		return get_failure_status(r);
 	return measurement->signal ? 128 + measurement->signal : EXIT_DONE;

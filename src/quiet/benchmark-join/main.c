@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/say.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/where/running.h"
 #include "config.h"
 #include "quiet/benchmark-join/queue.h"
@@ -55,7 +55,7 @@ static void answer(int socket, const char *line)
 
 /* Checked because starting a scope would also start benchmark.slice if it is not up. 1, 0, or an
  * error. */
-static int is_target_up(struct unit_manager *manager)
+static int is_target_up(struct systemd *manager)
 {
 	_cleanup_(cpumask) struct cpumask *cpus = NULL;
 	_cleanup_free_ char *state = NULL;
@@ -63,7 +63,7 @@ static int is_target_up(struct unit_manager *manager)
 
 	r = running_read_cpus(&cpus);
 	if (r == 0)
-		r = unit_read_state(manager, TARGET_SLICE, &state);
+		r = systemd_read_state(manager, TARGET_SLICE, &state);
 	if (!state)
 		return r == -ENOENT ? 0 : r;
 	return strcmp(state, "active") == 0;
@@ -80,7 +80,7 @@ static void refuse_errno(const struct asker *asker, int r, const char *what)
 {
 	char why[128];
 
-	/* unit_open() has this one where there is no systemd. */
+	/* systemd_open() has this one where there is no systemd. */
 	if (r == -ESRCH)
 		snprintf(why, sizeof(why), "%s", what);
 	else
@@ -90,13 +90,13 @@ static void refuse_errno(const struct asker *asker, int r, const char *what)
 
 static void move_asker(const struct asker *asker)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	const char *why;
 	char both[256];
 	bool unknown = false;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r < 0) {
 		refuse_errno(asker, r, "systemd cannot be reached");
 		return;
@@ -116,7 +116,7 @@ static void move_asker(const struct asker *asker)
 		answer(asker->socket, "ok");
 		return;
 	}
-	why = unit_why(manager);
+	why = systemd_why(manager);
 	if (!why)
 		why = strerror(-r);
 	if (unknown)

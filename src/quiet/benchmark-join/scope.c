@@ -150,13 +150,14 @@ static int find_scope(const struct peer *peer, struct scope *ret)
 }
 
 /* Lists the limits that are not LIMIT_NONE. */
-static size_t list_numbers(const struct limits *limits, struct unit_number ret[static LIMIT_COUNT])
+static size_t list_numbers(
+	const struct limits *limits, struct systemd_number ret[static LIMIT_COUNT])
 {
 	size_t n = 0;
 
 	for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
 		if (limits->values[limit] != LIMIT_NONE)
-			ret[n++] = (struct unit_number){ limits_property(limit),
+			ret[n++] = (struct systemd_number){ limits_property(limit),
 				limits->values[limit] };
 	}
 	return n;
@@ -164,8 +165,7 @@ static size_t list_numbers(const struct limits *limits, struct unit_number ret[s
 
 /* The limits of all processes of the user together. systemd also tells them for a user who is not
  * logged in. */
-static int read_limits_of_user(
-	struct unit_manager *manager, const struct peer *peer, struct limits *ret)
+static int read_limits_of_user(struct systemd *manager, const struct peer *peer, struct limits *ret)
 {
 	struct limits limits = limits_none;
 	char slice[64];
@@ -177,7 +177,7 @@ static int read_limits_of_user(
 		for (enum limit limit = 0; limit < LIMIT_COUNT; limit++) {
 			uint64_t value;
 
-			r = unit_read_number(manager, units[i], limits_property(limit), &value);
+			r = systemd_read_number(manager, units[i], limits_property(limit), &value);
 			if (r < 0)
 				return r;
 			limits_narrow(&limits, limit, value);
@@ -188,11 +188,10 @@ static int read_limits_of_user(
 }
 
 /* Starts a slice, which stays until benchmark.slice ends. */
-static int start_slice(
-	struct unit_manager *manager, const struct slice *slice, const char *description)
+static int start_slice(struct systemd *manager, const struct slice *slice, const char *description)
 {
-	struct unit_number numbers[LIMIT_COUNT];
-	const struct unit_new unit = {
+	struct systemd_number numbers[LIMIT_COUNT];
+	const struct systemd_new unit = {
 		.name = slice->name,
 		.description = description,
 		.numbers = numbers,
@@ -200,12 +199,12 @@ static int start_slice(
 	};
 	int r;
 
-	r = unit_start_slice(manager, &unit);
+	r = systemd_start_slice(manager, &unit);
 	/* The slice has a unit file, written by an administrator: its limits are used. */
-	return r == -EEXIST ? unit_start(manager, slice->name) : r;
+	return r == -EEXIST ? systemd_start(manager, slice->name) : r;
 }
 
-static int start_slices(struct unit_manager *manager, const struct peer *peer, struct scope *scope)
+static int start_slices(struct systemd *manager, const struct peer *peer, struct scope *scope)
 {
 	int r = 0;
 
@@ -241,11 +240,10 @@ static int check_room(const char *cgroup, uint64_t threads)
 	return now + threads > limits.values[LIMIT_TASKS] ? -EDQUOT : 0;
 }
 
-static int enter_scope(
-	struct unit_manager *manager, const struct peer *peer, const struct scope *scope)
+static int enter_scope(struct systemd *manager, const struct peer *peer, const struct scope *scope)
 {
-	struct unit_number numbers[LIMIT_COUNT];
-	const struct unit_new unit = {
+	struct systemd_number numbers[LIMIT_COUNT];
+	const struct systemd_new unit = {
 		.name = scope->name,
 		.slice = find_slice(scope)->name,
 		.description = scope->description,
@@ -264,9 +262,9 @@ static int enter_scope(
 		if (r < 0)
 			return r;
 		if (access(scope->path, F_OK) == 0) {
-			r = unit_attach(manager, scope->name, peer->pid);
+			r = systemd_attach(manager, scope->name, peer->pid);
 		} else {
-			r = unit_start_scope(manager, &unit, peer->pid, peer->pidfd);
+			r = systemd_start_scope(manager, &unit, peer->pid, peer->pidfd);
 			if (r != -EEXIST)
 				return r;
 		}
@@ -276,12 +274,11 @@ static int enter_scope(
 
 /* Whether a process that enter_scope() failed to move is inside all the same: systemd may have
  * moved it, or move it later, if its answer did not arrive. */
-static int judge_failure(
-	struct unit_manager *manager, const struct peer *peer, int r, bool *ret_unknown)
+static int judge_failure(struct systemd *manager, const struct peer *peer, int r, bool *ret_unknown)
 {
 	_cleanup_free_ char *cgroup = NULL;
 
-	if (r == -ESRCH || unit_has_answered(manager))
+	if (r == -ESRCH || systemd_has_answered(manager))
 		return r;
 	if (read_cgroup(peer, &cgroup) == 0 && is_inside(cgroup))
 		return 0;
@@ -302,7 +299,7 @@ static int judge_success(const struct peer *peer, bool *ret_unknown)
 	return r < 0 ? r : is_inside(cgroup) ? 0 : -EXDEV;
 }
 
-int scope_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown)
+int scope_move(struct systemd *manager, const struct peer *peer, bool *ret_unknown)
 {
 	_cleanup_free_ char *status = NULL;
 	struct scope scope;

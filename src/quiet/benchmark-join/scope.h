@@ -17,15 +17,15 @@
 #ifndef QUIESCE_QUIET_BENCHMARK_JOIN_SCOPE_H
 #define QUIESCE_QUIET_BENCHMARK_JOIN_SCOPE_H
 
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "quiet/benchmark-join/peer.h"
 
 /* Moves a process; 0 also if it is in benchmark.slice already. -ESRCH when it has ended, -EDQUOT
  * when its user has reached the limit of tasks there, -EOPNOTSUPP where the cpusets are those of
  * cgroup v1, -EXDEV when systemd says that it has moved the process, and it is not there; else the
- * error of reading the limits, or of systemd (unit_why()). After a failure *ret_unknown becomes
+ * error of reading the limits, or of systemd (systemd_why()). After a failure *ret_unknown becomes
  * true if systemd was asked, and its answer did not arrive or it cannot be seen where the process
  * is. */
-int scope_move(struct unit_manager *manager, const struct peer *peer, bool *ret_unknown);
+int scope_move(struct systemd *manager, const struct peer *peer, bool *ret_unknown);
 
 #endif

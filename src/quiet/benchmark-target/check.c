@@ -39,11 +39,11 @@ static void add_if_in_part(const struct target_setter *setter, const struct part
 
 /* Also adds a line to the journal of the target. */
 static int add_part(
-	struct unit_manager *manager, const struct target_setter *setter, struct parts *parts)
+	struct systemd *manager, const struct target_setter *setter, struct parts *parts)
 {
 	_cleanup_free_ char *options = NULL, *state = NULL, *left_out = NULL, *why = NULL;
 	_cleanup_part_ struct part part = { 0 };
-	struct unit_outcome outcome;
+	struct systemd_outcome outcome;
 	bool done, refused;
 	int r;
 
@@ -63,9 +63,9 @@ static int add_part(
 		text_appendf(&parts->missing, "; without %s: %s", setter->key, left_out);
 	if (r == -ENODATA)
 		return 0;
-	r = unit_read_state(manager, setter->unit, &state);
+	r = systemd_read_state(manager, setter->unit, &state);
 	if (r == 0)
-		r = unit_read_outcome(manager, setter->unit, &outcome);
+		r = systemd_read_outcome(manager, setter->unit, &outcome);
 	if (r < 0)
 		return r;
 	/* The exit status counts, too: for systemd, a service that SIGTERM has ended has succeeded.
@@ -74,7 +74,7 @@ static int add_part(
 	refused = strcmp(outcome.result, "exit-code") == 0 && outcome.exit_status == EXIT_FINDING;
 	if (done)
 		add_if_in_part(setter, &part, outcome.status_text, parts);
-	unit_outcome_clear(&outcome);
+	systemd_outcome_clear(&outcome);
 	if (done) {
 		parts->n_done++;
 		return 0;
@@ -88,10 +88,10 @@ static int add_part(
 
 static int read_parts(struct parts *parts)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	for (const struct target_setter *s = target_setters; r == 0 && s->program; s++)
 		r = add_part(manager, s, parts);
 	/* If the machine refused all parts, nothing is quiet. */

@@ -42,7 +42,7 @@ static int kill_all(void)
 	return fd < 0 || write(fd, "1", 1) != 1 ? -errno : 0;
 }
 
-int evict_all(struct unit_manager *manager)
+int evict_all(struct systemd *manager)
 {
 	int r;
 
@@ -55,7 +55,7 @@ int evict_all(struct unit_manager *manager)
 	say("what still runs on the quiet CPUs is ended");
 	/* systemd sends SIGTERM to all processes of the slice, and starts no others in it. SIGKILL
 	 * does not need systemd, so an error of systemd does not matter. */
-	if (!manager || unit_request_stop(manager, TARGET_SLICE) < 0 ||
+	if (!manager || systemd_request_stop(manager, TARGET_SLICE) < 0 ||
 		!evict_wait(GRACE_SECONDS)) {
 		r = kill_all();
 		if (r < 0 && !evict_wait(0)) {
@@ -69,7 +69,7 @@ int evict_all(struct unit_manager *manager)
 	}
 	/* Wait until the slice has stopped: cpu-shield would find a value of it that is neither the
 	 * one it has set nor the original one. */
-	r = manager ? unit_stop(manager, TARGET_SLICE) : 0;
+	r = manager ? systemd_stop(manager, TARGET_SLICE) : 0;
 	if (r < 0)
 		say_errno(r, "cannot stop %s", TARGET_SLICE);
 	return r;
@@ -77,10 +77,10 @@ int evict_all(struct unit_manager *manager)
 
 int verb_evict(void)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 
 	if (target_leaves(target_find_setter("SHIELD")))
 		return EXIT_DONE;
-	(void)unit_open(&manager);
+	(void)systemd_open(&manager);
 	return evict_all(manager) < 0 ? EXIT_FAILED : EXIT_DONE;
 }

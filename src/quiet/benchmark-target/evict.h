@@ -9,13 +9,13 @@
 
 #include <stdbool.h>
 
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 
 /* Waits until no program runs there. False if one still does after that many seconds. */
 bool evict_wait(unsigned seconds);
 /* Sends SIGTERM to all programs there, and ten seconds later SIGKILL, also to those that were
  * started meanwhile; without systemd (NULL) SIGKILL at once. Says so. -EBUSY if one does not end.
  */
-int evict_all(struct unit_manager *manager);
+int evict_all(struct systemd *manager);
 
 #endif

@@ -26,7 +26,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/say.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/wait.h"
 #include "base/where/running.h"
 #include "quiet/benchmark-target/alone.h"
@@ -52,9 +52,9 @@ enum {
 
 struct hold {
 	int directory;
-	int start_lock;		      /* locked while a guardian starts or stops the target */
-	int holders_lock;	      /* every guardian has a shared lock while it holds */
-	struct unit_manager *manager; /* NULL without systemd */
+	int start_lock;		 /* locked while a guardian starts or stops the target */
+	int holders_lock;	 /* every guardian has a shared lock while it holds */
+	struct systemd *manager; /* NULL without systemd */
 };
 
 /* Whether the target is up. */
@@ -65,7 +65,7 @@ static int is_up(const struct hold *hold)
 	int r;
 
 	if (hold->manager) {
-		r = unit_read_state(hold->manager, TARGET_UNIT, &state);
+		r = systemd_read_state(hold->manager, TARGET_UNIT, &state);
 		return r < 0 ? r : strcmp(state, "active") == 0;
 	}
 	r = running_read_cpus(&cpus);
@@ -77,11 +77,11 @@ static int start_unit(const struct hold *hold)
 {
 	_cleanup_free_ char *verdict = NULL;
 	const char *why;
-	int r = unit_start(hold->manager, TARGET_UNIT);
+	int r = systemd_start(hold->manager, TARGET_UNIT);
 
 	if (r == 0)
 		return 0;
-	why = unit_why(hold->manager);
+	why = systemd_why(hold->manager);
 	if (!why && verdict_read(hold->manager, &verdict) == 0)
 		why = verdict;
 	say("%s does not start: %s", TARGET_UNIT, why ? why : strerror(-r));
@@ -131,7 +131,7 @@ static int start(const struct hold *hold, const char *cpus)
 	r = start_unit(hold);
 	/* The target may still come up later, and nobody else would stop it. */
 	if (r == -ETIMEDOUT)
-		(void)unit_stop(hold->manager, TARGET_UNIT);
+		(void)systemd_stop(hold->manager, TARGET_UNIT);
 	return r;
 }
 
@@ -140,7 +140,7 @@ static int stop(const struct hold *hold)
 	int r;
 
 	if (hold->manager) {
-		r = unit_stop(hold->manager, TARGET_UNIT);
+		r = systemd_stop(hold->manager, TARGET_UNIT);
 		/* Installed without units, or they have been removed meanwhile. */
 		if (r == -ENOENT)
 			return 0;
@@ -176,14 +176,14 @@ static int hold_open(struct hold *hold)
 	hold->holders_lock = open_lock(hold, "holders");
 	if (hold->holders_lock < 0)
 		return hold->holders_lock;
-	r = unit_is_booted() ? unit_open(&hold->manager) : 0;
+	r = systemd_is_booted() ? systemd_open(&hold->manager) : 0;
 	/* -EOPNOTSUPP: built without libsystemd; then go on as without systemd. */
 	return r == -EOPNOTSUPP ? 0 : r;
 }
 
 static void hold_close(struct hold *hold)
 {
-	unit_close(hold->manager);
+	systemd_close(hold->manager);
 	if (hold->start_lock >= 0)
 		close(hold->start_lock);
 	if (hold->holders_lock >= 0)
@@ -205,7 +205,7 @@ static int check_shield(const struct hold *hold)
 		return 0;
 	r = target_read_options(shield, &options);
 	if (r == 0)
-		r = unit_read_state(hold->manager, shield->unit, &state);
+		r = systemd_read_state(hold->manager, shield->unit, &state);
 	if (r == -ENODATA || (r == 0 && strcmp(state, "active") == 0))
 		return 0;
 	if (r < 0) {
@@ -244,7 +244,7 @@ static int is_up_in_the_end(const struct hold *hold)
 		clock_now_ns(CLOCK_MONOTONIC) + JOB_SECONDS * NSEC_PER_SEC, STEP_NS, STEP_NS);
 
 	do {
-		int r = unit_has_job(hold->manager, TARGET_UNIT);
+		int r = systemd_has_job(hold->manager, TARGET_UNIT);
 
 		if (r <= 0)
 			return r < 0 ? r : is_up(hold);
@@ -264,7 +264,7 @@ static int ask_whether_up(const struct hold *hold)
 	if (up == 0 && hold->manager) {
 		/* If the target is down and has a job, the job starts it. If there is no job, the
 		 * start may have finished since is_up(): ask again. */
-		starting = unit_has_job(hold->manager, TARGET_UNIT);
+		starting = systemd_has_job(hold->manager, TARGET_UNIT);
 		up = starting != 0 ? starting : is_up(hold);
 	}
 	/* Do not fall back to the way without systemd: without the units there is no
@@ -512,7 +512,7 @@ static int put_back(const struct hold *hold)
 	 * waits for it: the caller may be about to remove the program. The machine is already put
 	 * back, however this ends. */
 	if (r == 0 && hold->manager)
-		(void)unit_stop(hold->manager, BEGIN_UNIT);
+		(void)systemd_stop(hold->manager, BEGIN_UNIT);
 	/* Setters that a person has called have journals, too. */
 	restored = alone_restore(true);
 	if (r == 0)

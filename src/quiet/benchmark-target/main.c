@@ -50,7 +50,7 @@ static void usage(void)
 
 struct job_verb {
 	const char *name;
-	enum unit_job job;
+	enum systemd_job job;
 	bool alone;
 };
 

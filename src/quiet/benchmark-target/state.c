@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/say.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/where/bootid.h"
 #include "base/where/running.h"
@@ -122,7 +122,7 @@ static int parse_tuners(char *text, char ***ret)
 			r = -ENOMEM;
 	}
 	if (r < 0) {
-		unit_names_free(names);
+		systemd_names_free(names);
 		return r;
 	}
 	*ret = names;
@@ -170,6 +170,6 @@ int state_add_tuners(char *const *names)
 		if (!has_name(known, *names))
 			text_appendf(&text, "%s\n", *names);
 	}
-	unit_names_free(known);
+	systemd_names_free(known);
 	return state_replace_tuners(&text);
 }

@@ -25,8 +25,8 @@ int state_remove(void);
  * file stays there, even if it does not run now: it was running before the target.
  */
 int state_add_tuners(char *const *names);
-/* malloc'd and ended by NULL, even without any name; free it by unit_names_free(). -EBADMSG for a
- * file with anything but names of units. */
+/* malloc'd and ended by NULL, even without any name; free it by systemd_names_free(). -EBADMSG for
+ * a file with anything but names of units. */
 int state_read_tuners(char ***ret);
 /* Replaces the file by one of these lines, each the name of a unit; without any, there is no file.
  */

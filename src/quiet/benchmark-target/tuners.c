@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/say.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "quiet/benchmark-target/state.h"
 #include "quiet/benchmark-target/verbs.h"
@@ -19,7 +19,7 @@
 
 /* Removes the names of units that are not running, and of targets (every service conflicts with
  * shutdown.target), in place. */
-static int filter_running(struct unit_manager *manager, char **names)
+static int filter_running(struct systemd *manager, char **names)
 {
 	size_t n = 0;
 	int r = 0;
@@ -30,8 +30,8 @@ static int filter_running(struct unit_manager *manager, char **names)
 		bool running = false;
 
 		if (suffix && strcmp(suffix, ".target") != 0 && r == 0) {
-			r = unit_read_state(manager, names[i], &state);
-			running = r == 0 && unit_state_is_running(state);
+			r = systemd_read_state(manager, names[i], &state);
+			running = r == 0 && systemd_state_is_running(state);
 			if (r == -ENOENT)
 				r = 0;
 		}
@@ -46,13 +46,13 @@ static int filter_running(struct unit_manager *manager, char **names)
 
 int verb_note_tuners(void)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	char **names = NULL;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r == 0)
-		r = unit_read_names(manager, TUNERS_UNIT, "Conflicts", &names);
+		r = systemd_read_names(manager, TUNERS_UNIT, "Conflicts", &names);
 	if (r == 0)
 		r = filter_running(manager, names);
 	if (r == 0 && names[0])
@@ -60,7 +60,7 @@ int verb_note_tuners(void)
 	for (size_t i = 0; r == 0 && names[i]; i++)
 		say("%s is stopped, and is started again when benchmark.target has stopped",
 			names[i]);
-	unit_names_free(names);
+	systemd_names_free(names);
 	if (r < 0)
 		say_errno(r, "cannot write down which services are to be started again");
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
@@ -68,7 +68,7 @@ int verb_note_tuners(void)
 
 int verb_return_tuners(void)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	_cleanup_text_ struct text kept = { 0 };
 	int status = EXIT_DONE, r;
 	char **names;
@@ -79,23 +79,23 @@ int verb_return_tuners(void)
 		return EXIT_FAILED;
 	}
 	if (names[0])
-		r = unit_open(&manager);
+		r = systemd_open(&manager);
 	if (r < 0) {
 		say_errno(r,
 			"cannot start the services again that were stopped for benchmark.target");
-		unit_names_free(names);
+		systemd_names_free(names);
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; names[i]; i++) {
 		const char *why;
 
-		r = unit_start_unless_conflict(manager, names[i]);
+		r = systemd_start_unless_conflict(manager, names[i]);
 		if (r == 0) {
 			say("%s is started again", names[i]);
 			continue;
 		}
 		/* EBUSY is no failure: the machine is shutting down. */
-		why = unit_why(manager);
+		why = systemd_why(manager);
 		say("%s is not started again: %s", names[i], why ? why : strerror(-r));
 		if (r != -EBUSY)
 			status = EXIT_FAILED;
@@ -103,7 +103,7 @@ int verb_return_tuners(void)
 		if (r != -ENOENT)
 			text_appendf(&kept, "%s\n", names[i]);
 	}
-	unit_names_free(names);
+	systemd_names_free(names);
 	r = state_replace_tuners(&kept);
 	if (r < 0)
 		say_errno(r, "cannot write down which services are still to be started again");

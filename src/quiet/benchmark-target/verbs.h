@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 
 /*
  * Reads the configuration, chooses the CPUs and writes /run/quiesce/target. cpus: a CPU list in
@@ -28,7 +28,7 @@ int verb_recheck(void);
 int verb_begun(void);
 /* `systemctl start` and `systemctl stop` for units of the target, which go on when systemd
  * re-executes itself. alone: without the units that `unit` needs, or that need it. */
-int verb_do_job(enum unit_job job, const char *unit, bool alone);
+int verb_do_job(enum systemd_job job, const char *unit, bool alone);
 /* Ends the programs that still run on the quiet CPUs, unless their shield is not the target's. */
 int verb_evict(void);
 /* For ExecStopPost= of the service of that key, which systemd also runs where ExecCondition= has

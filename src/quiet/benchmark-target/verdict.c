@@ -25,20 +25,20 @@ enum {
 	STEP_NS = 100 * 1000 * 1000,
 };
 
-static int has_failed(struct unit_manager *manager, const char *service)
+static int has_failed(struct systemd *manager, const char *service)
 {
 	_cleanup_free_ char *state = NULL;
-	int r = unit_read_state(manager, service, &state);
+	int r = systemd_read_state(manager, service, &state);
 
 	return r < 0 ? r : strcmp(state, "failed") == 0;
 }
 
-int verdict_explain(struct unit_manager *manager, const char *service, char **ret)
+int verdict_explain(struct systemd *manager, const char *service, char **ret)
 {
-	struct unit_outcome outcome;
+	struct systemd_outcome outcome;
 	int r;
 
-	r = unit_read_outcome(manager, service, &outcome);
+	r = systemd_read_outcome(manager, service, &outcome);
 	if (r < 0)
 		return r;
 	if (*outcome.status_text)
@@ -46,33 +46,33 @@ int verdict_explain(struct unit_manager *manager, const char *service, char **re
 	else
 		r = text_format(ret, "%s did not do its work (%s): see `journalctl -b -u %s`",
 			service, outcome.result, service);
-	unit_outcome_clear(&outcome);
+	systemd_outcome_clear(&outcome);
 	return r;
 }
 
 /* Adds the setters that still have something set, although the target has been stopped:
  * ", `freq-pin restore`". Those whose services were skipped have set it for somebody else. */
-static int add_still_set(struct unit_manager *manager, struct text *ret)
+static int add_still_set(struct systemd *manager, struct text *ret)
 {
 	for (const struct target_setter *s = target_setters; s->program; s++) {
-		struct unit_outcome outcome;
+		struct systemd_outcome outcome;
 		int r;
 
 		if (!journal_exists(s->program))
 			continue;
-		r = unit_read_outcome(manager, s->unit, &outcome);
+		r = systemd_read_outcome(manager, s->unit, &outcome);
 		if (r < 0)
 			return r;
 		if (strcmp(outcome.result, "exec-condition") != 0)
 			text_appendf(ret, ", `%s restore`", s->program);
-		unit_outcome_clear(&outcome);
+		systemd_outcome_clear(&outcome);
 	}
 	text_append(ret, "");
 	return ret->failed ? -ENOMEM : 0;
 }
 
 /* Why a service that comes after the setters has failed, and whether these have put back all. */
-static int explain_undone(struct unit_manager *manager, const char *service, char **ret)
+static int explain_undone(struct systemd *manager, const char *service, char **ret)
 {
 	_cleanup_text_ struct text still_set = { 0 };
 	_cleanup_free_ char *why = NULL;
@@ -89,7 +89,7 @@ static int explain_undone(struct unit_manager *manager, const char *service, cha
 		ret, "%s; not everything is put back: see %s", why, still_set.data + strlen(", "));
 }
 
-int verdict_read(struct unit_manager *manager, char **ret)
+int verdict_read(struct systemd *manager, char **ret)
 {
 	/* When one of these services fails, the later ones fail because of it. Before the first one
 	 * is done, nothing is changed. */
@@ -101,7 +101,7 @@ int verdict_read(struct unit_manager *manager, char **ret)
 	_cleanup_free_ char *state = NULL;
 	int r;
 
-	r = unit_read_state(manager, CHECK_UNIT, &state);
+	r = systemd_read_state(manager, CHECK_UNIT, &state);
 	if (r < 0)
 		return r;
 	if (strcmp(state, "active") == 0)
@@ -120,13 +120,13 @@ int verdict_read(struct unit_manager *manager, char **ret)
 
 int verb_tell(void)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	_cleanup_free_ char *state = NULL, *verdict = NULL, *line = NULL;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r == 0)
-		r = unit_read_state(manager, TARGET_UNIT, &state);
+		r = systemd_read_state(manager, TARGET_UNIT, &state);
 	if (r == 0)
 		r = verdict_read(manager, &verdict);
 	if (r == -ENODATA)
@@ -144,7 +144,7 @@ int verb_tell(void)
 
 /* Whether the target is being stopped: systemd then stops END_UNIT before all other units. Waits
  * for that, as it may not have begun yet. */
-static bool is_ending(struct unit_manager *manager)
+static bool is_ending(struct systemd *manager)
 {
 	struct wait wait = wait_until(
 		clock_now_ns(CLOCK_MONOTONIC) + STOP_SECONDS * NSEC_PER_SEC, STEP_NS, STEP_NS);
@@ -152,7 +152,8 @@ static bool is_ending(struct unit_manager *manager)
 	do {
 		_cleanup_free_ char *state = NULL;
 
-		if (unit_read_state(manager, END_UNIT, &state) == 0 && strcmp(state, "active") != 0)
+		if (systemd_read_state(manager, END_UNIT, &state) == 0 &&
+			strcmp(state, "active") != 0)
 			return true;
 	} while (wait_step(&wait));
 	return false;
@@ -160,51 +161,51 @@ static bool is_ending(struct unit_manager *manager)
 
 int verb_begun(void)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	_cleanup_free_ char *state = NULL;
-	struct unit_outcome outcome = { 0 };
+	struct systemd_outcome outcome = { 0 };
 	bool done, failed;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r == 0)
 		r = has_failed(manager, PREPARE_UNIT);
 	failed = r > 0;
 	if (r >= 0)
-		r = unit_read_state(manager, CHECK_UNIT, &state);
+		r = systemd_read_state(manager, CHECK_UNIT, &state);
 	if (r == 0)
-		r = unit_read_outcome(manager, CHECK_UNIT, &outcome);
+		r = systemd_read_outcome(manager, CHECK_UNIT, &outcome);
 	if (r < 0) {
 		say_errno(r, "cannot ask systemd whether the start is done");
 		return EXIT_FAILED;
 	}
 	failed = failed || strcmp(state, "failed") == 0;
 	done = strcmp(state, "active") == 0 && outcome.exit_status == EXIT_DONE;
-	unit_outcome_clear(&outcome);
+	systemd_outcome_clear(&outcome);
 	return done || (!failed && is_ending(manager)) ? EXIT_DONE : EXIT_FAILED;
 }
 
-int verb_do_job(enum unit_job job, const char *unit, bool alone)
+int verb_do_job(enum systemd_job job, const char *unit, bool alone)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	int r;
 
 	if (!text_starts_with(unit, "benchmark-") && strcmp(unit, TARGET_UNIT) != 0) {
 		say("'%s' is no unit of benchmark.target", unit);
 		return EXIT_USAGE;
 	}
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r == 0)
-		r = unit_do_job(manager, job, unit, alone);
+		r = systemd_do_job(manager, job, unit, alone);
 	if (r == 0)
 		return EXIT_DONE;
 	say("cannot %s %s: %s", job == UNIT_START ? "start" : "stop", unit,
-		manager && unit_why(manager) ? unit_why(manager) : strerror(-r));
+		manager && systemd_why(manager) ? systemd_why(manager) : strerror(-r));
 	return EXIT_FAILED;
 }
 
 /* Adds why setters could not put back everything: those whose service failed. */
-static int add_not_restored(struct unit_manager *manager, struct text *ret)
+static int add_not_restored(struct systemd *manager, struct text *ret)
 {
 	int r = 0;
 
@@ -227,11 +228,11 @@ static int add_not_restored(struct unit_manager *manager, struct text *ret)
 
 int verb_release(void)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	_cleanup_text_ struct text reasons = { 0 };
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r == 0)
 		r = add_not_restored(manager, &reasons);
 	if (r < 0)

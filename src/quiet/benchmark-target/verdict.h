@@ -7,16 +7,16 @@
 #ifndef QUIESCE_QUIET_BENCHMARK_TARGET_VERDICT_H
 #define QUIESCE_QUIET_BENCHMARK_TARGET_VERDICT_H
 
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 
 #define TARGET_UNIT "benchmark.target"
 #define BEGIN_UNIT "benchmark-begin.service"
 
 /* malloc'd. -ENODATA where the target was not started, or was stopped before it was up. */
-int verdict_read(struct unit_manager *manager, char **ret);
+int verdict_read(struct systemd *manager, char **ret);
 
 /* Why a service failed: its own status text, else the result in systemd. malloc'd. Errors as of
- * unit_read_outcome(). */
-int verdict_explain(struct unit_manager *manager, const char *service, char **ret);
+ * systemd_read_outcome(). */
+int verdict_explain(struct systemd *manager, const char *service, char **ret);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "quiet/cpu-shield/cgroup.h"
 #include "quiet/cpu-shield/shield.h"
@@ -99,7 +99,7 @@ static bool wait_for_file(const char *path)
 	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + SYSTEMD_SECONDS * NSEC_PER_SEC;
 
 	while (access(path, F_OK) < 0) {
-		if (!unit_is_booted() || clock_now_ns(CLOCK_MONOTONIC) >= end)
+		if (!systemd_is_booted() || clock_now_ns(CLOCK_MONOTONIC) >= end)
 			return false;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
 	}
@@ -174,7 +174,7 @@ int cgroup_write(const char *path, const char *text)
 	/* Without systemd, somebody has removed the cgroup. With systemd, -ENOENT would mean that
 	 * this machine has no such knob, but systemd has failed to make the cgroup. */
 	if (strcmp(text, find_default(path)) != 0 && !wait_for_file(path))
-		return unit_is_booted() ? -ETIMEDOUT : -ENOENT;
+		return systemd_is_booted() ? -ETIMEDOUT : -ENOENT;
 	/* An invalid partition, also one that is to be put back, has to be asked for again. The
 	 * kernel ignores a write of the present word, and up to 6.1 it does not check an invalid
 	 * partition again, either (update_prstate()). So "member" is written first. */
@@ -199,15 +199,15 @@ int cgroup_write(const char *path, const char *text)
  */
 static int ask_systemd_again(void)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r == 0)
-		r = unit_reload(manager);
+		r = systemd_reload(manager);
 	if (r == 0)
-		r = unit_start_unless_conflict(manager, CHILD_UNIT);
-	return r == 0 ? unit_stop(manager, CHILD_UNIT) : r;
+		r = systemd_start_unless_conflict(manager, CHILD_UNIT);
+	return r == 0 ? systemd_stop(manager, CHILD_UNIT) : r;
 }
 
 /* Waits until systemd has applied its settings. Asks it again only if the cgroup of the slice
@@ -283,10 +283,10 @@ int controller_write(const char *name, const char *text)
 	char change[64];
 	int r;
 
-	r = unit_is_booted() && strcmp(text, "disabled") == 0 ? shield_check_empty() : 0;
+	r = systemd_is_booted() && strcmp(text, "disabled") == 0 ? shield_check_empty() : 0;
 	if (r < 0)
 		return r;
-	if (unit_is_booted())
+	if (systemd_is_booted())
 		return wait_for_slice(controller_read, name, text);
 	snprintf(change, sizeof(change), "%c%s", strcmp(text, "enabled") == 0 ? '+' : '-', name);
 	return knob_write(NULL, CGROUP_ROOT "/cgroup.subtree_control", change);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/where/cpulist.h"
 #include "base/where/reserved.h"
@@ -22,12 +22,12 @@ enum {
 /* Has systemd start a scope in the slice, with this process in it. */
 static int enter_slice(const char *program)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	_cleanup_free_ char *name = NULL;
-	struct unit_new scope = { .description = program, .slice = SHIELD_UNIT };
+	struct systemd_new scope = { .description = program, .slice = SHIELD_UNIT };
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r < 0) {
 		say_errno(r, "cannot reach systemd, which manages " SHIELD_UNIT);
 		return r;
@@ -37,10 +37,11 @@ static int enter_slice(const char *program)
 		return -ENOMEM;
 	}
 	scope.name = name;
-	r = unit_start_scope(manager, &scope, getpid(), -EBADF);
+	r = systemd_start_scope(manager, &scope, getpid(), -EBADF);
 	if (r < 0)
 		say_errno(r, "systemd does not start %s in " SHIELD_UNIT "%s%s", name,
-			unit_why(manager) ? ": " : "", unit_why(manager) ? unit_why(manager) : "");
+			systemd_why(manager) ? ": " : "",
+			systemd_why(manager) ? systemd_why(manager) : "");
 	return r;
 }
 
@@ -71,8 +72,8 @@ static int enter_shield(const char *program)
 		say_errno(r, "cannot read which CPUs are shielded");
 		return r;
 	}
-	return unit_is_booted() ? enter_slice(program)
-				: enter_cgroup(SHIELD_CGROUP "/cgroup.procs");
+	return systemd_is_booted() ? enter_slice(program)
+				   : enter_cgroup(SHIELD_CGROUP "/cgroup.procs");
 }
 
 /* The CPUs of -c, which must all be shielded; without -c all shielded CPUs. */

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/machine/virtualization.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/where/reserved.h"
 #include "quiet/cpu-shield/affinity.h"
@@ -40,8 +40,8 @@ static bool find_v2(const char *controllers, struct shield_way *ret)
 	if (access(CGROUP_ROOT "/cgroup.type", F_OK) == 0)
 		*ret = by_affinities(IN_CONTAINER);
 	else if (text_has_word(controllers, "cpuset", " "))
-		*ret = (struct shield_way){ .kind = unit_is_booted() ? SHIELD_BY_SYSTEMD
-								     : SHIELD_BY_CGROUP };
+		*ret = (struct shield_way){ .kind = systemd_is_booted() ? SHIELD_BY_SYSTEMD
+									: SHIELD_BY_CGROUP };
 	else
 		return false;
 	return true;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/systemd/dropin.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "quiet/cpu-shield/shield.h"
 #include "quiet/cpu-shield/slice.h"
 
@@ -14,25 +14,25 @@ int slice_write_dropin(const char *unit, const char *text)
 
 int slice_read(const char *unit, char **ret)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	int r;
 
-	r = unit_open(&manager);
-	return r < 0 ? r : unit_read_state(manager, unit, ret);
+	r = systemd_open(&manager);
+	return r < 0 ? r : systemd_read_state(manager, unit, ret);
 }
 
 int slice_write(const char *unit, const char *text)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r < 0)
 		return r;
 	if (strcmp(text, "active") == 0)
-		return unit_start(manager, unit);
+		return systemd_start(manager, unit);
 	r = shield_check_empty();
-	return r < 0 ? r : unit_stop(manager, unit);
+	return r < 0 ? r : systemd_stop(manager, unit);
 }
 
 bool slice_is_ours(const char *unit)
@@ -42,15 +42,15 @@ bool slice_is_ours(const char *unit)
 
 int slice_can_partition(const char *unit, const char **ret_why)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r < 0)
 		*ret_why = r == -EOPNOTSUPP
 			? "systemd manages the cgroups, and this was built without libsystemd"
 			: "cannot reach systemd, which manages the cgroups";
 	else
-		r = unit_has_property(manager, unit, "CPUSetPartition");
+		r = systemd_has_property(manager, unit, "CPUSetPartition");
 	return r;
 }

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/systemd/dropin.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/wait.h"
 #include "quiet/engine/knob.h"
@@ -21,17 +21,17 @@ enum {
 
 int service_read(const char *unit, char **ret)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	_cleanup_free_ char *state = NULL;
 	char *text;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r == 0)
-		r = unit_read_state(manager, unit, &state);
+		r = systemd_read_state(manager, unit, &state);
 	if (!state)
 		return r == -ESRCH || r == -EOPNOTSUPP ? -ENOENT : r;
-	text = strdup(unit_state_is_running(state) ? "running" : "stopped");
+	text = strdup(systemd_state_is_running(state) ? "running" : "stopped");
 	if (!text)
 		return -ENOMEM;
 	*ret = text;
@@ -40,15 +40,15 @@ int service_read(const char *unit, char **ret)
 
 int service_write(const char *unit, const char *text)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	int r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r < 0)
 		return r;
 	if (strcmp(text, "running") == 0)
-		return unit_start(manager, unit);
-	return strcmp(text, "stopped") == 0 ? unit_stop(manager, unit) : -EINVAL;
+		return systemd_start(manager, unit);
+	return strcmp(text, "stopped") == 0 ? systemd_stop(manager, unit) : -EINVAL;
 }
 
 char *service_format_ban(const struct cpumask *banned)
@@ -66,7 +66,7 @@ char *service_format_ban(const struct cpumask *banned)
 }
 
 /* Whether the service was started when the drop-in was there. */
-static int was_started_with(struct unit_manager *manager, const char *unit)
+static int was_started_with(struct systemd *manager, const char *unit)
 {
 	uint64_t started_us;
 	int64_t written;
@@ -74,7 +74,7 @@ static int was_started_with(struct unit_manager *manager, const char *unit)
 
 	r = dropin_read_time(unit, &written);
 	if (r == 0)
-		r = unit_read_number(manager, unit, "ExecMainStartTimestamp", &started_us);
+		r = systemd_read_number(manager, unit, "ExecMainStartTimestamp", &started_us);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	return started_us > (uint64_t)written / NSEC_PER_USEC;
@@ -94,26 +94,26 @@ static int wait_for_answer(void)
 	return r < 0 && knob_error_is_ours(-r) ? r : 0;
 }
 
-static int restart(struct unit_manager *manager, const char *unit)
+static int restart(struct systemd *manager, const char *unit)
 {
 	_cleanup_free_ char *state = NULL;
 	int r;
 
-	r = unit_read_state(manager, unit, &state);
-	if (r < 0 || !unit_state_is_running(state))
+	r = systemd_read_state(manager, unit, &state);
+	if (r < 0 || !systemd_state_is_running(state))
 		return r;
-	r = unit_stop(manager, unit);
+	r = systemd_stop(manager, unit);
 	if (r == 0)
-		r = unit_start(manager, unit);
+		r = systemd_start(manager, unit);
 	return r < 0 ? r : wait_for_answer();
 }
 
 static int lift_ban(const char *unit)
 {
-	_cleanup_(unit_manager) struct unit_manager *manager = NULL;
+	_cleanup_(systemd) struct systemd *manager = NULL;
 	int started, r;
 
-	r = unit_open(&manager);
+	r = systemd_open(&manager);
 	if (r < 0)
 		return r;
 	started = was_started_with(manager, unit);

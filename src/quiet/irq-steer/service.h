@@ -15,9 +15,9 @@
 #define SERVICE_IRQBALANCE "irqbalance.service"
 
 /* "running" also while the service starts or reloads, "stopped" in all other states. -ENOENT where
- * there is no systemd or no such service; other errors as of unit_read_state(). */
+ * there is no systemd or no such service; other errors as of systemd_read_state(). */
 int service_read(const char *unit, char **ret);
-/* Makes the service "running" or "stopped", and waits until it is. Errors as of unit_start(). */
+/* Makes the service "running" or "stopped", and waits until it is. Errors as of systemd_start(). */
 int service_write(const char *unit, const char *text);
 bool service_is_ours(const char *unit);
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/machine/suspects.h"
-#include "look/isol-check/measure.h"
+#include "look/isol-check/probe.h"
 
 static void takes(struct cpumask *rest, const struct topology *topology, const char *expected)
 {
@@ -17,7 +17,7 @@ static void takes(struct cpumask *rest, const struct topology *topology, const c
 	char *list;
 
 	assert_int_equal(cpumask_new(&round), 0);
-	measure_take_round(topology, rest, round);
+	probe_take_round(topology, rest, round);
 	list = cpumask_format_list(round);
 	assert_non_null(list);
 	assert_string_equal(list, expected);

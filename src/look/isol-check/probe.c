@@ -19,14 +19,14 @@
 #include "base/xalloc.h"
 #include "judge/result/series.h"
 #include "judge/stats/stats.h"
-#include "look/isol-check/measure.h"
+#include "look/isol-check/probe.h"
 
 enum {
 	/* Reading the clock by the vDSO takes about a tenth of this. */
 	SLOW_STEP_NS = 250,
 };
 
-void measure_take_round(
+void probe_take_round(
 	const struct topology *topology, struct cpumask *remaining, struct cpumask *ret_round)
 {
 	cpumask_clear_all(ret_round);
@@ -176,7 +176,7 @@ static void stop_tracer(
 		text_appendf(&m->notes, "the osnoise tracer failed: %s\n", strerror(-r));
 }
 
-static int measure_round(
+static int probe_round(
 	struct measurement *m, const struct cpumask *round, int64_t ns, struct stop *stop)
 {
 	_cleanup_(osnoise_tracer) struct osnoise_tracer *tracer = NULL;
@@ -209,7 +209,7 @@ static int measure_round(
 	return r;
 }
 
-static int measure_rounds(struct measurement *m, const struct cpumask *cpus,
+static int probe_rounds(struct measurement *m, const struct cpumask *cpus,
 	const struct topology *topology, int64_t ns, struct stop *stop)
 {
 	_cleanup_(cpumask) struct cpumask *rest = NULL, *round = NULL, *allowed = NULL;
@@ -220,9 +220,9 @@ static int measure_rounds(struct measurement *m, const struct cpumask *cpus,
 	xcheck(cpumask_new(&allowed));
 	r = xcheck(isolation_read_allowed(allowed));
 	while (r == 0 && !m->signal && !cpumask_is_empty(rest)) {
-		measure_take_round(topology, rest, round);
+		probe_take_round(topology, rest, round);
 		leave_round(topology, allowed, round);
-		r = measure_round(m, round, ns, stop);
+		r = probe_round(m, round, ns, stop);
 	}
 	return r;
 }
@@ -302,7 +302,7 @@ static void conclude_cores(struct measurement *m, const struct topology *topolog
 	cpuinfo_clear(&info);
 }
 
-int measure_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
+int probe_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
 	struct measurement **ret)
 {
 	_cleanup_(measurement) struct measurement *m = xptr(calloc(1, sizeof(*m)));
@@ -320,7 +320,7 @@ int measure_read(const struct cpumask *cpus, const struct topology *topology, in
 		say_errno(r, "cannot wait for signals");
 		return r;
 	}
-	r = xcheck(measure_rounds(m, cpus, topology, ns, &stop));
+	r = xcheck(probe_rounds(m, cpus, topology, ns, &stop));
 	stop_close(&stop);
 	if (r < 0)
 		return r;

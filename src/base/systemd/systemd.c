@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "base/systemd/unit.h"
+#include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/wait.h"
 #include "config.h"
@@ -18,7 +18,7 @@
 #include <systemd/sd-bus.h>
 #endif
 
-bool unit_state_is_running(const char *state)
+bool systemd_state_is_running(const char *state)
 {
 	static const char *const running[] = { "active", "activating", "reloading", "refreshing" };
 
@@ -29,18 +29,18 @@ bool unit_state_is_running(const char *state)
 	return false;
 }
 
-void unit_names_free(char **names)
+void systemd_names_free(char **names)
 {
 	for (size_t i = 0; names && names[i]; i++)
 		free(names[i]);
 	free(names);
 }
 
-void unit_outcome_clear(struct unit_outcome *outcome)
+void systemd_outcome_clear(struct systemd_outcome *outcome)
 {
 	free(outcome->result);
 	free(outcome->status_text);
-	*outcome = (struct unit_outcome){ 0 };
+	*outcome = (struct systemd_outcome){ 0 };
 }
 
 #if HAVE_LIBSYSTEMD
@@ -68,7 +68,7 @@ enum {
 	REPEAT_SECONDS = 10,
 };
 
-struct unit_manager {
+struct systemd {
 	sd_bus *bus;
 	char *why;
 	bool answered;
@@ -130,12 +130,12 @@ static int open_with_retries(sd_bus **ret)
 	return r;
 }
 
-int unit_open(struct unit_manager **ret)
+int systemd_open(struct systemd **ret)
 {
-	struct unit_manager *manager;
+	struct systemd *manager;
 	int r;
 
-	if (!unit_is_booted())
+	if (!systemd_is_booted())
 		return -ESRCH;
 	manager = calloc(1, sizeof(*manager));
 	if (!manager)
@@ -149,7 +149,7 @@ int unit_open(struct unit_manager **ret)
 	return 0;
 }
 
-void unit_close(struct unit_manager *manager)
+void systemd_close(struct systemd *manager)
 {
 	if (!manager)
 		return;
@@ -158,12 +158,12 @@ void unit_close(struct unit_manager *manager)
 	free(manager);
 }
 
-const char *unit_why(const struct unit_manager *manager)
+const char *systemd_why(const struct systemd *manager)
 {
 	return manager->why;
 }
 
-bool unit_has_answered(const struct unit_manager *manager)
+bool systemd_has_answered(const struct systemd *manager)
 {
 	return manager->answered;
 }
@@ -171,7 +171,7 @@ bool unit_has_answered(const struct unit_manager *manager)
 /* After a failed call: whether the connection was lost and has been made again. Then the call is to
  * be repeated; repeating any call of this file is harmless. *wait is {0} before the first call, and
  * its time begins with the first loss. */
-static bool reconnect(struct unit_manager *manager, int r, struct wait *wait)
+static bool reconnect(struct systemd *manager, int r, struct wait *wait)
 {
 	sd_bus *bus;
 
@@ -219,8 +219,9 @@ static bool is_lost(const sd_bus_error *error)
 	return false;
 }
 
-/* Maps the result of a call to an errno, keeps its message for unit_why(), and frees the error. */
-static int take_error(struct unit_manager *manager, int r, sd_bus_error *error)
+/* Maps the result of a call to an errno, keeps its message for systemd_why(), and frees the error.
+ */
+static int take_error(struct systemd *manager, int r, sd_bus_error *error)
 {
 	free(TAKE_PTR(manager->why));
 	/* All other names may also come from sd-bus, for a failure of its own. */
@@ -251,7 +252,7 @@ static int take_error(struct unit_manager *manager, int r, sd_bus_error *error)
 
 /* Reads a property of a unit. `type` is its D-Bus type, and NULL for any; *ret is the message from
  * which the value is to be read. Reading a property makes systemd load the unit. */
-static int read_property(struct unit_manager *manager, const char *unit, const char *interface,
+static int read_property(struct systemd *manager, const char *unit, const char *interface,
 	const char *property, const char *type, sd_bus_message **ret)
 {
 	_cleanup_message_ sd_bus_message *reply = NULL;
@@ -277,7 +278,7 @@ static int read_property(struct unit_manager *manager, const char *unit, const c
 }
 
 /* As read_property(), for a type of one letter, which determines what *ret is. */
-static int read_basic(struct unit_manager *manager, const char *unit, const char *interface,
+static int read_basic(struct systemd *manager, const char *unit, const char *interface,
 	const char *property, const char *type, void *ret)
 {
 	_cleanup_message_ sd_bus_message *reply = NULL;
@@ -290,7 +291,7 @@ static int read_basic(struct unit_manager *manager, const char *unit, const char
 }
 
 /* As read_property(), for a string, which is malloc'd. */
-static int read_string(struct unit_manager *manager, const char *unit, const char *interface,
+static int read_string(struct systemd *manager, const char *unit, const char *interface,
 	const char *property, char **ret)
 {
 	_cleanup_message_ sd_bus_message *reply = NULL;
@@ -303,7 +304,7 @@ static int read_string(struct unit_manager *manager, const char *unit, const cha
 	return r < 0 ? r : text_format(ret, "%s", value);
 }
 
-int unit_read_state(struct unit_manager *manager, const char *unit, char **ret)
+int systemd_read_state(struct systemd *manager, const char *unit, char **ret)
 {
 	_cleanup_free_ char *loaded = NULL;
 	int r;
@@ -316,9 +317,9 @@ int unit_read_state(struct unit_manager *manager, const char *unit, char **ret)
 	return read_string(manager, unit, UNIT_INTERFACE, "ActiveState", ret);
 }
 
-int unit_read_outcome(struct unit_manager *manager, const char *service, struct unit_outcome *ret)
+int systemd_read_outcome(struct systemd *manager, const char *service, struct systemd_outcome *ret)
 {
-	struct unit_outcome outcome = { 0 };
+	struct systemd_outcome outcome = { 0 };
 	int code, r;
 
 	r = read_string(manager, service, SERVICE_INTERFACE, "Result", &outcome.result);
@@ -331,7 +332,7 @@ int unit_read_outcome(struct unit_manager *manager, const char *service, struct 
 		r = read_basic(manager, service, SERVICE_INTERFACE, "ExecMainStatus", "i",
 			&outcome.exit_status);
 	if (r < 0) {
-		unit_outcome_clear(&outcome);
+		systemd_outcome_clear(&outcome);
 		return r;
 	}
 	if (code != CLD_EXITED)
@@ -350,7 +351,7 @@ static int name_interface(const char *unit, char **ret)
 	return text_format(ret, SERVICE ".%c%s", suffix[1] - 'a' + 'A', suffix + 2);
 }
 
-int unit_has_property(struct unit_manager *manager, const char *unit, const char *property)
+int systemd_has_property(struct systemd *manager, const char *unit, const char *property)
 {
 	_cleanup_message_ sd_bus_message *reply = NULL;
 	_cleanup_free_ char *interface = NULL;
@@ -362,8 +363,8 @@ int unit_has_property(struct unit_manager *manager, const char *unit, const char
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
-int unit_read_number(
-	struct unit_manager *manager, const char *unit, const char *property, uint64_t *ret)
+int systemd_read_number(
+	struct systemd *manager, const char *unit, const char *property, uint64_t *ret)
 {
 	_cleanup_free_ char *interface = NULL;
 	uint64_t value;
@@ -378,14 +379,14 @@ int unit_read_number(
 	return r;
 }
 
-int unit_needs_reload(struct unit_manager *manager, const char *unit)
+int systemd_needs_reload(struct systemd *manager, const char *unit)
 {
 	int needs, r = read_basic(manager, unit, UNIT_INTERFACE, "NeedDaemonReload", "b", &needs);
 
 	return r < 0 ? r : needs != 0;
 }
 
-int unit_has_job(struct unit_manager *manager, const char *unit)
+int systemd_has_job(struct systemd *manager, const char *unit)
 {
 	_cleanup_message_ sd_bus_message *reply = NULL;
 	const char *job;
@@ -398,8 +399,7 @@ int unit_has_job(struct unit_manager *manager, const char *unit)
 	return r < 0 ? r : id != 0;
 }
 
-int unit_read_names(
-	struct unit_manager *manager, const char *unit, const char *property, char ***ret)
+int systemd_read_names(struct systemd *manager, const char *unit, const char *property, char ***ret)
 {
 	_cleanup_message_ sd_bus_message *reply = NULL;
 	char **names = NULL;
@@ -419,7 +419,7 @@ int unit_read_names(
 	return 0;
 }
 
-int unit_reload(struct unit_manager *manager)
+int systemd_reload(struct systemd *manager)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
@@ -466,7 +466,7 @@ static int on_job_removed(sd_bus_message *message, void *userdata, sd_bus_error 
 	return 0;
 }
 
-static int wait_for_job(struct unit_manager *manager, struct waiting *waiting, int64_t seconds)
+static int wait_for_job(struct systemd *manager, struct waiting *waiting, int64_t seconds)
 {
 	int64_t end = clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC, left;
 	int r;
@@ -489,7 +489,7 @@ static int wait_for_job(struct unit_manager *manager, struct waiting *waiting, i
 
 /* Makes a call that returns a job, and waits for the job. systemd sends JobRemoved to the client
  * that requested the job even without a subscription. */
-static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int64_t seconds)
+static int call_and_wait(struct systemd *manager, sd_bus_message *call, int64_t seconds)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	struct waiting waiting = { 0 };
@@ -513,7 +513,7 @@ static int call_and_wait(struct unit_manager *manager, sd_bus_message *call, int
 	return r;
 }
 
-static int try_start_or_stop(struct unit_manager *manager, const char *method, const char *unit,
+static int try_start_or_stop(struct systemd *manager, const char *method, const char *unit,
 	const char *mode, int64_t seconds)
 {
 	_cleanup_message_ sd_bus_message *call = NULL;
@@ -528,7 +528,7 @@ static int try_start_or_stop(struct unit_manager *manager, const char *method, c
 	return r;
 }
 
-static int start_or_stop(struct unit_manager *manager, const char *method, const char *unit,
+static int start_or_stop(struct systemd *manager, const char *method, const char *unit,
 	const char *mode, int64_t seconds)
 {
 	return RETRY_LOST(manager, try_start_or_stop(manager, method, unit, mode, seconds));
@@ -541,7 +541,7 @@ static int64_t job_seconds(const char *unit)
 	return suffix && strcmp(suffix, ".target") == 0 ? TARGET_SECONDS : JOB_SECONDS;
 }
 
-int unit_do_job(struct unit_manager *manager, enum unit_job job, const char *unit, bool alone)
+int systemd_do_job(struct systemd *manager, enum systemd_job job, const char *unit, bool alone)
 {
 	const char *method = job == UNIT_START ? "StartUnit" : "StopUnit";
 	const char *mode = alone ? "ignore-dependencies" : "replace";
@@ -549,22 +549,22 @@ int unit_do_job(struct unit_manager *manager, enum unit_job job, const char *uni
 	return start_or_stop(manager, method, unit, mode, TARGET_SECONDS);
 }
 
-int unit_start(struct unit_manager *manager, const char *unit)
+int systemd_start(struct systemd *manager, const char *unit)
 {
 	return start_or_stop(manager, "StartUnit", unit, "replace", job_seconds(unit));
 }
 
-int unit_start_unless_conflict(struct unit_manager *manager, const char *unit)
+int systemd_start_unless_conflict(struct systemd *manager, const char *unit)
 {
 	return start_or_stop(manager, "StartUnit", unit, "fail", job_seconds(unit));
 }
 
-int unit_stop(struct unit_manager *manager, const char *unit)
+int systemd_stop(struct systemd *manager, const char *unit)
 {
 	return start_or_stop(manager, "StopUnit", unit, "replace", job_seconds(unit));
 }
 
-int unit_request_stop(struct unit_manager *manager, const char *unit)
+int systemd_request_stop(struct systemd *manager, const char *unit)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
@@ -576,8 +576,8 @@ int unit_request_stop(struct unit_manager *manager, const char *unit)
 }
 
 /* Starts a transient unit with these properties and its numeric ones, and waits for the job. */
-static int try_start_new(struct unit_manager *manager, const struct unit_new *unit,
-	const char *types, va_list properties)
+static int try_start_new(struct systemd *manager, const struct systemd_new *unit, const char *types,
+	va_list properties)
 {
 	_cleanup_message_ sd_bus_message *call = NULL;
 	va_list ap;
@@ -606,7 +606,7 @@ static int try_start_new(struct unit_manager *manager, const struct unit_new *un
 }
 
 static int start_new(
-	struct unit_manager *manager, const struct unit_new *unit, const char *types, ...)
+	struct systemd *manager, const struct systemd_new *unit, const char *types, ...)
 {
 	struct wait wait = { 0 };
 	va_list ap;
@@ -618,14 +618,14 @@ static int start_new(
 		r = try_start_new(manager, unit, types, ap);
 		/* The previous call had succeeded, and only its reply was lost. */
 		if (r == -EEXIST)
-			r = unit_start(manager, unit->name);
+			r = systemd_start(manager, unit->name);
 	}
 	va_end(ap);
 	return r;
 }
 
 /* `process`: a number as `property` has it, in an array of this type. */
-static int start_scope(struct unit_manager *manager, const struct unit_new *scope,
+static int start_scope(struct systemd *manager, const struct systemd_new *scope,
 	const char *property, const char *type, int process)
 {
 	static const char common[] = "(sv)(sv)(sv)(sv)", with_others[] = "(sv)(sv)(sv)(sv)(sv)";
@@ -639,8 +639,8 @@ static int start_scope(struct unit_manager *manager, const struct unit_new *scop
 		"DelegateControllers", "as", 0);
 }
 
-int unit_start_scope(
-	struct unit_manager *manager, const struct unit_new *scope, pid_t pid, int pidfd)
+int systemd_start_scope(
+	struct systemd *manager, const struct systemd_new *scope, pid_t pid, int pidfd)
 {
 	int r = pidfd < 0 ? -EROFS : start_scope(manager, scope, "PIDFDs", "ah", pidfd);
 
@@ -648,13 +648,13 @@ int unit_start_scope(
 	return r == -EROFS ? start_scope(manager, scope, "PIDs", "au", pid) : r;
 }
 
-int unit_start_slice(struct unit_manager *manager, const struct unit_new *slice)
+int systemd_start_slice(struct systemd *manager, const struct systemd_new *slice)
 {
 	return start_new(manager, slice, "(sv)(sv)", "Description", "s", slice->description,
 		"CollectMode", "s", "inactive-or-failed");
 }
 
-int unit_attach(struct unit_manager *manager, const char *scope, pid_t pid)
+int systemd_attach(struct systemd *manager, const char *scope, pid_t pid)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
@@ -668,49 +668,49 @@ int unit_attach(struct unit_manager *manager, const char *scope, pid_t pid)
 
 #else /* HAVE_LIBSYSTEMD */
 
-int unit_open(struct unit_manager **ret _unused_)
+int systemd_open(struct systemd **ret _unused_)
 {
 	return -EOPNOTSUPP;
 }
 
-void unit_close(struct unit_manager *manager _unused_)
+void systemd_close(struct systemd *manager _unused_)
 {
 }
 
-const char *unit_why(const struct unit_manager *manager _unused_)
+const char *systemd_why(const struct systemd *manager _unused_)
 {
 	return NULL;
 }
 
-bool unit_has_answered(const struct unit_manager *manager _unused_)
+bool systemd_has_answered(const struct systemd *manager _unused_)
 {
 	return false;
 }
 
-/* unit_open() gives nobody a manager, so nobody calls these. */
-#define UNSUPPORTED(function, ...)                                         \
-	int function(struct unit_manager *manager _unused_, ##__VA_ARGS__) \
-	{                                                                  \
-		return -EOPNOTSUPP;                                        \
+/* systemd_open() gives nobody a manager, so nobody calls these. */
+#define UNSUPPORTED(function, ...)                                    \
+	int function(struct systemd *manager _unused_, ##__VA_ARGS__) \
+	{                                                             \
+		return -EOPNOTSUPP;                                   \
 	}
 #define UNIT const char *unit _unused_
-#define NEW const struct unit_new *unit _unused_
+#define NEW const struct systemd_new *unit _unused_
 
-UNSUPPORTED(unit_read_state, UNIT, char **ret _unused_)
-UNSUPPORTED(unit_read_outcome, UNIT, struct unit_outcome *ret _unused_)
-UNSUPPORTED(unit_has_property, UNIT, const char *property _unused_)
-UNSUPPORTED(unit_read_number, UNIT, const char *property _unused_, uint64_t *ret _unused_)
-UNSUPPORTED(unit_has_job, UNIT)
-UNSUPPORTED(unit_needs_reload, UNIT)
-UNSUPPORTED(unit_read_names, UNIT, const char *property _unused_, char ***ret _unused_)
-UNSUPPORTED(unit_reload)
-UNSUPPORTED(unit_do_job, enum unit_job job _unused_, UNIT, bool alone _unused_)
-UNSUPPORTED(unit_start, UNIT)
-UNSUPPORTED(unit_stop, UNIT)
-UNSUPPORTED(unit_request_stop, UNIT)
-UNSUPPORTED(unit_start_unless_conflict, UNIT)
-UNSUPPORTED(unit_start_scope, NEW, pid_t pid _unused_, int pidfd _unused_)
-UNSUPPORTED(unit_start_slice, NEW)
-UNSUPPORTED(unit_attach, UNIT, pid_t pid _unused_)
+UNSUPPORTED(systemd_read_state, UNIT, char **ret _unused_)
+UNSUPPORTED(systemd_read_outcome, UNIT, struct systemd_outcome *ret _unused_)
+UNSUPPORTED(systemd_has_property, UNIT, const char *property _unused_)
+UNSUPPORTED(systemd_read_number, UNIT, const char *property _unused_, uint64_t *ret _unused_)
+UNSUPPORTED(systemd_has_job, UNIT)
+UNSUPPORTED(systemd_needs_reload, UNIT)
+UNSUPPORTED(systemd_read_names, UNIT, const char *property _unused_, char ***ret _unused_)
+UNSUPPORTED(systemd_reload)
+UNSUPPORTED(systemd_do_job, enum systemd_job job _unused_, UNIT, bool alone _unused_)
+UNSUPPORTED(systemd_start, UNIT)
+UNSUPPORTED(systemd_stop, UNIT)
+UNSUPPORTED(systemd_request_stop, UNIT)
+UNSUPPORTED(systemd_start_unless_conflict, UNIT)
+UNSUPPORTED(systemd_start_scope, NEW, pid_t pid _unused_, int pidfd _unused_)
+UNSUPPORTED(systemd_start_slice, NEW)
+UNSUPPORTED(systemd_attach, UNIT, pid_t pid _unused_)
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/terminal.h"
 #include "base/units.h"
 #include "base/xalloc.h"
-#include "look/isol-check/measure.h"
+#include "look/isol-check/probe.h"
 
 enum {
 	/* Up to so many CPUs are shown in full even without --verbose. */
@@ -403,7 +403,7 @@ static void print_note(struct rows *rows, const char *note)
 	xprint(stdout, "note: %s\n", note);
 }
 
-int measure_show(const struct measurement *m, bool json, bool verbose)
+int probe_show(const struct measurement *m, bool json, bool verbose)
 {
 	int width = (int)MIN(terminal_width(STDOUT_FILENO), (unsigned)WIDTH_MAX);
 	int r;

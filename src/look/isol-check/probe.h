@@ -7,8 +7,8 @@
  * CPUs of one core are measured one after the other, with an idle sibling, as a benchmark would
  * run. CPUs of different cores are measured at the same time.
  */
-#ifndef QUIESCE_LOOK_ISOL_CHECK_MEASURE_H
-#define QUIESCE_LOOK_ISOL_CHECK_MEASURE_H
+#ifndef QUIESCE_LOOK_ISOL_CHECK_PROBE_H
+#define QUIESCE_LOOK_ISOL_CHECK_PROBE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,17 +49,17 @@ struct measurement {
 
 /* Chooses the CPUs to measure together next, the lowest of each core in `remaining`, and removes
  * them from `remaining`. */
-void measure_take_round(
+void probe_take_round(
 	const struct topology *topology, struct cpumask *remaining, struct cpumask *ret_round);
 
 /* Measures. Says what is wrong. -EINVAL for CPUs that cannot be measured, or another negative
  * errno. */
-int measure_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
+int probe_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
 	struct measurement **ret);
 void measurement_free(struct measurement *measurement);
 DEFINE_CLEANUP(measurement, measurement_free);
 
 /* Prints a measurement on standard output, as text or JSON. -EIO. */
-int measure_show(const struct measurement *measurement, bool json, bool verbose);
+int probe_show(const struct measurement *measurement, bool json, bool verbose);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "library/core.h"
 #include "library/crew.h"
-#include "library/measure.h"
+#include "library/loops.h"
 #include "library/values.h"
 #include "quiesce/benchmark.h"
 
@@ -337,7 +337,7 @@ static void copy_facts(struct crew *crew, struct qs_values *values)
 	}
 }
 
-int measure_benchmark(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
+int loops_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 	const struct qs_plan *plan, double max_time, struct qs_values **ret, int *ret_by_setup)
 {
 	struct work work = {
@@ -388,7 +388,7 @@ int qs_measure(struct qs_sampler *sampler, const struct qs_benchmark *benchmark,
 {
 	int by_setup;
 
-	return measure_benchmark(sampler, benchmark, plan, 0, ret, &by_setup);
+	return loops_measure(sampler, benchmark, plan, 0, ret, &by_setup);
 }
 
 void qs_values_free(struct qs_values *values)
