@@ -294,6 +294,8 @@ mount --bind "$2" "$1/mnt"
 mount --bind "$3" "$1/srv"
 exec chroot "$1" env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/ LC_ALL=C.UTF-8 sh -euc '
     set -- --prefix=/usr --sysconfdir=/etc --localstatedir=/var -Dtests=false -Dman=disabled -Ddebug=false
+    # Where programs are built now there were folders of their names.
+    [ ! -d /srv/build/src/runpinned ] || rm -rf /srv/build/src
     if [ -e /srv/build/build.ninja ]; then
         meson setup --reconfigure "$@" /srv/build /mnt
     else

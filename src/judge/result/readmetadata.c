@@ -213,7 +213,7 @@ int reader_read_run_metadata(
 		struct fact fact;
 
 		r = find_run_name(reader, pending, buffer, &token, &name);
-		if (r < 0)
+		if (r < 0 || !name)
 			break;
 		reader_begin_raw(reader);
 		r = reader_read_fact(reader, name->name, buffer, &fact);

@@ -40,7 +40,8 @@ def test_target():
                  f'bound: {chosen()}; frequency {programmed(2)}')
             for tool in SETTERS:
                 done = call(tool, 'status', '--brief', timeout=300)
-                check(done.returncode in (0, 3), f'{tool}: status {done.returncode}: {done.stdout}{done.stderr}')
+                # 4: what is missing is the hypervisor's to do.
+                check(done.returncode in (0, 3, 4), f'{tool}: status {done.returncode}: {done.stdout}{done.stderr}')
                 check('somebody else' not in done.stdout + done.stderr, f'{tool}: {done.stdout}{done.stderr}')
         said = succeed('journalctl', '--no-pager', '-q', f'--since=@{since}', *(f'-t{tool}' for tool in SETTERS))
         check(said and 'somebody else' not in said, f'in the journal: {said}')
