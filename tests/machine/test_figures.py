@@ -621,6 +621,9 @@ def test_verbs():
         check('rps' in report(verb, '--metric', 'rps', path), verb)
     for verb in 'dump', 'slowest':
         report(verb, path)
+    # A service that alarms where there is more.
+    for more in (), ('--metric', 'rps'):
+        report('show', '--format', 'github-action-benchmark', *more, path, status=1, says='more is better')
     small = save('small.json', '--figure', RPS, program('echo "rps: 0.00$((100 + n * 7 % 5))"'), n=12)
     # The machine that it ran on may be one to object to.
     for more in (), ('--json',), ('--metric', 'rps'):

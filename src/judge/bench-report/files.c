@@ -86,38 +86,18 @@ static void drop_values(struct benchmark *benchmark)
 	benchmark->n_values = 0;
 }
 
-/* Whether the verb judges the metric in the other direction than it is better in. */
-static int refuse_gain(const struct request *request)
-{
-	/* Its list is read as customSmallerIsBetter. */
-	if (request->format == FORM_GITHUB) {
-		say("--format github-action-benchmark cannot judge '%s': more is better",
-			request->metric);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* Benchmarks without the metric then have no values. -ENOENT, after saying so, when no benchmark of
- * the file has it, or it cannot be judged. */
-static int choose_metric(const char *file, struct suite *suite, const struct request *request)
+ * the file has it. */
+static int choose_metric(const char *file, struct suite *suite, const char *metric)
 {
-	const char *metric = request->metric;
 	size_t n_known = 0;
-	bool is_gain = false;
 
-	for (size_t i = 0; i < suite->n; i++) {
-		if (benchmark_choose_metric(suite->benchmarks[i], metric) < 0)
-			continue;
-		n_known++;
-		is_gain |= benchmark_is_gain(suite->benchmarks[i]);
-	}
+	for (size_t i = 0; i < suite->n; i++)
+		n_known += benchmark_choose_metric(suite->benchmarks[i], metric) >= 0;
 	if (n_known == 0) {
 		say_metrics(file, suite, metric);
 		return -ENOENT;
 	}
-	if (is_gain && refuse_gain(request) < 0)
-		return -ENOENT;
 	for (size_t i = 0; i < suite->n; i++)
 		if (!suite->benchmarks[i]->metric)
 			drop_values(suite->benchmarks[i]);
@@ -173,6 +153,20 @@ void say_left_out(const char *file, const struct facts *left_out)
 			left_out->items[i].string);
 }
 
+/* The list of github-action-benchmark is read as customSmallerIsBetter. Says which benchmark cannot
+ * be in it. */
+static int check_directions(const struct request *request, const struct suite *suite)
+{
+	for (size_t i = 0; request->format == FORM_GITHUB && i < suite->n; i++) {
+		if (!benchmark_is_gain(suite->benchmarks[i]))
+			continue;
+		say("--format github-action-benchmark cannot judge '%s': more is better",
+			suite->benchmarks[i]->metric);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int report_read(
 	const struct request *request, const char *file, bool with_evidence, struct suite **ret)
 {
@@ -196,9 +190,11 @@ int report_read(
 	say_left_out(file, &suite->left_out);
 	/* How long a program ran is what it was before. */
 	if (request->metric && strcmp(request->metric, "time") != 0)
-		r = choose_metric(file, suite, request);
+		r = choose_metric(file, suite, request->metric);
 	else if (splits && !request->metric)
 		split(suite);
+	if (r >= 0)
+		r = check_directions(request, suite);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < suite->n; i++)
