@@ -93,6 +93,26 @@ const char *unit_name(const struct unit *unit)
 	return unit ? unit->name : second.name;
 }
 
+static bool is_per(const char *word, const char *base)
+{
+	size_t n = strlen(base);
+
+	return strncmp(word, base, n) == 0 && (word[n] == '\0' || word[n] == '/');
+}
+
+bool unit_find(const char *word, const struct unit **ret)
+{
+	if (is_per(word, "s"))
+		*ret = UNIT_SECOND;
+	else if (is_per(word, "B") && strcmp(word, "B/s") != 0)
+		*ret = &unit_byte;
+	else if (*word == '\0')
+		*ret = &unit_integer;
+	else
+		return false;
+	return true;
+}
+
 bool unit_is_same(const struct unit *a, const struct unit *b)
 {
 	return unit_is_time(a) == unit_is_time(b) && strcmp(unit_name(a), unit_name(b)) == 0;

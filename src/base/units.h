@@ -40,6 +40,9 @@ int unit_parse_shown(const char *word, const struct unit **ret);
 /* "second", "byte", "integer"; NULL is "second". -EINVAL for any other word. */
 int unit_parse(const char *word, const struct unit **ret);
 const char *unit_name(const struct unit *unit);
+/* The one of these that a figure's unit is shown as: times ("s"), sizes ("B", not "B/s"), also of
+ * something ("s/op"), and numbers without a unit (""). False for any other. */
+bool unit_find(const char *word, const struct unit **ret);
 bool unit_is_same(const struct unit *a, const struct unit *b);
 /* As scale_choose(), for a unit. Bytes are B, KiB, MiB or GiB; an integer has no unit. */
 struct scale scale_choose_unit(const struct unit *unit, double reference);

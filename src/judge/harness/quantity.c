@@ -7,6 +7,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "judge/harness/quantity.h"
 
 struct prefix {
@@ -111,8 +112,9 @@ int quantity_parse_unit(const char *text, struct quantity_unit *ret)
 
 bool quantity_is_cost(const char *base)
 {
-	return strcmp(base, "s") == 0 || text_starts_with(base, "s/") || strcmp(base, "B") == 0 ||
-		(text_starts_with(base, "B/") && strcmp(base, "B/s") != 0);
+	const struct unit *unit;
+
+	return unit_find(base, &unit) && unit != &unit_integer;
 }
 
 int quantity_parse_number(const char *text, bool commas, double *ret, double *ret_step)

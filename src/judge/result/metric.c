@@ -45,7 +45,7 @@ static bool metric_next(const struct series *series, size_t *index, struct metri
 
 		*ret = (struct metric){
 			.name = series->event_names[event],
-			.unit = kind->own ? kind->unit : &unit_integer,
+			.unit = kind->unit,
 			.better = kind->better,
 			.event = event,
 		};
@@ -144,45 +144,55 @@ static int choose_figure(struct benchmark *benchmark, const struct benchmark_fig
 	return 0;
 }
 
+/* Gives `ret` the metric as its values, one for each run of `of` that counts and for which it is
+ * known. Both have the same series, and may be the same benchmark. */
+static void take_metric(
+	const struct benchmark *of, const struct metric *metric, struct benchmark *ret)
+{
+	const struct series *series = of->series;
+	double *values = xptr(
+		reallocarray(NULL, MAX(count_known(series, metric), (size_t)1), sizeof(*values)));
+	size_t n = 0;
+
+	if (!ret->runs)
+		ret->runs = xptr(calloc(MAX(series->n_samples, (size_t)1), sizeof(*ret->runs)));
+	for (size_t i = 0; i < series->n_samples; i++) {
+		double value = find_value(series, metric, i);
+
+		if (isfinite(value) && sample_counts(&series->samples[i]))
+			values[n++] = value;
+		ret->runs[i] = (struct benchmark_run){
+			.end = n,
+			.loops = 1,
+			.inner_loops = 1,
+			.has_turn = of->runs && of->runs[i].has_turn,
+			.turn = of->runs ? of->runs[i].turn : 0,
+		};
+	}
+	free(ret->values);
+	ret->values = values;
+	ret->n_values = n;
+	ret->unit = metric->unit;
+	ret->metric = metric->name;
+	ret->better = metric->better;
+}
+
 int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 {
 	struct series *series = benchmark->series;
 	struct metric metric;
-	size_t n = 0, n_known;
-	double *values;
 
 	for (size_t i = 0; i < benchmark->n_figures; i++)
 		if (strcmp(benchmark->figures[i].name, name) == 0)
 			return choose_figure(benchmark, &benchmark->figures[i]);
-	if (!metric_find(series, name, &metric))
+	if (!metric_find(series, name, &metric) || count_known(series, &metric) == 0)
 		return -ENODATA;
-	n_known = count_known(series, &metric);
-	if (n_known == 0)
-		return -ENODATA;
-	values = xptr(reallocarray(NULL, n_known, sizeof(*values)));
-	for (size_t i = 0; i < series->n_samples; i++) {
-		double value = find_value(series, &metric, i);
-
-		if (!isfinite(value))
+	take_metric(benchmark, &metric, benchmark);
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!isfinite(find_value(series, &metric, i)))
 			series_leave_out(series, i);
-		else if (sample_counts(&series->samples[i]))
-			values[n++] = value;
-		benchmark->runs[i] = (struct benchmark_run){
-			.end = n,
-			.loops = 1,
-			.inner_loops = 1,
-			.has_turn = benchmark->runs[i].has_turn,
-			.turn = benchmark->runs[i].turn,
-		};
-	}
-	free(benchmark->values);
-	benchmark->values = values;
-	benchmark->n_values = n;
 	free(TAKE_PTR(benchmark->warmups));
 	benchmark->n_warmups = 0;
-	benchmark->unit = metric.unit;
-	benchmark->metric = metric.name;
-	benchmark->better = metric.better;
 	return 0;
 }
 
@@ -208,40 +218,15 @@ bool benchmark_has_figures(const struct benchmark *benchmark)
 	return false;
 }
 
-/* The values of an event, of the runs that count and for which it is known. */
-static void take_event(const struct benchmark *of, size_t event, struct benchmark *ret)
+static struct benchmark *make_figure(
+	const struct benchmark *of, const struct metric *metric, bool with_name)
 {
-	struct series *series = ret->series;
-	size_t n = 0;
-
-	ret->values = xptr(calloc(series->n_samples + 1, sizeof(*ret->values)));
-	ret->runs = xptr(calloc(series->n_samples + 1, sizeof(*ret->runs)));
-	for (size_t i = 0; i < series->n_samples; i++) {
-		double value = series->counters[i * series->n_events + event];
-
-		if (sample_counts(&series->samples[i]) && isfinite(value))
-			ret->values[n++] = value;
-		ret->runs[i] = (struct benchmark_run){ .end = n, .loops = 1, .inner_loops = 1 };
-		if (of->runs) {
-			ret->runs[i].has_turn = of->runs[i].has_turn;
-			ret->runs[i].turn = of->runs[i].turn;
-		}
-	}
-	ret->n_values = n;
-}
-
-static struct benchmark *make_figure(const struct benchmark *of, size_t event, bool with_name)
-{
-	const struct event_kind *kind = &of->series->event_kinds[event];
-	const char *figure = of->series->event_names[event];
 	const char *baseline = facts_find_string(&of->metadata, METADATA_BASELINE);
 	struct benchmark *ret = xptr(calloc(1, sizeof(*ret)));
 
 	*ret = (struct benchmark){
-		.name = with_name ? xformat("%s: %s", of->name, figure) : xptr(strdup(figure)),
-		.unit = kind->unit,
-		.metric = figure,
-		.better = kind->better,
+		.name = with_name ? xformat("%s: %s", of->name, metric->name)
+				  : xptr(strdup(metric->name)),
 		.is_figure = true,
 		.series = series_share(of->series),
 		.total_seconds = of->total_seconds,
@@ -252,26 +237,27 @@ static struct benchmark *make_figure(const struct benchmark *of, size_t event, b
 	facts_add(&ret->metadata, &of->metadata);
 	facts_set_string(&ret->metadata, "name", ret->name);
 	if (baseline) {
-		_cleanup_free_ char *name = xformat("%s: %s", baseline, figure);
+		_cleanup_free_ char *name = xformat("%s: %s", baseline, metric->name);
 
 		facts_set_string(&ret->metadata, METADATA_BASELINE, name);
 	}
 	if (ret->metadata.failed)
 		xalloc_fail();
-	take_event(of, event, ret);
+	take_metric(of, metric, ret);
 	return ret;
 }
 
 struct benchmark **benchmark_split(const struct benchmark *benchmark, bool with_name)
 {
 	struct benchmark **figures;
+	struct metric metric;
 	size_t n = 0;
 
 	if (!benchmark_has_figures(benchmark))
 		return NULL;
 	figures = xptr(calloc(benchmark->series->n_events + 1, sizeof(struct benchmark *)));
-	for (size_t i = 0; i < benchmark->series->n_events; i++)
-		if (benchmark->series->event_kinds[i].own)
-			figures[n++] = make_figure(benchmark, i, with_name);
+	for (size_t i = 0; metric_next(benchmark->series, &i, &metric);)
+		if (!metric.fact && benchmark->series->event_kinds[metric.event].own)
+			figures[n++] = make_figure(benchmark, &metric, with_name);
 	return figures;
 }

@@ -303,7 +303,7 @@ void series_add_event(struct series *series, const char *name)
 	series->event_names[old] = xptr(strdup(name));
 	series->event_kinds =
 		xptr(reallocarray(series->event_kinds, new, sizeof(*series->event_kinds)));
-	series->event_kinds[old] = (struct event_kind){ 0 };
+	series->event_kinds[old] = (struct event_kind){ .unit = &unit_integer };
 	if (series->capacity > 0) {
 		xcheck(array_grow(
 			(void **)&counters, new * sizeof(*counters), 0, series->capacity));
@@ -327,13 +327,6 @@ size_t series_find_event(const struct series *series, const char *name)
 	return i;
 }
 
-static bool is_per(const char *unit, const char *base)
-{
-	size_t n = strlen(base);
-
-	return strncmp(unit, base, n) == 0 && (unit[n] == '\0' || unit[n] == '/');
-}
-
 int series_declare_figure(
 	struct series *series, size_t event, const char *unit, enum better better, double step)
 {
@@ -341,7 +334,7 @@ int series_declare_figure(
 	size_t size = strlen(unit) + 1;
 	struct unit *own;
 
-	if (kind->better != BETTER_UNKNOWN) {
+	if (kind->own) {
 		if (kind->better != better || strcmp(kind->own->name, unit) != 0)
 			return -EINVAL;
 		kind->step = MAX(kind->step, step);
@@ -351,12 +344,8 @@ int series_declare_figure(
 	own = xptr(malloc(sizeof(*own) + size));
 	*own = (struct unit){ .name = memcpy(own + 1, unit, size), .kind = UNIT_IS_OTHER };
 	*kind = (struct event_kind){ .better = better, .own = own, .step = step };
-	if (is_per(unit, "s"))
-		kind->unit = UNIT_SECOND;
-	else if (strcmp(unit, "B/s") != 0 && is_per(unit, "B"))
-		kind->unit = &unit_byte;
-	else
-		kind->unit = *unit ? own : &unit_integer;
+	if (!unit_find(unit, &kind->unit))
+		kind->unit = own;
 	return 0;
 }
 
