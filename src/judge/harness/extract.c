@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/harness/extract.h"
+#include "judge/result/metadata.h"
 
 #define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EBADMSG, __VA_ARGS__))
 
@@ -108,13 +108,12 @@ static char *expand(const char *text, const char *line, const regmatch_t *groups
 static void find_lines(const struct rule *rule, const struct output *output, struct matches *ret)
 {
 	regmatch_t groups[RULE_MAX_GROUPS + 1];
-	locale_t plain = xptr(newlocale(LC_ALL_MASK, "C", NULL)), before = uselocale(plain);
 	struct output rest = *output;
 	char line[EXTRACT_LINE_MAX];
 
 	/* One more than may be is enough to see it. */
 	while (ret->n <= EXTRACT_FIGURES_MAX && next_line(&rest, line)) {
-		if (regexec(&rule->regex, line, ARRAY_SIZE(groups), groups, 0) != 0)
+		if (!rule_matches(&rule->regex, line, ARRAY_SIZE(groups), groups))
 			continue;
 		add_match(ret,
 			(struct match){
@@ -123,21 +122,16 @@ static void find_lines(const struct rule *rule, const struct output *output, str
 				.text = group_text(line, &groups[rule->value_group]),
 			});
 	}
-	uselocale(before);
-	freelocale(plain);
 }
 
 bool extract_matches(const regex_t *regex, const struct output *output, char **ret_line)
 {
-	locale_t plain = xptr(newlocale(LC_ALL_MASK, "C", NULL)), before = uselocale(plain);
 	struct output rest = *output;
 	char line[EXTRACT_LINE_MAX];
 	bool found = false;
 
 	while (!found && next_line(&rest, line))
-		found = regexec(regex, line, 0, NULL, 0) == 0;
-	uselocale(before);
-	freelocale(plain);
+		found = rule_matches(regex, line, 0, NULL);
 	if (found)
 		*ret_line = xptr(strdup(line));
 	return found;
@@ -204,18 +198,13 @@ static int find_values(
 /* A name without blanks around it, and safe to print. */
 static char *clean_name(const char *name)
 {
+	_cleanup_free_ char *bare = NULL;
+	const char *begin;
 	size_t n;
 
-	while (parse_is_blank(*name))
-		name++;
-	n = strlen(name);
-	while (n > 0 && parse_is_blank(name[n - 1]))
-		n--;
-	{
-		_cleanup_free_ char *bare = xptr(strndup(name, n));
-
-		return xptr(text_escape_control(bare));
-	}
+	metadata_strip(name, &begin, &n);
+	bare = xptr(strndup(begin, n));
+	return xptr(text_escape_control(bare));
 }
 
 static int make_figure(

@@ -55,6 +55,30 @@ static const char *find_foreign(const char *pattern)
 	return NULL;
 }
 
+/* The C locale until leave_locale(), for what regcomp(3) and regexec(3) take for a character. */
+static locale_t enter_locale(locale_t *ret_before)
+{
+	locale_t plain = xptr(newlocale(LC_ALL_MASK, "C", NULL));
+
+	*ret_before = uselocale(plain);
+	return plain;
+}
+
+static void leave_locale(locale_t plain, locale_t before)
+{
+	uselocale(before);
+	freelocale(plain);
+}
+
+bool rule_matches(const regex_t *regex, const char *line, size_t n, regmatch_t groups[])
+{
+	locale_t before, plain = enter_locale(&before);
+	bool matches = regexec(regex, line, n, groups, 0) == 0;
+
+	leave_locale(plain, before);
+	return matches;
+}
+
 int rule_compile(const char *pattern, regex_t *ret, char **ret_why)
 {
 	const char *foreign = find_foreign(pattern);
@@ -67,13 +91,11 @@ int rule_compile(const char *pattern, regex_t *ret, char **ret_why)
 			"'%.2s' has no meaning in an extended regular expression: write [0-9] for \\d, "
 			"[[:space:]] for \\s",
 			foreign);
-	plain = xptr(newlocale(LC_ALL_MASK, "C", NULL));
-	before = uselocale(plain);
+	plain = enter_locale(&before);
 	r = regcomp(ret, pattern, REG_EXTENDED);
 	if (r != 0)
 		regerror(r, ret, error, sizeof(error));
-	uselocale(before);
-	freelocale(plain);
+	leave_locale(plain, before);
 	if (r == REG_ESPACE)
 		xalloc_fail();
 	return r == 0

@@ -80,5 +80,7 @@ void rule_clear(struct rule *rule);
  * regular expressions have, and POSIX would take for something else: a backslash before a letter or
  * a digit. */
 int rule_compile(const char *pattern, regex_t *ret, char **ret_why);
+/* Whether such an expression matches, and the first n groups, as regexec(3). */
+bool rule_matches(const regex_t *regex, const char *line, size_t n, regmatch_t groups[]);
 
 #endif
