@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,24 +68,6 @@ static void add_concern(
 		stability->stable = false;
 }
 
-static void add_concernf(struct stability *stability, enum concern_code code, bool warning,
-	const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static void add_concernf(
-	struct stability *stability, enum concern_code code, bool warning, const char *format, ...)
-{
-	char *text = NULL;
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vasprintf(&text, format, ap);
-	va_end(ap);
-	if (n < 0)
-		xalloc_fail();
-	add_concern(stability, code, warning, text);
-}
-
 /* Formats a figure in the benchmark's unit, with a scale of its own. */
 static const char *format_value(
 	const struct benchmark *benchmark, double value, char buf[static UNITS_TEXT_SIZE])
@@ -125,9 +105,11 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 	r = benchmark_raw_range(benchmark, &shortest, &longest);
 	if (r < 0 || shortest >= find_least_time(benchmark))
 		return r;
-	add_concernf(stability, CONCERN_SHORT, true, "the shortest %s took only %s",
-		benchmark->n_values == benchmark_counted_runs(benchmark) ? "run" : "measurement",
-		units_format_seconds(shortest, a));
+	add_concern(stability, CONCERN_SHORT, true,
+		xformat("the shortest %s took only %s",
+			benchmark->n_values == benchmark_counted_runs(benchmark) ? "run"
+										 : "measurement",
+			units_format_seconds(shortest, a)));
 	return 0;
 }
 
@@ -154,15 +136,15 @@ static int check_as_pyperf(
 	if (stats->n >= 2) {
 		percent = stats->stdev * 100 / fabs(stats->mean);
 		if (percent >= 10)
-			add_concernf(stability, CONCERN_STDEV, true,
-				"the standard deviation (%s) is %.0f %% of the mean (%s)",
-				format_value(benchmark, stats->stdev, a), percent,
-				format_value(benchmark, stats->mean, b));
+			add_concern(stability, CONCERN_STDEV, true,
+				xformat("the standard deviation (%s) is %.0f %% of the mean (%s)",
+					format_value(benchmark, stats->stdev, a), percent,
+					format_value(benchmark, stats->mean, b)));
 		else if (one_machine && stability->runs_needed > (double)n_all)
-			add_concernf(stability, CONCERN_TOO_FEW, true,
-				"too few runs for 95 %% certainty of less than 1 %% variation: "
-				"about %.0f would do",
-				stability->runs_needed);
+			add_concern(stability, CONCERN_TOO_FEW, true,
+				xformat("too few runs for 95 %% certainty of less than 1 %% "
+					"variation: about %.0f would do",
+					stability->runs_needed));
 	}
 	for (int i = 0; i < 2; i++) {
 		double value = i == 0 ? stats->min : stats->max;
@@ -171,20 +153,21 @@ static int check_as_pyperf(
 		/* Where all values are 0 there is no proportion. */
 		if (!(fabs(percent) >= 50))
 			continue;
-		add_concernf(stability, i == 0 ? CONCERN_MINIMUM : CONCERN_MAXIMUM, true,
-			"the %s (%s) is %.0f %% %s than the mean (%s)",
-			i == 0 ? "minimum" : "maximum", format_value(benchmark, value, a),
-			fabs(percent), percent >= 0 ? "greater" : "smaller",
-			format_value(benchmark, stats->mean, b));
+		add_concern(stability, i == 0 ? CONCERN_MINIMUM : CONCERN_MAXIMUM, true,
+			xformat("the %s (%s) is %.0f %% %s than the mean (%s)",
+				i == 0 ? "minimum" : "maximum", format_value(benchmark, value, a),
+				fabs(percent), percent >= 0 ? "greater" : "smaller",
+				format_value(benchmark, stats->mean, b)));
 	}
 	r = check_short(stability, benchmark);
 	if (r < 0)
 		return r;
 	if (one_machine && isfinite(sigma) && stability->runs_needed < (double)n_all * 0.75)
-		add_concernf(stability, CONCERN_TOO_MANY, false,
-			"%.0f run%s would have done for 95 %% certainty of less than 1 %% "
-			"variation",
-			MAX(stability->runs_needed, 1), stability->runs_needed > 1 ? "s" : "");
+		add_concern(stability, CONCERN_TOO_MANY, false,
+			xformat("%.0f run%s would have done for 95 %% certainty of less than 1 %% "
+				"variation",
+				MAX(stability->runs_needed, 1),
+				stability->runs_needed > 1 ? "s" : ""));
 	return 0;
 }
 
@@ -476,11 +459,11 @@ static void check_autocorrelation(
 
 	if (levels->autocorrelation_p > MAX_AUTOCORRELATION_P || correlation < MIN_AUTOCORRELATION)
 		return;
-	add_concernf(stability, CONCERN_AUTOCORRELATION, true,
-		"neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about as much "
-		"as %.0f independent one%s",
-		benchmark_units_are_runs(benchmark) ? "runs" : "values", correlation,
-		levels->n_values, independent, independent < 1.5 ? "" : "s");
+	add_concern(stability, CONCERN_AUTOCORRELATION, true,
+		xformat("neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about "
+			"as much as %.0f independent one%s",
+			benchmark_units_are_runs(benchmark) ? "runs" : "values", correlation,
+			levels->n_values, independent, independent < 1.5 ? "" : "s"));
 }
 
 /* A single run tells nothing about stolen time: its tick may contain time stolen from ten earlier
@@ -500,13 +483,13 @@ static void check_steal(struct stability *stability, const struct series *series
 	if (stolen <= 0 || all <= 0)
 		return;
 	ticks = stolen / STEAL_TICK_NS;
-	add_concernf(stability, CONCERN_STEAL,
+	add_concern(stability, CONCERN_STEAL,
 		stolen >= STEAL_WORTH_WARNING * all && ticks >= STEAL_TICKS_WORTH_WARNING,
-		"the hypervisor ran others for %s of the %s of all runs (%s), which is known in ticks "
-		"of 10 ms and as a sum only",
-		units_format_seconds(stolen / (double)NSEC_PER_SEC, a),
-		units_format_seconds(all / (double)NSEC_PER_SEC, b),
-		units_format_percent(stolen / all, part));
+		xformat("the hypervisor ran others for %s of the %s of all runs (%s), which is "
+			"known in ticks of 10 ms and as a sum only",
+			units_format_seconds(stolen / (double)NSEC_PER_SEC, a),
+			units_format_seconds(all / (double)NSEC_PER_SEC, b),
+			units_format_percent(stolen / all, part)));
 }
 
 /* Whether each task of the program had events that record its switches, and nobody had asked for
@@ -548,10 +531,10 @@ static void check_attached(struct stability *stability, const struct benchmark *
 	part = stats_median(parts, n);
 	if (part < WEIGHT_WORTH_SAYING)
 		return;
-	add_concernf(stability, CONCERN_ATTACHED, true,
-		"the values are too long, by about %s, because perf events were attached to all tasks of "
-		"the program, as earlier versions of runpinned did",
-		units_format_percent(part, percent));
+	add_concern(stability, CONCERN_ATTACHED, true,
+		xformat("the values are too long, by about %s, because perf events were attached "
+			"to all tasks of the program, as earlier versions of runpinned did",
+			units_format_percent(part, percent)));
 }
 
 int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
@@ -584,9 +567,9 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 	if (benchmark_is_of_time(benchmark))
 		check_steal(stability, benchmark->series);
 	if (levels->n == 1 && has_nohz_full_with_pstate(benchmark))
-		add_concernf(stability, CONCERN_NOHZ_FULL, false,
-			"the CPU is in nohz_full and has the driver intel_pstate, which then does "
-			"not see its load: its frequency may jump");
+		add_concern(stability, CONCERN_NOHZ_FULL, false,
+			xformat("the CPU is in nohz_full and has the driver intel_pstate, which "
+				"then does not see its load: its frequency may jump"));
 	check_attached(stability, benchmark);
 	*ret = TAKE_PTR(stability);
 	return 0;
