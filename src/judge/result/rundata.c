@@ -34,9 +34,9 @@ void run_data_clear(struct run_data *data)
 
 static void find_event(struct series *series, const char *name, struct run_field *field)
 {
-	for (field->event = 0; field->event < series->n_events; field->event++)
-		if (strcmp(series->event_names[field->event], name) == 0)
-			return;
+	field->event = series_find_event(series, name);
+	if (field->event < series->n_events)
+		return;
 	if (series->n_events < RUN_EVENTS_MAX)
 		series_add_event(series, name);
 	else
