@@ -132,8 +132,6 @@ static int apply_controls(struct pairs *pairs, struct comparison *comparison, si
 	return r;
 }
 
-/* Why the benchmark of a file, which may be NULL, cannot be compared with `first`, which is from
- * the first file; malloc'd, NULL where it can. */
 static const char *metric_name(const struct benchmark *benchmark)
 {
 	return benchmark->metric ? benchmark->metric : "how long it ran";
@@ -144,6 +142,8 @@ static const char *unit_plural(const struct unit *unit)
 	return unit && unit->kind == UNIT_IS_OTHER ? "" : "s";
 }
 
+/* Why the benchmark of a file, which may be NULL, cannot be compared with `first`, which is from
+ * the first file; malloc'd, NULL where it can. */
 static char *explain_incomparable(const struct pairs *pairs, const struct benchmark *first,
 	const struct benchmark *benchmark, size_t file)
 {

@@ -76,8 +76,7 @@ const char *concern_code_name(enum concern_code code);
 
 /* "3 of 50 runs lost 1 % or more: preempted 2 (worst 8.3 %), irq 1 (2.1 %); a typical run lost
  * 0.3 %", or "3 of 50 runs were disturbed: ..." when a flag without a weight is among them;
- * malloc'd;
- * "" when none was disturbed. */
+ * malloc'd; "" when none was disturbed. */
 char *stability_disturbed_text(const struct stability *stability);
 
 #endif

@@ -375,7 +375,6 @@ static void append_events(struct text *t, const struct benchmark *benchmark)
 			continue;
 		if (n++ == 0)
 			text_append(t, "\n");
-
 		if (summary_count_event(series, event, &stats) < 0) {
 			text_appendf(
 				t, "  %-24s %16s\n", series->event_names[event], "not counted");

@@ -44,7 +44,6 @@ static void put_integer(FILE *stream, int64_t value, bool known)
 		fprintf(stream, "%" PRId64, value);
 }
 
-/* The exact quotient, with '.' in any locale. `per` is a power of ten. */
 static void put_real(FILE *stream, double value)
 {
 	char text[TEXT_REAL_SIZE];
@@ -52,6 +51,7 @@ static void put_real(FILE *stream, double value)
 	fprintf(stream, ",%s", text_format_real(value, text));
 }
 
+/* The exact quotient, with '.' in any locale. `per` is a power of ten. */
 static void put_quotient(FILE *stream, int64_t value, int64_t per, bool known)
 {
 	int decimals = 0;

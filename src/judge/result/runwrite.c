@@ -23,10 +23,10 @@ static void set_events(struct facts *facts, const char *prefix, const struct run
 	for (size_t i = 0; i < series->n_events; i++) {
 		_cleanup_free_ char *name = NULL;
 
-		/* Scaled counts are estimates: a fraction of an event says nothing. */
 		if (!isfinite(counters[i]) || fabs(counters[i]) >= 9e18)
 			continue;
 		name = xformat("%s%s", prefix, series->event_names[i]);
+		/* Scaled counts are estimates: a fraction of an event says nothing. */
 		if (series->event_kinds[i].own)
 			facts_set_real(facts, name, counters[i]);
 		else
