@@ -972,7 +972,7 @@ static void test_many(void **state)
 }
 
 /*
- * Series of 400 values without any effect: our findings appear in at most 1 % of 1000 series, and
+ * Series of 400 values without any effect: our concerns appear in at most 1 % of 1000 series, and
  * those of pyperf in none, because the values vary little.
  */
 static void test_nothing_found(void **state)

@@ -80,21 +80,21 @@ static void test_one_each(void **state)
 		{ .group = 1, .value = 0.02, .run_variance = NAN, .n_runs = 1 },
 		{ .group = 2, .value = 0.06, .run_variance = NAN, .n_runs = 1 },
 	};
-	struct nested_advice plan;
+	struct nested_advice advice;
 	struct nested n;
 
 	(void)state;
 	assert_int_equal(nested_compute(values, ARRAY_SIZE(values), &n), 0);
 	assert_true(isnan(n.spread.values) && isnan(n.spread.runs));
 	assert_near(n.spread.groups, sqrt(0.0007));
-	nested_advice(&n, &plan);
+	nested_advice(&n, &advice);
 	/* Half the width is 4.3027 * 0.02646 / sqrt(3) = 0.0657. */
-	assert_near(plan.wanted, 0.05);
+	assert_near(advice.wanted, 0.05);
 	/* 0.05 = t(m - 1) * 0.02646 / sqrt(m): m = 4 gives 0.0421. */
-	assert_int_equal(plan.groups, 4);
-	assert_int_equal(plan.values, 0);
-	assert_int_equal(plan.runs, 0);
-	assert_int_equal(plan.runs_enough, 0);
+	assert_int_equal(advice.groups, 4);
+	assert_int_equal(advice.values, 0);
+	assert_int_equal(advice.runs, 0);
+	assert_int_equal(advice.runs_enough, 0);
 }
 
 /* Machines that are others: Welch's test of their means. */
@@ -122,15 +122,15 @@ static void test_others(void **state)
 static void test_no_spread(void **state)
 {
 	const struct nested_value values[] = { { 0, 0, 0, 5 }, { 1, 0, 0, 5 }, { 2, 0, 0, 5 } };
-	struct nested_advice plan;
+	struct nested_advice advice;
 	struct nested n;
 
 	(void)state;
 	assert_int_equal(nested_compute(values, ARRAY_SIZE(values), &n), 0);
 	assert_true(n.low == 0 && n.high == 0 && n.p == 1);
-	nested_advice(&n, &plan);
-	assert_true(isnan(plan.wanted));
-	assert_int_equal(plan.groups, 0);
+	nested_advice(&n, &advice);
+	assert_true(isnan(advice.wanted));
+	assert_int_equal(advice.groups, 0);
 }
 
 static double normal(void)
@@ -234,7 +234,7 @@ static void test_unbalanced(void **state)
 static void test_other_levels(void **state)
 {
 	struct nested_value old[10], new[5];
-	struct nested_advice plan;
+	struct nested_advice advice;
 	struct nested n;
 	double width;
 
@@ -249,10 +249,10 @@ static void test_other_levels(void **state)
 	/* The interval follows from the spread that is told. */
 	width = student_quantile(0.95, n.df) * n.spread.groups * sqrt(1 / n.groups_each);
 	assert_near((n.high - n.low) / 2, width);
-	nested_advice(&n, &plan);
-	assert_true(plan.groups > 5 && plan.wanted < width);
-	assert_int_equal(plan.values, 0);
-	assert_int_equal(plan.runs, 0);
+	nested_advice(&n, &advice);
+	assert_true(advice.groups > 5 && advice.wanted < width);
+	assert_int_equal(advice.values, 0);
+	assert_int_equal(advice.runs, 0);
 }
 
 /* Differences of rounding are none. */

@@ -173,7 +173,7 @@ void emit_machines(
 	struct emit *emit, const struct nested *nested, const struct fleet_change *change);
 /* The array "bins", which is empty where `histogram` is NULL. */
 void emit_bins(struct emit *emit, const struct histogram *histogram);
-/* The findings and the disturbed runs. */
+/* The concerns and the disturbed runs. */
 void emit_stability(struct emit *emit, const struct stability *stability);
 
 /* The verdict of runpinned --decide on this benchmark; false when there is none. It is about the

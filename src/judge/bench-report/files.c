@@ -347,13 +347,13 @@ void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t 
 void emit_machines(
 	struct emit *emit, const struct nested *nested, const struct fleet_change *change)
 {
-	struct nested_advice plan;
+	struct nested_advice advice;
 
 	if (!nested || (change && change->n_machines[0] == 0)) {
 		emit_string(emit, "machines", NULL);
 		return;
 	}
-	fleet_plan(nested, change, &plan);
+	fleet_advice(nested, change, &advice);
 	emit_object(emit, "machines");
 	emit_integer(emit, "machines", (int64_t)nested->n_groups);
 	emit_integer(emit, "sittings",
@@ -365,11 +365,12 @@ void emit_machines(
 	emit_real(emit, "spread_sittings", nested->spread.values);
 	emit_real(emit, "spread_runs", nested->spread.runs);
 	emit_object(emit, "plan");
-	emit_real(emit, "interval", plan.wanted);
-	emit_real(emit, "machines", isnan(plan.wanted) ? NAN : (double)plan.groups);
-	emit_real(emit, "sittings", isnan(nested->spread.values) ? NAN : (double)plan.values);
-	emit_real(emit, "runs", isnan(nested->spread.runs) ? NAN : (double)plan.runs);
-	emit_real(emit, "runs_enough", isnan(nested->spread.runs) ? NAN : (double)plan.runs_enough);
+	emit_real(emit, "interval", advice.wanted);
+	emit_real(emit, "machines", isnan(advice.wanted) ? NAN : (double)advice.groups);
+	emit_real(emit, "sittings", isnan(nested->spread.values) ? NAN : (double)advice.values);
+	emit_real(emit, "runs", isnan(nested->spread.runs) ? NAN : (double)advice.runs);
+	emit_real(
+		emit, "runs_enough", isnan(nested->spread.runs) ? NAN : (double)advice.runs_enough);
 	emit_close(emit, '}');
 	emit_close(emit, '}');
 }

@@ -2,7 +2,7 @@
 /*
  * An HTML page with pictures, for a browser. The page is a single file that needs no others. When
  * the mouse points at a sample, the page tells about that sample. Below each picture are its
- * figures, the findings, and a description of the machine.
+ * figures, the concerns, and a description of the machine.
  */
 #ifndef QUIESCE_JUDGE_BENCH_REPORT_PAGE_H
 #define QUIESCE_JUDGE_BENCH_REPORT_PAGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All figures and findings about one benchmark by itself, computed at once. */
+/* All figures and concerns about one benchmark by itself, computed at once. */
 #ifndef QUIESCE_JUDGE_REPORT_ANALYSIS_H
 #define QUIESCE_JUDGE_REPORT_ANALYSIS_H
 
@@ -27,7 +27,7 @@ struct analysis {
 	double unit_median;
 	struct levels *levels; /* the levels of the units */
 	/* For several machines: what they tell about such machines, as logarithms. Then there is no
-	 * interval in `stats`, and findings are about changes within a sitting. n_groups is 0 for
+	 * interval in `stats`, and concerns are about changes within a sitting. n_groups is 0 for
 	 * one machine, and where values have no logarithms. */
 	struct nested fleet;
 	struct stability *stability;

@@ -554,7 +554,7 @@ static size_t scale_runs(size_t runs, double factor)
 	return (size_t)ceil((double)runs * factor - 1e-9);
 }
 
-void fleet_plan(
+void fleet_advice(
 	const struct nested *nested, const struct fleet_change *change, struct nested_advice *ret)
 {
 	double factor = fleet_runs_each(nested, change) / nested->runs_each;
@@ -588,34 +588,34 @@ static void append_counts(struct text *t, const size_t n[static 2], bool two)
 	text_appendf(t, two ? "%zu and %zu" : "%zu", n[0], n[1]);
 }
 
-static void append_size(struct text *t, double runs, const struct nested_advice *plan)
+static void append_size(struct text *t, double runs, const struct nested_advice *advice)
 {
 	if (runs >= 100 || runs == floor(runs))
 		text_appendf(t, " of %.0f run%s", runs, runs == 1 ? "" : "s");
 	else
 		text_appendf(t, " of %.3g runs", runs);
-	if (plan->runs_enough > 0 && (double)plan->runs_enough <= runs / 2)
-		text_appendf(t, " (%zu would do)", plan->runs_enough);
+	if (advice->runs_enough > 0 && (double)advice->runs_enough <= runs / 2)
+		text_appendf(t, " (%zu would do)", advice->runs_enough);
 }
 
-static void append_plan(struct text *t, const struct nested *nested,
-	const struct nested_advice *plan, const struct fleet_change *change)
+static void append_advice(struct text *t, const struct nested *nested,
+	const struct nested_advice *advice, const struct fleet_change *change)
 {
 	char width[UNITS_TEXT_SIZE];
 
-	text_appendf(t, "+-%s: ", units_format_percent(plan->wanted, width));
-	if (plan->groups > 0)
-		text_appendf(t, "%zu machines", plan->groups);
+	text_appendf(t, "+-%s: ", units_format_percent(advice->wanted, width));
+	if (advice->groups > 0)
+		text_appendf(t, "%zu machines", advice->groups);
 	else
 		text_appendf(t, "more than %d machines", NESTED_MOST);
 	if (change && !change->within)
 		text_append(t, " on either side");
-	if (plan->values > 0)
-		text_appendf(t, ", or %zu sittings %son each", plan->values,
+	if (advice->values > 0)
+		text_appendf(t, ", or %zu sittings %son each", advice->values,
 			change && change->is_split ? "of both " : "");
-	if (plan->runs > 0)
-		text_appendf(t, ", or %zu runs a sitting", plan->runs);
-	if (plan->values == 0 && plan->runs == 0 && !isnan(nested->spread.runs))
+	if (advice->runs > 0)
+		text_appendf(t, ", or %zu runs a sitting", advice->runs);
+	if (advice->values == 0 && advice->runs == 0 && !isnan(nested->spread.runs))
 		text_append(t, "; no number of runs on these");
 }
 
@@ -623,23 +623,23 @@ void fleet_append_rows(
 	struct text *t, const struct nested *nested, const struct fleet_change *change)
 {
 	const size_t n_machines[] = { nested->n_groups, 0 }, n_sittings[] = { nested->n_values, 0 };
-	struct nested_advice plan;
+	struct nested_advice advice;
 
-	fleet_plan(nested, change, &plan);
+	fleet_advice(nested, change, &advice);
 	text_append(t, "  machines   ");
 	append_counts(t, change ? change->n_machines : n_machines, change && !change->within);
 	text_append(t, ", in ");
 	append_counts(t, change ? change->n_sittings : n_sittings, change && change->is_split);
 	text_append(t, " sittings");
-	append_size(t, fleet_runs_each(nested, change), &plan);
+	append_size(t, fleet_runs_each(nested, change), &advice);
 	if (change && change->n_left_out > 0)
 		text_appendf(t, "\n             without %zu machine%s only one of the two programs",
 			change->n_left_out, change->n_left_out == 1 ? " that has" : "s that have");
 	text_append(t, "\n  spread     ");
 	append_spread(t, &nested->spread);
-	if (!isnan(plan.wanted)) {
+	if (!isnan(advice.wanted)) {
 		text_append(t, "\n  for        ");
-		append_plan(t, nested, &plan, change);
+		append_advice(t, nested, &advice, change);
 	}
 	text_append(t, "\n");
 }

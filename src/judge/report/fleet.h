@@ -91,7 +91,7 @@ int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet
 /* Runs of a sitting, and nested_advice() for such sittings; for a change, or for the level of one
  * program (change is NULL). */
 double fleet_runs_each(const struct nested *nested, const struct fleet_change *change);
-void fleet_plan(
+void fleet_advice(
 	const struct nested *nested, const struct fleet_change *change, struct nested_advice *ret);
 
 /*

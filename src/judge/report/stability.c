@@ -19,7 +19,7 @@ enum {
 	LEVELS_SHOWN = 6,
 };
 
-/* A finding is reported from this correlation of neighbouring values on, if independent values have
+/* A concern is reported from this correlation of neighbouring values on, if independent values have
  * it with at most this probability. */
 #define MIN_AUTOCORRELATION 0.2
 #define MAX_AUTOCORRELATION_P 0.005

@@ -43,14 +43,14 @@ enum concern_code {
 
 struct concern {
 	enum concern_code code;
-	bool warning; /* the finding is a reason not to trust the result */
+	bool warning; /* it is a reason not to trust the result */
 	char *text;   /* for a person: one line, no full stop, starts in lower case */
 };
 
 struct stability {
 	struct concern *concerns;
 	size_t n_concerns;
-	bool stable; /* no finding is a warning */
+	bool stable; /* no concern is a warning */
 
 	/* How many runs are needed for 95 % certainty of less than 1 % variation, by pyperf's
 	 * formula. It is a rough figure when it is far above the number of runs; NAN with fewer

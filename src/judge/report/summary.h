@@ -20,8 +20,8 @@ struct summary_input {
 	double floor;
 	/* The time of the shell with nothing to do (--shell), in the same way. */
 	double shell_seconds;
-	bool warnings; /* whether to include the findings that are warnings */
-	bool notes;    /* whether to include the other findings */
+	bool warnings; /* whether to include the concerns that are warnings */
+	bool notes;    /* whether to include the other concerns */
 	int width;     /* width of the terminal in columns */
 };
 

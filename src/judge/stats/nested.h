@@ -66,7 +66,7 @@ struct nested_advice {
 	size_t runs_enough;
 };
 
-/* Plans for the next narrower round width: 5, 2, 1, 0.5, 0.2 ... per cent. */
+/* Advice for the next narrower round width: 5, 2, 1, 0.5, 0.2 ... per cent. */
 void nested_advice(const struct nested *nested, struct nested_advice *ret);
 
 #endif
