@@ -249,7 +249,6 @@ static size_t summarise(struct series *series)
 	check(analysis_new(&benchmark, &analysis), "analysis_new");
 	text = summary_render(&(struct summary_input){
 		.benchmark = &benchmark, .analysis = analysis, .floor = NAN, .width = 80 });
-	check(text ? 0 : -ENOMEM, "summary_render");
 	n_levels = analysis->levels->n;
 	benchmark_clear_view(&benchmark);
 	return n_levels;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* dump: every value, warm-ups too, with the flags and the evidence of its run. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>

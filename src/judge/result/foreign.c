@@ -4,7 +4,6 @@
  * --benchmark_out. They are recognized by their first names, which a result of pyperf does not
  * have: "results", or "schema_version" since hyperfine 2.0, and "context".
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/reading.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +6,6 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/result/metadata.h"
 #include "judge/result/runfact.h"
