@@ -93,6 +93,11 @@ const char *unit_name(const struct unit *unit)
 	return unit ? unit->name : second.name;
 }
 
+const char *unit_plural(const struct unit *unit)
+{
+	return unit && unit->kind == UNIT_IS_OTHER ? "" : "s";
+}
+
 static bool is_per(const char *word, const char *base)
 {
 	size_t n = strlen(base);

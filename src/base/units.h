@@ -40,6 +40,8 @@ int unit_parse_shown(const char *word, const struct unit **ret);
 /* "second", "byte", "integer"; NULL is "second". -EINVAL for any other word. */
 int unit_parse(const char *word, const struct unit **ret);
 const char *unit_name(const struct unit *unit);
+/* What stands behind that name where there are several: "s", and "" of one that is no word. */
+const char *unit_plural(const struct unit *unit);
 /* The one of these that a figure's unit is shown as: times ("s"), sizes ("B", not "B/s"), also of
  * something ("s/op"), and numbers without a unit (""). False for any other. */
 bool unit_find(const char *word, const struct unit **ret);

@@ -383,6 +383,13 @@ static void set_unit(struct benchmark *repeat, size_t at)
 	repeat->unit = at == 3 ? &unit_byte : UNIT_SECOND;
 }
 
+static void set_unit_of_figure(struct benchmark *repeat, size_t at)
+{
+	static const struct unit rate = { .name = "1/s", .kind = UNIT_IS_OTHER };
+
+	repeat->unit = at == 3 ? &rate : UNIT_SECOND;
+}
+
 static void lose_dates(struct benchmark *repeat, size_t at)
 {
 	repeat->has_dates = at != 1;
@@ -436,6 +443,7 @@ static const struct sample_case cases[] = {
 	{ "isolated", set_isolated, 3,
 		"0.json does not count: it was measured differently, quiesce_isolated: 3 -> 2-3" },
 	{ "unit", set_unit, 3, "3.json does not count: it is in bytes" },
+	{ "unit of a figure", set_unit_of_figure, 3, "3.json does not count: it is in 1/s" },
 	{ "dates", lose_dates, 3, "1.json does not count: it does not tell when it was measured" },
 	{ "commits", set_commits, 4, NULL },
 	{ "all commits", set_all_commits, 4, NULL },

@@ -137,11 +137,6 @@ static const char *metric_name(const struct benchmark *benchmark)
 	return benchmark->metric ? benchmark->metric : "how long it ran";
 }
 
-static const char *unit_plural(const struct unit *unit)
-{
-	return unit && unit->kind == UNIT_IS_OTHER ? "" : "s";
-}
-
 /* Why the benchmark of a file, which may be NULL, cannot be compared with `first`, which is from
  * the first file; malloc'd, NULL where it can. */
 static char *explain_incomparable(const struct pairs *pairs, const struct benchmark *first,

@@ -141,7 +141,7 @@ static char *explain_other(const struct comparison *c, const struct benchmark *r
 	const char *difference, *lost;
 
 	if (!unit_is_same(result->unit, c->old->unit))
-		return xformat("is in %ss", unit_name(result->unit));
+		return xformat("is in %s%s", unit_name(result->unit), unit_plural(result->unit));
 	differences_find(both, c->old, result);
 	difference = differences_find_other(both);
 	if (difference)
