@@ -544,11 +544,14 @@ def test_compare():
     found = compare(back)['new: rps']
     equal(found['verdict'], 'slower', 'less is worse')
     check(0.45 < found['ratio'] < 0.55, found['ratio'])
-    text = report('compare', '--fail-slower', 5, back, status=3)
+    text = report('compare', '--fail-slower', 5, back, status=3, says='old: rps -> new: rps is lower by more than 5 %: ')
     check('verdict    less' in text, text)
     report('compare', '--fail-slower', 5, '--metric', 'rps', back, status=3)
     # By half, and no more.
     report('compare', '--fail-slower', 60, back)
+    few = save('few.json', '--figure', RPS, '--command', f'old={rates("old", 2000)}', '--name', 'new', rates('new', 1000))
+    report('compare', '--fail-slower', 5, '--fail-unclear', few, status=3,
+           says='unclear for 1 of 1 benchmarks whether they are lower by more than 5 %: ')
     for arguments, key in (('--table', 'rps'), ('--markdown', 'rps'), ('--csv', 'faster'), ('--format', 'junit')):
         check('rps' in report('compare', *([arguments, key] if key == 'junit' else [arguments]), path), arguments)
 

@@ -1051,6 +1051,13 @@ static int print_pairs(const struct pairs *pairs)
 
 /* --- The gate --- */
 
+static const char *worse_word(const struct comparison *c)
+{
+	if (comparison_is_of_speed(c))
+		return "slower";
+	return benchmark_is_gain(c->old) ? "lower" : "higher";
+}
+
 /* Says which benchmarks fail --fail-slower, and by how much, and why the first unclear benchmark is
  * unclear. Counts both kinds. */
 static void judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *ret_unclear)
@@ -1073,11 +1080,7 @@ static void judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *re
 		change = make_change(pairs, c);
 		say("%s%s%s is %s by more than %g %%: %s",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
-			has_several_new(pairs) ? ": " : "", name,
-			comparison_is_of_speed(c)	    ? "slower"
-				: benchmark_is_gain(c->old) ? "lower"
-							    : "higher",
-			limit, change);
+			has_several_new(pairs) ? ": " : "", name, worse_word(c), limit, change);
 	}
 	if (unclear) {
 		struct decision decision;
@@ -1090,8 +1093,8 @@ static void judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *re
 
 		say("unclear for %zu of %zu benchmarks whether they are %s by more than %g %%: "
 		    "%s: %s%s%s",
-			n_unclear, pairs->n, comparison_is_of_speed(unclear) ? "slower" : "higher",
-			limit, name, why, remedy ? "; " : "", remedy ? remedy : "");
+			n_unclear, pairs->n, worse_word(unclear), limit, name, why,
+			remedy ? "; " : "", remedy ? remedy : "");
 	}
 	*ret_failed = n_failed;
 	*ret_unclear = n_unclear;
