@@ -554,8 +554,8 @@ static void test_no_frequencies(void **state)
 		struct series *series;
 
 		(void)state;
-		series = series_new(true, NULL);
-		assert_true(judge_whole_core(series) == 0);
+		series = series_new(with_evidence, NULL);
+		judge_frequencies(series);
 		assert_int_equal(series_append(series, &warmup, NULL, NULL), 0);
 		judge_frequencies(series);
 		assert_int_equal(series->samples[0].flags, 0);
