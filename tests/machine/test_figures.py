@@ -462,6 +462,17 @@ def test_values_are_exact():
     equal(unit(found, 'rps'), 'higher, 1/s, step 1', 'step')
 
 
+def test_large_values():
+    """A figure is no count, which ends where an integer does."""
+    path, table = FOLDER / 'large.json', FOLDER / 'large.csv'
+    start('-q', '-n', 2, '-o', path, '--csv', table, '--figure', RPS, program('echo "rps: ${n}e19"'))
+    equal(figure(benchmarks_of(path)[0], 'rps'), [1e19, 2e19], 'values')
+    shown, = json.loads(report('stats', '--json', path))['benchmarks']
+    equal((shown['min'], shown['max']), (1e19, 2e19), 'statistics')
+    with table.open(newline='', encoding='utf-8') as stream:
+        equal([float(row['rps']) for row in csv.DictReader(stream)], [1e19, 2e19], 'table')
+
+
 def test_pyperf_reads_it():
     try:
         import pyperf

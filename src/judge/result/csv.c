@@ -202,9 +202,10 @@ static void write_row(const struct rows *rows, const struct series *series, size
 	}
 	for (size_t i = 0; i < series->n_events; i++) {
 		double value = series->counters[index * series->n_events + i];
-		bool known = isfinite(value) && fabs(value) < 9e18;
+		bool is_figure = series->event_kinds[i].own;
+		bool known = isfinite(value) && (is_figure || fabs(value) < 9e18);
 
-		if (known && series->event_kinds[i].own)
+		if (known && is_figure)
 			put_real(stream, value);
 		else
 			put_integer(stream, known ? llround(value) : 0, known);

@@ -19,13 +19,14 @@ static void set_events(struct facts *facts, const char *prefix, const struct run
 	const double *counters = place->parts[PART_COUNTERS];
 
 	for (size_t i = 0; i < series->n_events; i++) {
+		bool is_figure = series->event_kinds[i].own;
 		_cleanup_free_ char *name = NULL;
 
-		if (!isfinite(counters[i]) || fabs(counters[i]) >= 9e18)
+		if (!isfinite(counters[i]) || (!is_figure && fabs(counters[i]) >= 9e18))
 			continue;
 		name = xformat("%s%s", prefix, series->event_names[i]);
 		/* Scaled counts are estimates: a fraction of an event says nothing. */
-		if (series->event_kinds[i].own)
+		if (is_figure)
 			facts_set_real(facts, name, counters[i]);
 		else
 			facts_set_integer(facts, name, llround(counters[i]));
