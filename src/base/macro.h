@@ -37,4 +37,11 @@ static inline bool errno_is_disconnect(int error)
 		error == EPIPE || error == ESHUTDOWN;
 }
 
+/* Whether a positive errno is about this process and says nothing about what was asked for: no
+ * memory, no free descriptor, a signal. */
+static inline bool errno_is_ours(int error)
+{
+	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR;
+}
+
 #endif

@@ -26,11 +26,10 @@ static const char *find_name(const struct name *names, size_t n, const char *tex
 	return NULL;
 }
 
-/* The error of a reading that failed for want of memory or descriptors, so that nothing is known;
- * else 0, as where there is no such file. */
+/* The error of a reading after which nothing is known; else 0, as where there is no such file. */
 static int only_ours(int r)
 {
-	return r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -EINTR ? r : 0;
+	return r < 0 && errno_is_ours(-r) ? r : 0;
 }
 
 /* Reads a file that need not be there, "" then. FILE_ATTR_SIZE bytes. */
@@ -40,7 +39,7 @@ static int read_text(const char *path, char text[static FILE_ATTR_SIZE])
 
 	if (r < 0)
 		*text = '\0';
-	return r < 0 ? only_ours(r) : 0;
+	return only_ours(r);
 }
 
 /* The hypervisor, or its vendor, from what the machine calls itself. `proven` asks for names that

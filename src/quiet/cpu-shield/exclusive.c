@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/machine/tasks.h"
+#include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "base/wait.h"
@@ -121,7 +122,7 @@ static int move_once(const char *from, const char *to, struct moved *moved)
 			continue;
 		if (r > 0)
 			r = knob_write(NULL, target, tid);
-		if (r < 0 && knob_error_is_ours(-r))
+		if (r < 0 && errno_is_ours(-r))
 			return r;
 		moved->any = moved->any || r == 0;
 		moved->any_refused = moved->any_refused || (r < 0 && r != -ESRCH);

@@ -57,7 +57,7 @@ int hotplug_made_value(
 	const struct hotplug *hotplug, const struct journal_entry *entry, const char *now);
 
 /* Whether the file belongs to a CPU that is missing or taken, and therefore does not exist at the
- * moment: 1 and that CPU, otherwise 0 or an error as of knob_error_is_ours(). A file of a frequency
+ * moment: 1 and that CPU, otherwise 0 or an error as of errno_is_ours(). A file of a frequency
  * policy exists while any CPU of the policy is online: then it is the first that is missing or
  * taken. */
 int hotplug_find_cpu_of_file(const struct hotplug *hotplug, const char *path, struct cpumask **ret);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/macro.h"
 #include "base/text.h"
 #include "quiet/engine/inspect.h"
 
@@ -43,7 +44,7 @@ static int inspect_with_offline(const struct engine *engine, struct knob *knob)
 	r = knob_read_with_offline(engine->backends, knob->path, &with_offline);
 	if (r == 0 && !knob_equal(knob->kind, knob->now, with_offline))
 		knob->with_offline = TAKE_PTR(with_offline);
-	return knob_error_is_ours(-r) ? r : 0;
+	return errno_is_ours(-r) ? r : 0;
 }
 
 static int inspect_knob(const struct engine *engine, struct journal *journal,
@@ -66,7 +67,7 @@ static int inspect_knob(const struct engine *engine, struct journal *journal,
 	 * journal, its old value is known, and the knob may be turned: for example, the files of a
 	 * CPU that went offline since then return EBUSY. */
 	if (r < 0 &&
-		(knob_error_is_ours(-r) ||
+		(errno_is_ours(-r) ||
 			(!knob->wanted &&
 				(r == -EIO || (!entry && !knob_error_is_unavailable(-r))))))
 		return r;

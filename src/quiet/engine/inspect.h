@@ -11,7 +11,7 @@
 /*
  * Reads every knob of the plan, and takes its original value from the journal (NULL: there is
  * none). Fills in now, original, word, error and note. Writes nothing. An errno for which
- * knob_error_is_ours() is true if this process cannot examine a knob.
+ * errno_is_ours() is true if this process cannot examine a knob.
  */
 int inspect_knobs(const struct engine *engine, struct journal *journal, struct knob_plan *plan,
 	struct engine_failure *failure);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/machine/cpumask.h"
+#include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "base/wait.h"
@@ -309,7 +310,7 @@ int knob_read_policy(int cpu, int *ret)
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq", cpu);
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n < 0)
-		return knob_error_is_ours(errno) ? -errno : -ENOENT;
+		return errno_is_ours(errno) ? -errno : -ENOENT;
 	target[n] = '\0';
 	name = strrchr(target, '/');
 	name = name ? name + 1 : target;
@@ -364,9 +365,4 @@ bool knob_error_is_unavailable(int error)
 {
 	return error == ENOENT || error == ENODEV || error == ENXIO || error == EOPNOTSUPP ||
 		error == ENOTDIR || error == KERNEL_ENOTSUPP;
-}
-
-bool knob_error_is_ours(int error)
-{
-	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EINTR;
 }

@@ -187,7 +187,7 @@ int knob_find_policy(const char *path);
  * Reads the number of the policy that a CPU belongs to from the link cpuN/cpufreq. The kernel keeps
  * this link while the CPU is offline, but the files of a policy cannot be read while all its CPUs
  * are offline (add_cpu_dev_symlink() in drivers/cpufreq/cpufreq.c). -ENOENT where there is none; an
- * error as of knob_error_is_ours().
+ * error as of errno_is_ours().
  */
 int knob_read_policy(int cpu, int *ret);
 
@@ -204,8 +204,5 @@ const char *knob_word_name(enum knob_word word);
 /* Whether a positive errno means that there is no such knob on this machine, and not that it
  * refused. */
 bool knob_error_is_unavailable(int error);
-/* Whether a positive errno is about this process and says nothing about the knob: no memory, no
- * free descriptor, a signal. */
-bool knob_error_is_ours(int error);
 
 #endif

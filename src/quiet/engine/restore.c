@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/machine/irqline.h"
+#include "base/macro.h"
 #include "base/text.h"
 #include "quiet/engine/hotplug.h"
 #include "quiet/engine/inspect.h"
@@ -271,7 +272,7 @@ static int judge_layer(struct restoring *restoring, size_t index)
 		return 0;
 	if (!restoring->engine->force)
 		r = inspect_is_foreign(restoring->engine, restoring->hotplug, e, above->old);
-	if (r < 0 && knob_error_is_ours(-r))
+	if (r < 0 && errno_is_ours(-r))
 		return r;
 	state->leave_alone = true;
 	state->has_layer_above = true;
@@ -293,7 +294,7 @@ static int judge_value(const struct restoring *restoring, size_t index)
 	if (!now || restoring->engine->force)
 		return 0;
 	r = inspect_is_foreign(restoring->engine, restoring->hotplug, e, now);
-	return r < 0 && !knob_error_is_ours(-r) ? 0 : r;
+	return r < 0 && !errno_is_ours(-r) ? 0 : r;
 }
 
 /*
@@ -321,7 +322,7 @@ static int judge_entries(struct restoring *restoring)
 		if (r > 0)
 			continue;
 		r = read_now(restoring, i);
-		if (r < 0 && knob_error_is_ours(-r))
+		if (r < 0 && errno_is_ours(-r))
 			return r;
 		same = r == 0 && knob_equal(e->kind, state->now, e->old);
 		r = judge_value(restoring, i);

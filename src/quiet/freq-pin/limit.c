@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/macro.h"
 #include "base/parse.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -17,7 +18,7 @@
 /* Of reading a file that need not be there. */
 static int only_ours(int r)
 {
-	return r < 0 && knob_error_is_ours(-r) ? r : 0;
+	return r < 0 && errno_is_ours(-r) ? r : 0;
 }
 
 /* Whether a cooling device of this type may limit the policy. */

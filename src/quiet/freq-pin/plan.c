@@ -436,7 +436,7 @@ static int changes_any(const struct knob_plan *plan, const char *const *paths, s
 		if (!knob || !knob->wanted)
 			continue;
 		r = file_read_attr(AT_FDCWD, knob->path, now, sizeof(now));
-		if (r < 0 && knob_error_is_ours(-r))
+		if (r < 0 && errno_is_ours(-r))
 			return r;
 		if (r >= 0 && !knob_equal(knob->kind, now, knob->wanted))
 			return 1;
@@ -488,7 +488,7 @@ static int has_turned(struct journal *journal, const char *path, uint64_t value)
 		return 0;
 	r = file_read_attr_u64(AT_FDCWD, path, &now);
 	if (r < 0)
-		return knob_error_is_ours(-r) ? r : 0;
+		return errno_is_ours(-r) ? r : 0;
 	return now == value;
 }
 

@@ -276,12 +276,12 @@ int irqbalance_is_running(void)
 		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 		r = file_read_attr(AT_FDCWD, path, comm, sizeof(comm));
 		/* Other errors are of processes that have ended, or are hidden from this user. */
-		if (r < 0 && knob_error_is_ours(-r))
+		if (r < 0 && errno_is_ours(-r))
 			return r;
 		if (r <= 0 || strcmp(comm, "irqbalance") != 0)
 			continue;
 		r = tasks_is_of((pid_t)pid, 0);
-		if (r > 0 || (r < 0 && knob_error_is_ours(-r)))
+		if (r > 0 || (r < 0 && errno_is_ours(-r)))
 			return r;
 	}
 	return -errno;

@@ -106,7 +106,7 @@ static int plan_line(struct knob_plan *plan, const struct steering *s, const str
 	/* The line is gone, as when a driver is unloaded. */
 	if (r == -ENOENT)
 		return 0;
-	if (r < 0 && knob_error_is_ours(-r))
+	if (r < 0 && errno_is_ours(-r))
 		return r;
 	why = r < 0 ? strerror(-r) : NULL;
 	r = why ? 0 : cpumask_from_list(text, &now);
@@ -170,7 +170,7 @@ static int plan_mask(struct knob_plan *plan, const struct steering *s, enum mask
 	/* The card is gone. */
 	if (r < 0 && kind == MASK_QUEUE && knob_error_is_unavailable(-r))
 		return 0;
-	if (r < 0 && knob_error_is_ours(-r))
+	if (r < 0 && errno_is_ours(-r))
 		return r;
 	if (r < 0 || cpumask_parse_hex(now, mask) < 0)
 		return knob_plan_add_word(plan, group,
@@ -277,7 +277,7 @@ static int plan_service(struct knob_plan *plan, const struct steering *s)
 			"only root can ask irqbalance which CPUs are banned",
 			"irqbalance banned CPUs");
 	r = service_read(SERVICE_IRQBALANCE, &now);
-	if (r < 0 && knob_error_is_ours(-r))
+	if (r < 0 && errno_is_ours(-r))
 		return r;
 	if (runs && r < 0 && r != -ENOENT) {
 		if (text_format(&why,
@@ -309,7 +309,7 @@ static int plan_ban(struct knob_plan *plan, const struct steering *s, const char
 	int r;
 
 	r = service_read(SERVICE_IRQBALANCE, &state);
-	if (r < 0 && knob_error_is_ours(-r))
+	if (r < 0 && errno_is_ours(-r))
 		return r;
 	/* Somebody else has started it, who may start it again as well. */
 	if (r < 0 || strcmp(state, "running") != 0 || cpumask_parse_hex(now, s->scratch) < 0)
@@ -331,7 +331,7 @@ static int plan_irqbalance(struct knob_plan *plan, const struct steering *s)
 	int r;
 
 	r = irqbalance_read("", &now);
-	if (r < 0 && knob_error_is_ours(-r))
+	if (r < 0 && errno_is_ours(-r))
 		return r;
 	if (r < 0)
 		return plan_service(plan, s);

@@ -90,8 +90,8 @@ static int wait_for_answer(void)
 
 	do
 		r = irqbalance_read("", &banned);
-	while (r < 0 && !knob_error_is_ours(-r) && wait_step(&wait));
-	return r < 0 && knob_error_is_ours(-r) ? r : 0;
+	while (r < 0 && !errno_is_ours(-r) && wait_step(&wait));
+	return r < 0 && errno_is_ours(-r) ? r : 0;
 }
 
 static int restart(struct systemd *manager, const char *unit)

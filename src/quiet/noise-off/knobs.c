@@ -18,6 +18,7 @@
 #include "base/machine/kernelversion.h"
 #include "base/machine/swap.h"
 #include "base/machine/virtualization.h"
+#include "base/macro.h"
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -206,7 +207,7 @@ static int add_knob(struct planning *p, enum noise_id id, unsigned group, enum k
 
 	if (closed) {
 		r = knob_read(noise_backends, path, &now);
-		if (r < 0 && knob_error_is_ours(-r))
+		if (r < 0 && errno_is_ours(-r))
 			return r;
 		closed = r < 0 || !knob_equal(kind, now, wanted);
 	}
@@ -255,7 +256,7 @@ static int read_number(const char *path, int64_t *ret)
 static int add_unreadable(
 	struct planning *p, enum noise_id id, const char *path, int r, const char *name)
 {
-	if (knob_error_is_ours(-r) || p->wishes[id] == NOISE_NAMED)
+	if (errno_is_ours(-r) || p->wishes[id] == NOISE_NAMED)
 		return r;
 	return add_shown(p, KNOB_DENIED, path, NULL, strerror(-r), name);
 }
@@ -546,7 +547,7 @@ static int show_swap(struct planning *p)
 
 	r = swap_read(&size, &used);
 	if (r <= 0)
-		return knob_error_is_ours(-r) ? r : 0;
+		return errno_is_ours(-r) ? r : 0;
 	snprintf(now, sizeof(now), "%" PRIu64 " of %" PRIu64 " MiB", (used + 1023) / 1024,
 		size / 1024);
 	return add_shown(p, KNOB_NONE, "/proc/swaps", now,
@@ -770,7 +771,7 @@ static int show_aslr(struct planning *p)
 
 	r = knob_read(NULL, ASLR, &now);
 	if (r < 0)
-		return knob_error_is_ours(-r) ? r : 0;
+		return errno_is_ours(-r) ? r : 0;
 	return add_shown(p, KNOB_NONE, ASLR, now,
 		knob_equal(KNOB_NUMBER, now, "0") ? "off" : "left on",
 		noise_knobs[NOISE_ASLR].name);

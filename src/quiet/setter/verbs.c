@@ -278,8 +278,8 @@ static int verify(struct knob_plan *plan, void *context)
 static bool is_refusal(
 	int error, const struct verification *v, const struct engine_failure *failure)
 {
-	return !knob_error_is_ours(-error) && !errno_is_disconnect(-error) &&
-		!failure->not_undone && (v->failed || failure->path);
+	return !errno_is_ours(-error) && !errno_is_disconnect(-error) && !failure->not_undone &&
+		(v->failed || failure->path);
 }
 
 /* For --strict: -EPERM if a knob is known to refuse before it is written, such as interrupts of

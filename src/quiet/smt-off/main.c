@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/machine/virtualization.h"
+#include "base/macro.h"
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -124,7 +125,7 @@ static int read_online_cpus(struct scene *scene)
 	cpumask_for_each (cpu, topology->present) {
 		int online = read_online(cpu);
 
-		if (online < 0 && knob_error_is_ours(-online))
+		if (online < 0 && errno_is_ours(-online))
 			return online;
 		if (online < 0)
 			online = cpumask_isset(topology->online, cpu);
