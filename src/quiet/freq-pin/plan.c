@@ -530,8 +530,8 @@ static int keep_limits(struct knob_plan *plan, const struct policies *policies,
 		if (policy->cpu < 0 || (policy_is_active(policy) && policy->target.khz > 0))
 			continue;
 		is_lost = moved ? 1 : moves_own_limits(plan, policy);
-		hides = hides_maximum(target->journal, policy);
-		r = is_lost < 0 ? is_lost : MIN(hides, 0);
+		hides = is_lost > 0 ? hides_maximum(target->journal, policy) : is_lost;
+		r = MIN(hides, 0);
 		if (r == 0)
 			r = keep(plan, policy, target, is_lost, "scaling_min_freq", "minimum");
 		if (r == 0)
@@ -716,7 +716,7 @@ static int say_firmware(const struct setter_target *target, const struct policie
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
 		char *text = NULL;
-		int hides;
+		int hides = 0;
 
 		if (!policy_is_active(policy))
 			continue;
@@ -725,10 +725,11 @@ static int say_firmware(const struct setter_target *target, const struct policie
 				wanted_format(policy->range.bios_limit_khz, buf));
 			r = complaints_add(&complaints, text, policy->cpus);
 		}
-		hides = hides_maximum(target->journal, policy);
 		if (r == 0)
-			r = MIN(hides, 0);
-		if (r == 0 && hides > 0)
+			hides = hides_maximum(target->journal, policy);
+		if (hides < 0)
+			r = hides;
+		if (hides > 0)
 			r = complaints_add(&complaints,
 				strdup("something else limits the frequency at present, so that a "
 				       "maximum that was set does not show: restore will leave "
