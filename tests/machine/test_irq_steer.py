@@ -435,17 +435,20 @@ def test_irqbalance_gets_its_own_judgement_back():
 
 
 def test_receive_packet_steering():
-    """Masks of queues that hand packets to CPUs are masks like any other; those that hand nothing on stay."""
+    """Masks of queues that hand packets to CPUs are masks like any other; those that hand nothing on stay. A card
+    may be called as a folder is."""
     queues = 'sys/class/net/eth0/queues'
     with Irqs() as setter:
         for queue, mask in enumerate(('ff', '00', '08', '07')):
             setter.box.write(f'{queues}/rx-{queue}/rps_cpus', f'{mask}\n')
         setter.box.write(f'{queues}/tx-0/xps_cpus', 'ff\n')
+        setter.box.write('sys/class/net/queues/queues/rx-0/rps_cpus', 'ff\n')
         before = setter.snapshot()
         setter.succeed('-c', '3')
         equal([(setter.box.root / f'{queues}/rx-{n}/rps_cpus').read_text().strip() for n in range(4)],
               ['f7', '00', 'f7', '07'], 'masks')
-        equal(setter.words('-c', '3')['rx-0 of eth0'], 'applied', 'word')
+        for card in 'eth0', 'queues':
+            equal(setter.words('-c', '3')[f'rx-0 of {card}'], 'applied', 'word')
         setter.succeed('restore')
         setter.same(before, 'restore left')
 

@@ -11,9 +11,10 @@
 #define CARDS "/sys/class/net"
 #define QUEUES "/queues"
 
-static int add_queue(struct netqueues *queues, const char *card, const char *path)
+/* queue: what of the path is below the folder of the card's queues, "rx-0/rps_cpus". */
+static int add_queue(
+	struct netqueues *queues, const char *card, const char *path, const char *queue)
 {
-	const char *queue = strstr(path, QUEUES "/") + strlen(QUEUES "/");
 	struct netqueue *items, item = { 0 };
 	int r;
 
@@ -45,7 +46,8 @@ static int add_card(
 	if (r == 0)
 		r = paths_list(folder, pattern, file, &found);
 	for (size_t i = 0; r == 0 && i < found.n; i++)
-		r = add_queue(queues, strrchr(path, '/') + 1, found.items[i]);
+		r = add_queue(queues, strrchr(path, '/') + 1, found.items[i],
+			found.items[i] + strlen(folder) + 1);
 	return r == -ENOENT ? 0 : r;
 }
 
