@@ -21,7 +21,7 @@ static int add_path(struct paths *paths, const char *directory, const char *name
 	if (r < 0)
 		return r;
 	/* Whoever reads one that is there, but not for us, learns why. */
-	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+	if (file && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
 		(errno == ENOENT || errno == ENOTDIR || errno == ENODEV))
 		return 0;
 	items = reallocarray(paths->items, paths->n + 1, sizeof(*items));

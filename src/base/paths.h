@@ -14,7 +14,7 @@ struct paths {
 
 /*
  * The paths DIRECTORY/NAME or, with `file`, DIRECTORY/NAME/FILE, of all names that match the
- * pattern (fnmatch(3)), in the order of the names; those of them that are there. 0, -ENOENT where
+ * pattern (fnmatch(3)), in the order of the names; those files that are there. 0, -ENOENT where
  * there is no such folder (also -ENOTDIR and -ENODEV, of one that goes meanwhile), or the error of
  * reading it.
  */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "base/machine/virtualization.h"
 #include "base/macro.h"
 #include "base/parse.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 #define CPU_ROOT "/sys/devices/system/cpu/"
@@ -556,46 +556,32 @@ static void set_virtualization(struct facts *facts)
 		facts_set_string(facts, "quiesce_virtualization", hypervisor ? hypervisor : "none");
 }
 
-static int compare_names(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int is_visible(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
 static void set_mitigations(struct facts *facts)
 {
+	_cleanup_paths_ struct paths found = { 0 };
 	struct text mitigations = { 0 };
-	struct dirent **entries = NULL;
 	bool known = false;
-	int n;
 
-	n = scandir(CPU_ROOT "vulnerabilities", &entries, is_visible, compare_names);
-	for (int i = 0; i < n; i++) {
+	facts->failed |= paths_list(CPU_ROOT "vulnerabilities", "*", NULL, &found) == -ENOMEM;
+	for (size_t i = 0; i < found.n; i++) {
 		static const char mitigation[] = "Mitigation: ";
-		char path[FILE_ATTR_SIZE], word[FILE_ATTR_SIZE];
+		const char *name = strrchr(found.items[i], '/') + 1;
+		char word[FILE_ATTR_SIZE];
 		const char *value = word;
 
-		snprintf(path, sizeof(path), CPU_ROOT "vulnerabilities/%s", entries[i]->d_name);
-		if (read_word(path, word)) {
+		if (read_word(found.items[i], word)) {
 			known = true;
 			if (text_starts_with(word, mitigation))
 				value += strlen(mitigation);
 			if (strcmp(word, "Not affected") != 0)
 				text_appendf(&mitigations, "%s%s: %s",
-					mitigations.length > 0 ? " | " : "", entries[i]->d_name,
-					value);
+					mitigations.length > 0 ? " | " : "", name, value);
 		} else {
 			/* Without an entry the vulnerability would seem to be "not affected". */
 			text_appendf(&mitigations, "%s%s: unknown",
-				mitigations.length > 0 ? " | " : "", entries[i]->d_name);
+				mitigations.length > 0 ? " | " : "", name);
 		}
-		free(entries[i]);
 	}
-	free(entries);
 	if (known && mitigations.length == 0)
 		text_append(&mitigations, "not affected");
 	set_text(facts, "quiesce_mitigations", &mitigations);
