@@ -15,8 +15,8 @@
 #include "quiet/benchmark-target/verbs.h"
 #include "quiet/benchmark-target/verdict.h"
 
-/* What has come of the setters' services. Each setter that the configuration wants
- * is a part, also where it is not run for lack of CPUs. */
+/* What has come of the setters' services. Each setter that the configuration wants is a part, also
+ * where it is not run for lack of CPUs. */
 struct parts {
 	bool again; /* not at the start: what holds no longer counts, too */
 	unsigned n;
@@ -41,7 +41,7 @@ static void add_if_in_part(const struct target_setter *setter, const struct part
 static int add_part(
 	struct systemd *manager, const struct target_setter *setter, struct parts *parts)
 {
-	_cleanup_free_ char *options = NULL, *state = NULL, *left_out = NULL, *why = NULL;
+	_cleanup_free_ char *state = NULL, *why = NULL;
 	_cleanup_part_ struct part part = { 0 };
 	struct systemd_outcome outcome;
 	bool done, refused;
@@ -51,17 +51,12 @@ static int add_part(
 	if (r < 0)
 		return r;
 	tell_unit(TARGET_UNIT, part.line);
-	r = target_read_why(setter, &left_out);
-	if (r == 0)
-		r = target_read_options(setter, &options);
-	if (r < 0 && r != -ENODATA)
-		return r;
-	parts->n += r == 0 || left_out;
-	if (left_out && r == 0)
-		text_appendf(&parts->missing, "; %s in part: %s", setter->key, left_out);
-	else if (left_out)
-		text_appendf(&parts->missing, "; without %s: %s", setter->key, left_out);
-	if (r == -ENODATA)
+	parts->n += part.now || part.why;
+	if (part.now && part.why)
+		text_appendf(&parts->missing, "; %s in part: %s", setter->key, part.why);
+	else if (part.why)
+		text_appendf(&parts->missing, "; without %s: %s", setter->key, part.why);
+	if (!part.now)
 		return 0;
 	r = systemd_read_state(manager, setter->unit, &state);
 	if (r == 0)

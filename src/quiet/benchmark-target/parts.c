@@ -52,20 +52,19 @@ static int ask_setter(const struct target_setter *setter, struct part *part)
 int part_read(const struct target_setter *setter, struct part *ret)
 {
 	_cleanup_part_ struct part part = { .complete = true, .kept = true };
-	_cleanup_free_ char *why = NULL;
 	const char *now;
 	int r;
 
-	r = target_read_why(setter, &why);
+	r = target_read_why(setter, &part.why);
 	if (r == 0)
 		r = ask_setter(setter, &part);
 	if (r < 0 && r != -ENODATA)
 		return r;
-	now = part.now ? part.now : why ? "" : "left as it is (benchmark.conf)";
-	if (why)
+	now = part.now ? part.now : part.why ? "" : "left as it is (benchmark.conf)";
+	if (part.why)
 		part.complete = false;
-	r = text_format(&part.line, "%s: %s%s%s", setter->part, now, *now && why ? "; " : "",
-		why ? why : "");
+	r = text_format(&part.line, "%s: %s%s%s", setter->part, now, *now && part.why ? "; " : "",
+		part.why ? part.why : "");
 	if (r < 0)
 		return r;
 	*ret = part;
@@ -77,6 +76,7 @@ void part_clear(struct part *part)
 {
 	free(part->line);
 	free(part->now);
+	free(part->why);
 	*part = (struct part){ 0 };
 }
 

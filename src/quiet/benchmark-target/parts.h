@@ -10,6 +10,7 @@
 struct part {
 	char *line;    /* "shield: an isolated partition of cgroup v2" */
 	char *now;     /* what of it the setter says; NULL where it is not to run */
+	char *why;     /* why less is to be done than benchmark.conf asks for; NULL: it is all */
 	bool complete; /* all is done that benchmark.conf asks for */
 	bool kept;     /* all is as the setter sets it, but for what only the host can change */
 };
