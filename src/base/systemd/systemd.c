@@ -543,7 +543,7 @@ static int64_t job_seconds(const char *unit)
 
 int systemd_do_job(struct systemd *manager, enum systemd_job job, const char *unit, bool alone)
 {
-	const char *method = job == UNIT_START ? "StartUnit" : "StopUnit";
+	const char *method = job == SYSTEMD_START ? "StartUnit" : "StopUnit";
 	const char *mode = alone ? "ignore-dependencies" : "replace";
 
 	return start_or_stop(manager, method, unit, mode, TARGET_SECONDS);

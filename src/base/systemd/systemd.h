@@ -79,8 +79,8 @@ int systemd_reload(struct systemd *manager);
 /* As `systemctl start` and `systemctl stop`, with the time limit of a target; `alone` leaves out
  * the units that the unit needs, or that need it (--job-mode=ignore-dependencies). */
 enum systemd_job {
-	UNIT_START,
-	UNIT_STOP,
+	SYSTEMD_START,
+	SYSTEMD_STOP,
 };
 int systemd_do_job(struct systemd *manager, enum systemd_job job, const char *unit, bool alone);
 

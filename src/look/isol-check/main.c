@@ -113,19 +113,19 @@ static int run_pick(const struct arguments *a)
 
 static int run_measure(const struct arguments *a)
 {
-	_cleanup_(measurement) struct measurement *measurement = NULL;
+	_cleanup_(probe) struct probe *probe = NULL;
 	_cleanup_(host) struct host *host = NULL;
 	int r;
 
 	r = host_new(&a->host, &host);
 	if (r == 0)
 		r = probe_read(host_cpus(host), host_topology(host),
-			(int64_t)(a->measure * NSEC_PER_SEC), &measurement);
+			(int64_t)(a->measure * NSEC_PER_SEC), &probe);
 	if (r == 0)
-		r = probe_show(measurement, a->json, a->verbose);
+		r = probe_show(probe, a->json, a->verbose);
 	if (r != 0)
 		return get_failure_status(r);
-	return measurement->signal ? 128 + measurement->signal : EXIT_DONE;
+	return probe->signal ? 128 + probe->signal : EXIT_DONE;
 }
 
 static int run_record(const struct arguments *a)

@@ -83,7 +83,7 @@ static char *read_clocksource(void)
 
 /* --- Notes. --- */
 
-static void note_machine(struct measurement *m)
+static void note_machine(struct probe *m)
 {
 	const char *hypervisor = NULL;
 
@@ -99,7 +99,7 @@ static void note_machine(struct measurement *m)
 			m->clocksource);
 }
 
-static void note_changes(struct measurement *m)
+static void note_changes(struct probe *m)
 {
 	_cleanup_free_ char *now = read_clocksource();
 
@@ -136,8 +136,8 @@ static int compare_cpus(const void *a, const void *b)
 }
 
 /* Adds the results of a round. */
-static void take_results(struct measurement *m, struct spin *spin,
-	const struct suspects_reading *before, const struct suspects_reading *after)
+static void take_results(struct probe *m, struct spin *spin, const struct suspects_reading *before,
+	const struct suspects_reading *after)
 {
 	for (unsigned i = 0; i < spin_count(spin); i++) {
 		struct measured_cpu *cpu = &m->cpus[m->n++];
@@ -148,7 +148,7 @@ static void take_results(struct measurement *m, struct spin *spin,
 }
 
 /* A machine without the tracer is normal, and noted only once. */
-static struct osnoise_tracer *start_tracer(struct measurement *m, const struct cpumask *round)
+static struct osnoise_tracer *start_tracer(struct probe *m, const struct cpumask *round)
 {
 	struct osnoise_tracer *tracer = NULL;
 	_cleanup_free_ char *why = NULL;
@@ -158,8 +158,7 @@ static struct osnoise_tracer *start_tracer(struct measurement *m, const struct c
 	return tracer;
 }
 
-static void stop_tracer(
-	struct measurement *m, const struct cpumask *round, struct osnoise_tracer *tracer)
+static void stop_tracer(struct probe *m, const struct cpumask *round, struct osnoise_tracer *tracer)
 {
 	_cleanup_free_ char *list = NULL;
 	uint64_t lost = 0;
@@ -176,8 +175,7 @@ static void stop_tracer(
 		text_appendf(&m->notes, "the osnoise tracer failed: %s\n", strerror(-r));
 }
 
-static int probe_round(
-	struct measurement *m, const struct cpumask *round, int64_t ns, struct stop *stop)
+static int probe_round(struct probe *m, const struct cpumask *round, int64_t ns, struct stop *stop)
 {
 	_cleanup_(osnoise_tracer) struct osnoise_tracer *tracer = NULL;
 	_cleanup_(spin) struct spin *spin = NULL;
@@ -209,7 +207,7 @@ static int probe_round(
 	return r;
 }
 
-static int probe_rounds(struct measurement *m, const struct cpumask *cpus,
+static int probe_rounds(struct probe *m, const struct cpumask *cpus,
 	const struct topology *topology, int64_t ns, struct stop *stop)
 {
 	_cleanup_(cpumask) struct cpumask *rest = NULL, *round = NULL, *allowed = NULL;
@@ -231,7 +229,7 @@ static int probe_rounds(struct measurement *m, const struct cpumask *cpus,
 
 /* The best figure of all CPUs of a kind; 0 where there is none. */
 static double find_best(
-	const struct measurement *m, const struct topology *topology, enum topology_kind kind)
+	const struct probe *m, const struct topology *topology, enum topology_kind kind)
 {
 	_cleanup_free_ double *adds = NULL;
 	size_t n = 0, room = 0;
@@ -275,7 +273,7 @@ static void fill_core(const struct spin_result *spin, double whole, struct measu
 }
 
 /* Compares with what a whole core of the same kind does. */
-static void conclude_cores(struct measurement *m, const struct topology *topology)
+static void conclude_cores(struct probe *m, const struct topology *topology)
 {
 	_cleanup_free_ char *text = NULL;
 	struct cpuinfo info = { 0 };
@@ -302,10 +300,10 @@ static void conclude_cores(struct measurement *m, const struct topology *topolog
 	cpuinfo_clear(&info);
 }
 
-int probe_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
-	struct measurement **ret)
+int probe_read(
+	const struct cpumask *cpus, const struct topology *topology, int64_t ns, struct probe **ret)
 {
-	_cleanup_(measurement) struct measurement *m = xptr(calloc(1, sizeof(*m)));
+	_cleanup_(probe) struct probe *m = xptr(calloc(1, sizeof(*m)));
 	struct stop stop;
 	int r;
 
@@ -334,18 +332,18 @@ int probe_read(const struct cpumask *cpus, const struct topology *topology, int6
 	return 0;
 }
 
-void measurement_free(struct measurement *measurement)
+void probe_free(struct probe *probe)
 {
-	if (!measurement)
+	if (!probe)
 		return;
-	for (size_t i = 0; i < measurement->n; i++) {
-		gaps_free(measurement->cpus[i].spin.gaps);
-		free(measurement->cpus[i].spin.looks);
-		suspects_clear(&measurement->cpus[i].suspects);
+	for (size_t i = 0; i < probe->n; i++) {
+		gaps_free(probe->cpus[i].spin.gaps);
+		free(probe->cpus[i].spin.looks);
+		suspects_clear(&probe->cpus[i].suspects);
 	}
-	free(measurement->cpus);
-	free(measurement->clocksource);
-	text_clear(&measurement->notes);
-	osnoise_clear(&measurement->osnoise);
-	free(measurement);
+	free(probe->cpus);
+	free(probe->clocksource);
+	text_clear(&probe->notes);
+	osnoise_clear(&probe->osnoise);
+	free(probe);
 }

@@ -36,7 +36,7 @@ struct measured_cpu {
 	struct suspects suspects;
 };
 
-struct measurement {
+struct probe {
 	struct measured_cpu *cpus; /* in the order of their numbers */
 	size_t n;
 	char *clocksource; /* of the kernel; NULL when unknown */
@@ -55,11 +55,11 @@ void probe_take_round(
 /* Measures. Says what is wrong. -EINVAL for CPUs that cannot be measured, or another negative
  * errno. */
 int probe_read(const struct cpumask *cpus, const struct topology *topology, int64_t ns,
-	struct measurement **ret);
-void measurement_free(struct measurement *measurement);
-DEFINE_CLEANUP(measurement, measurement_free);
+	struct probe **ret);
+void probe_free(struct probe *probe);
+DEFINE_CLEANUP(probe, probe_free);
 
 /* Prints a measurement on standard output, as text or JSON. -EIO. */
-int probe_show(const struct measurement *measurement, bool json, bool verbose);
+int probe_show(const struct probe *probe, bool json, bool verbose);
 
 #endif

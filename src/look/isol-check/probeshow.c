@@ -161,7 +161,7 @@ static void for_each_note(const struct text *notes,
 	free(copy);
 }
 
-static int show_json(const struct measurement *m)
+static int show_json(const struct probe *m)
 {
 	_cleanup_(table) struct table *table = NULL;
 	struct rows rows = { 0 };
@@ -186,7 +186,7 @@ static const char *share_text(const struct gaps *gaps, char buf[static UNITS_TEX
 	return gaps->n == 0 ? "0 %" : units_format_percent(gaps_share(gaps), buf);
 }
 
-static int show_table(const struct measurement *m)
+static int show_table(const struct probe *m)
 {
 	static const struct table_column columns[] = {
 		{ "CPU", TABLE_RIGHT },
@@ -403,7 +403,7 @@ static void print_note(struct rows *rows, const char *note)
 	xprint(stdout, "note: %s\n", note);
 }
 
-int probe_show(const struct measurement *m, bool json, bool verbose)
+int probe_show(const struct probe *m, bool json, bool verbose)
 {
 	int width = (int)MIN(terminal_width(STDOUT_FILENO), (unsigned)WIDTH_MAX);
 	int r;

@@ -57,10 +57,10 @@ struct job_verb {
 static const struct job_verb *find_job_verb(const char *name)
 {
 	static const struct job_verb verbs[] = {
-		{ "start", UNIT_START, false },
-		{ "start-alone", UNIT_START, true },
-		{ "stop", UNIT_STOP, false },
-		{ "stop-alone", UNIT_STOP, true },
+		{ "start", SYSTEMD_START, false },
+		{ "start-alone", SYSTEMD_START, true },
+		{ "stop", SYSTEMD_STOP, false },
+		{ "stop-alone", SYSTEMD_STOP, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)

@@ -199,7 +199,7 @@ int verb_do_job(enum systemd_job job, const char *unit, bool alone)
 		r = systemd_do_job(manager, job, unit, alone);
 	if (r == 0)
 		return EXIT_DONE;
-	say("cannot %s %s: %s", job == UNIT_START ? "start" : "stop", unit,
+	say("cannot %s %s: %s", job == SYSTEMD_START ? "start" : "stop", unit,
 		manager && systemd_why(manager) ? systemd_why(manager) : strerror(-r));
 	return EXIT_FAILED;
 }
