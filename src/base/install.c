@@ -40,11 +40,9 @@ static void find_own_directory(char *buf, size_t size)
 int install_find(const char *name, char **ret)
 {
 	static const char *const near[] = {
-		"/",
-		"/../libexec/quiesce/",
-		"/../sbin/",
-		"/../bin/",
-		"/../../sbin/",
+		"/",			/* in a build tree all are side by side */
+		"/../libexec/quiesce/", /* from runpinned, in bin */
+		"/../../sbin/",		/* from benchmark-target, in libexec/quiesce */
 		"/../../bin/",
 	};
 	static const char *const configured[] = { LIBEXECDIR "/", SBINDIR "/", BINDIR "/" };
@@ -67,7 +65,7 @@ int install_find(const char *name, char **ret)
 char *install_find_data(const char *name)
 {
 	/* In a build tree it is below the folder above that of the programs. */
-	static const char *const near[] = { "/../", "/../share/quiesce/", "/../../share/quiesce/" };
+	static const char *const near[] = { "/../", "/../share/quiesce/" };
 	char directory[PATH_MAX];
 	char *path = NULL;
 
