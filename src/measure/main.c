@@ -310,11 +310,10 @@ static void say_quota(
  * out does not end the measurement. */
 static void look_again(struct commands *commands, const struct quiesce *quiesce, struct stop *stop)
 {
-	struct quiesce *after = NULL;
+	_cleanup_(quiesce) struct quiesce *after = NULL;
 
 	(void)xcheck(quiesce_ask(stop, &after));
 	describe_lost_parts(commands, quiesce, after);
-	(void)quiesce_end(after);
 }
 
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */

@@ -80,13 +80,15 @@ static int take_bytes(struct quiesce *quiesce, const char *bytes, size_t n)
 	return quiesce->told.length > TOLD_MAX ? -EMSGSIZE : last;
 }
 
-/* Reads what the guardian says when the machine is quiet. It closes the socket when that fails. */
-static int wait_until_quiet(struct quiesce *quiesce, struct stop *stop)
+/* Reads what the guardian says: 1 when that was the last of it, 0 where it closes the socket
+ * before. -ECANCELED when a signal asks to stop meanwhile. */
+static int hear(struct quiesce *quiesce, struct stop *stop)
 {
 	struct pollfd fds[] = {
 		{ .fd = quiesce->socket, .events = POLLIN },
 		{ .fd = stop->fd, .events = POLLIN },
 	};
+	unsigned seen = stop->count;
 	char bytes[1024];
 
 	for (;;) {
@@ -95,14 +97,15 @@ static int wait_until_quiet(struct quiesce *quiesce, struct stop *stop)
 				continue;
 			return -errno;
 		}
-		if (stop_check(stop) != 0)
+		stop_check(stop);
+		if (stop->count > seen)
 			return -ECANCELED;
 		if (fds[0].revents) {
 			ssize_t n = recv(quiesce->socket, bytes, sizeof(bytes), 0);
-			int r = n > 0 ? take_bytes(quiesce, bytes, (size_t)n) : -EIO;
+			int r = n > 0 ? take_bytes(quiesce, bytes, (size_t)n) : 0;
 
-			if (r != 0)
-				return r < 0 ? r : 0;
+			if (r != 0 || n <= 0)
+				return r;
 		}
 	}
 }
@@ -164,21 +167,22 @@ int quiesce_check_permission(void)
 }
 
 /* Asks which parts are done now. */
-static int ask_parts(struct quiesce *quiesce)
+static int ask_parts(struct quiesce *quiesce, struct stop *stop)
 {
-	char bytes[1024];
 	int r, status = 0;
-	ssize_t n;
 
 	r = start_guardian(quiesce, "parts");
-	while (r == 0 &&
-		(n = RETRY_INTERRUPTED(recv(quiesce->socket, bytes, sizeof(bytes), 0))) > 0)
-		r = take_bytes(quiesce, bytes, (size_t)n);
 	if (r < 0)
 		return r;
+	r = hear(quiesce, stop);
+	/* It may never answer, and has changed nothing. */
+	if (r < 0)
+		kill(quiesce->pid, SIGKILL);
 	if (RETRY_INTERRUPTED(waitpid(quiesce->pid, &status, 0)) < 0)
 		return -errno;
 	quiesce->pid = -1;
+	if (r < 0)
+		return r;
 	quiesce->complete = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE;
 	return WIFEXITED(status) && WEXITSTATUS(status) != EXIT_FAILED ? 0 : -EIO;
 }
@@ -216,57 +220,55 @@ static struct quiesce *quiesce_new(const struct stop *stop)
 	return quiesce;
 }
 
-int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
+int quiesce_ask(struct stop *stop, struct quiesce **ret)
 {
-	struct quiesce *quiesce = quiesce_new(stop);
+	_cleanup_(quiesce) struct quiesce *quiesce = quiesce_new(stop);
 	int r;
 
 	if (!quiesce)
 		return -ENOMEM;
-	/* A running target is asked what it has done for all its CPUs. */
-	if (list && geteuid() == 0) {
-		quiesce->list = strdup(list);
-		if (!quiesce->list) {
-			free(quiesce);
-			return -ENOMEM;
-		}
-	}
-	if (geteuid() != 0) {
-		/* Who may not change anything takes what the running target has done. */
-		r = quiesce_check_permission();
-		if (r == 0)
-			r = ask_parts(quiesce);
-	} else {
-		r = start_guardian(quiesce, "hold");
-		if (r == 0)
-			r = wait_until_quiet(quiesce, stop);
-	}
+	r = ask_parts(quiesce, stop);
 	if (r == 0)
 		r = split_parts(quiesce);
-	if (r < 0) {
-		(void)quiesce_end(quiesce);
-		return r;
-	}
-	*ret = quiesce;
-	return 0;
+	if (r == 0)
+		*ret = TAKE_PTR(quiesce);
+	return r;
 }
 
-int quiesce_ask(const struct stop *stop, struct quiesce **ret)
+static int hold(const char *list, struct stop *stop, struct quiesce **ret)
 {
-	struct quiesce *quiesce = quiesce_new(stop);
+	_cleanup_(quiesce) struct quiesce *quiesce = quiesce_new(stop);
 	int r;
 
 	if (!quiesce)
 		return -ENOMEM;
-	r = ask_parts(quiesce);
-	if (r == 0)
-		r = split_parts(quiesce);
-	if (r < 0) {
-		(void)quiesce_end(quiesce);
-		return r;
+	if (list) {
+		quiesce->list = strdup(list);
+		if (!quiesce->list)
+			return -ENOMEM;
 	}
-	*ret = quiesce;
-	return 0;
+	r = start_guardian(quiesce, "hold");
+	if (r < 0)
+		return r;
+	r = hear(quiesce, stop);
+	/* It closes the socket where the machine does not become quiet. */
+	if (r <= 0)
+		return r < 0 ? r : -EIO;
+	r = split_parts(quiesce);
+	if (r == 0)
+		*ret = TAKE_PTR(quiesce);
+	return r;
+}
+
+int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret)
+{
+	int r;
+
+	if (geteuid() == 0)
+		return hold(list, stop, ret);
+	/* Who may not change anything takes what the running target has done, for all its CPUs. */
+	r = quiesce_check_permission();
+	return r < 0 ? r : quiesce_ask(stop, ret);
 }
 
 size_t quiesce_get_parts(

@@ -27,8 +27,9 @@ int quiesce_check_permission(void);
  */
 int quiesce_begin(const char *list, struct stop *stop, struct quiesce **ret);
 /* Asks the setters once more, while the machine is held quiet: *ret has the parts as they are now.
- * Takes some 15 ms. It holds nothing; freed by quiesce_end(). Says what is wrong. */
-int quiesce_ask(const struct stop *stop, struct quiesce **ret);
+ * Takes some 15 ms. It holds nothing; freed by quiesce_end(). Says what is wrong; -ECANCELED when
+ * another signal asked to stop before the answer, so that a setter that hangs keeps nobody. */
+int quiesce_ask(struct stop *stop, struct quiesce **ret);
 /* What has been done with a part of the machine: "shield", "an isolated partition of cgroup v2". */
 struct quiesce_part {
 	const char *name;
@@ -44,5 +45,6 @@ int quiesce_check(const struct cpumask *cpus);
 /* Returns when everything has been restored. When the guardian was killed, starts another one to
  * restore it. Says what is wrong. NULL is allowed. */
 int quiesce_end(struct quiesce *quiesce);
+DEFINE_CLEANUP(quiesce, quiesce_end);
 
 #endif

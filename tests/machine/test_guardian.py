@@ -4,6 +4,7 @@
 guardian is killed. On a described machine, with the real guardian and the real setters."""
 
 import fcntl
+import json
 import os
 import pathlib
 import re
@@ -230,28 +231,54 @@ def test_target_comes_and_goes():
             equal(status, 130, f'status ({said})')
 
 
+def install_guardian(setter, script):
+    """runpinned as /run/bin/runpinned, with this in place of its guardian"""
+    folder = setter.run_directory / 'bin'
+    folder.mkdir()
+    for part in 'runpinned', 'runpinned-launcher', 'runpinned-floor':
+        shutil.copy(pathlib.Path(RUNPINNED).with_name(part), folder)
+    guardian = folder / 'benchmark-target'
+    guardian.write_text('#!/bin/sh\n' + script, encoding='utf-8')
+    guardian.chmod(0o755)
+
+
 def test_put_back_in_vain():
     """A machine that could not be put back is an error, beside a verdict as well"""
     cpu = min(os.sched_getaffinity(0))
     for failure, wanted in ((0, 3), (1, 1)):
         with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
             start_target(setter, cpu)
-            folder = setter.run_directory / 'bin'
-            folder.mkdir()
-            for part in 'runpinned', 'runpinned-launcher', 'runpinned-floor':
-                shutil.copy(pathlib.Path(RUNPINNED).with_name(part), folder)
             # It says that everything is done, and ends with its standard input; after the runs it is asked again.
-            guardian = folder / 'benchmark-target'
-            guardian.write_text("#!/bin/sh\n[ $1 = parts ] && exit\nprintf '\\001'\ncat >/dev/null\n"
-                                f'exit {failure}\n', encoding='utf-8')
-            guardian.chmod(0o755)
+            install_guardian(setter, "[ $1 = parts ] && exit\nprintf '\\001'\ncat >/dev/null\n"
+                             f'exit {failure}\n')
             result = setter.box.run('/run/bin/runpinned', '--quiesce', '-c', cpu, '-q', '--no-save', '--evidence',
                                     'none', '--decide', 10, '--baseline', 'sleep 0.01', 'sleep', '0.03',
                                     allowed='0-15', root=True)
             equal(result.returncode, wanted, f'status after a guardian with status {failure} ({result.stderr})')
 
 
+def test_no_answer():
+    """A signal ends the question what is still done, where nobody answers it: after the runs, and of a user"""
+    cpu = min(os.sched_getaffinity(0))
+    ask = '[ $1 = parts ] && { kill -TERM $PPID; exec sleep 1000; }\n'
+    for root, wanted in ((True, 0), (False, 143)):
+        with Setter(RUNPINNED, MACHINE, allowed='0-15') as setter:
+            start_target(setter, cpu)
+            install_guardian(setter, ask + "printf 'noise: less\\n\\001'\ncat >/dev/null\n"
+                             f'>{setter.run_directory}/back\n')
+            user = [] if root or os.geteuid() else ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+            result = setter.box.run(*user, '/run/bin/runpinned', '--quiesce', '-c', cpu, '-n', 2, '--json',
+                                    '--evidence', 'none', '/bin/true', allowed='0-15', root=root)
+            equal(result.returncode, wanted, f'status ({result.stderr})')
+            check('guardian' not in result.stderr, result.stderr)
+            if root:
+                benchmark, = json.loads(result.stdout)['benchmarks']
+                equal(benchmark['metadata']['quiesce_changed'],
+                      'what the setters had done is not known after the runs', 'in the result')
+            equal((setter.run_directory / 'back').exists(), root, 'put back')
+
+
 TESTS = (test_taken, test_taken_no_wait, test_chosen_is_taken, test_target_comes_and_goes,
-         test_put_back_in_vain, test_killed_when_quiet, test_killed_at_the_start, test_strict)
+         test_put_back_in_vain, test_no_answer, test_killed_when_quiet, test_killed_at_the_start, test_strict)
 be_alone()
 run_tests((test.__doc__, test) for test in TESTS)
