@@ -241,8 +241,7 @@ void describe_machine(const struct place *place, const struct facts *moving, str
 {
 	xcheck(identity_read(place->cpus, 0, facts));
 	facts_copy(facts, moving);
-	if (facts->failed)
-		xalloc_fail();
+	check(facts);
 }
 
 void describe_machine_again(const struct place *place, struct facts *facts)
@@ -486,7 +485,6 @@ void describe_lost_parts(
 		struct facts *facts = &commands->items[i].facts;
 
 		facts_set_string(facts, "quiesce_changed", text);
-		if (facts->failed)
-			xalloc_fail();
+		check(facts);
 	}
 }

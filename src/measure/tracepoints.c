@@ -34,8 +34,6 @@ struct tracepoints {
 	char name[LAUNCH_NAME_SIZE];
 	bool has_thread;
 	pthread_t thread;
-	bool is_awaited;
-	bool is_ending;
 	sem_t attached; /* posted by the thread: `error` is set */
 	sem_t ending;	/* waited for by the thread */
 	int error;	/* negative errno */
@@ -301,17 +299,13 @@ int tracepoints_begin(struct tracepoints **ret)
 
 int tracepoints_await(struct tracepoints *t)
 {
-	if (!t->is_awaited)
-		(void)RETRY_INTERRUPTED(sem_wait(&t->attached));
-	t->is_awaited = true;
+	(void)RETRY_INTERRUPTED(sem_wait(&t->attached));
 	return t->error;
 }
 
 void tracepoints_end(struct tracepoints *t)
 {
-	if (!t->is_ending)
-		sem_post(&t->ending);
-	t->is_ending = true;
+	sem_post(&t->ending);
 }
 
 int tracepoints_get_fd(const struct tracepoints *t)

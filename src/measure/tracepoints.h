@@ -37,7 +37,7 @@ struct tracepoints;
  * -EPERM where BPF is not allowed, and other errors of bpf(2).
  */
 int tracepoints_begin(struct tracepoints **ret);
-/* Waits until they are attached. The errors of bpf(2), which are the same at each call. */
+/* Waits until they are attached; called once. The errors of bpf(2). */
 int tracepoints_await(struct tracepoints *tracepoints);
 /* After the last run: begins to detach them, in that thread. */
 void tracepoints_end(struct tracepoints *tracepoints);
