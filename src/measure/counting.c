@@ -7,7 +7,6 @@
 #include "base/machine/counter.h"
 #include "base/macro.h"
 #include "base/say.h"
-#include "base/text.h"
 #include "base/xalloc.h"
 #include "measure/counting.h"
 #include "measure/judge.h"
@@ -69,8 +68,8 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 	if (r == 0)
 		r = xcheck(counter_probe(&attr, &why));
 	if (r < 0) {
-		xcheck(text_format(&counting->notes[counting->n_notes++],
-			"note: %s is not counted: %s", name, why ? why : strerror(-r)));
+		counting->notes[counting->n_notes++] =
+			xformat("note: %s is not counted: %s", name, why ? why : strerror(-r));
 		return 0;
 	}
 	if (counting->n == LAUNCH_MAX_COUNTERS) {
@@ -80,8 +79,8 @@ static int add_event(struct counting *counting, int cpu, const char *name)
 	}
 	/* Mark events that are counted in user space only, as perf does, unless the name already
 	 * says so. */
-	xcheck(text_format(&counting->event_names[counting->n_events++], "%s%s", name,
-		counter_is_user_only(&attr) && !strchr(name, ':') ? ":u" : ""));
+	counting->event_names[counting->n_events++] = xformat(
+		"%s%s", name, counter_is_user_only(&attr) && !strchr(name, ':') ? ":u" : "");
 	counting->attrs[counting->n++] = attr;
 	return 0;
 }

@@ -142,8 +142,8 @@ int decide_print(FILE *stream, const struct commands *commands)
 		old = xptr(text_escape_control(commands->items[command->old].name));
 		new = xptr(text_escape_control(command->name));
 		text = xptr(decision_text(&command->measurement->decision));
-		r = xcheck(print_report(
-			stream, "%s%s, compared with %s: %s\n", first ? "\n" : "", new, old, text));
+		r = xprint_report(
+			stream, "%s%s, compared with %s: %s\n", first ? "\n" : "", new, old, text);
 		first = false;
 	}
 	return r;

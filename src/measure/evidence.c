@@ -17,7 +17,6 @@
 #include "base/machine/throttle.h"
 #include "base/macro.h"
 #include "base/parse.h"
-#include "base/text.h"
 #include "base/xalloc.h"
 #include "measure/evidence.h"
 
@@ -105,7 +104,7 @@ static void open_thermal(struct evidence_reader *reader)
 	if (xcheck(thermal_open(reader->first_cpu, &reader->thermal)) < 0)
 		return;
 	info = thermal_get_info(reader->thermal);
-	xcheck(text_format(&reader->sensor, "%s: %s", info->chip, info->label));
+	reader->sensor = xformat("%s: %s", info->chip, info->label);
 	if (isfinite(info->high))
 		reader->hot = info->high;
 	else if (isfinite(info->critical))

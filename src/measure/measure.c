@@ -15,7 +15,6 @@
 #include "base/macro.h"
 #include "base/random.h"
 #include "base/say.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "judge/result/weight.h"
@@ -155,17 +154,17 @@ static char *explain_not_run(
 	else if (report->step == LAUNCH_STEP_EXEC && error == -ENOENT)
 		why = "it, its interpreter or its loader is not there";
 	if (report->step == LAUNCH_STEP_EXEC)
-		xcheck(text_format(&text, "cannot execute %s: %s", program, why));
+		text = xformat("cannot execute %s: %s", program, why);
 	else if (report->step == LAUNCH_STEP_BEGIN && error == -ETIME)
-		xcheck(text_format(&text,
+		text = xformat(
 			"%s did not get its CPU: each time that of --timeout was over before",
-			program));
+			program);
 	else if (report->step == LAUNCH_STEP_BEGIN)
-		xcheck(text_format(&text, "the process was killed before it executed %s", program));
+		text = xformat("the process was killed before it executed %s", program);
 	else if (error == -EPIPE)
 		text = xptr(strdup("the launcher process died"));
 	else
-		xcheck(text_format(&text, "%s: %s", step_text(report->step), why));
+		text = xformat("%s: %s", step_text(report->step), why);
 	return text;
 }
 
@@ -519,11 +518,10 @@ static void end_stopped(struct work *work)
 
 	m->end = MEASURE_STOPPED;
 	if (work->options->max_runs > 0)
-		xcheck(text_format(
-			&m->incomplete, "stopped by %s after %zu runs", signal, m->n_runs));
+		m->incomplete = xformat("stopped by %s after %zu runs", signal, m->n_runs);
 	else
-		xcheck(text_format(&m->incomplete, "stopped by %s after %zu of %u runs", signal,
-			m->n_runs, work->options->runs));
+		m->incomplete = xformat("stopped by %s after %zu of %u runs", signal, m->n_runs,
+			work->options->runs);
 }
 
 static void end_failed(struct work *work, const char *status, enum purpose purpose)
@@ -535,7 +533,7 @@ static void end_failed(struct work *work, const char *status, enum purpose purpo
 		(purpose == FOR_WARMUP ? m->n_warmups : m->n_runs) + 1);
 	say_failed(work, run, status);
 	m->end = MEASURE_FAILED;
-	xcheck(text_format(&m->incomplete, "%s failed: %s", run, status));
+	m->incomplete = xformat("%s failed: %s", run, status);
 }
 
 /* Says once that the kernel's records of a run did not fit. */
@@ -686,8 +684,8 @@ static int run_hook(struct work *work, enum hook_kind kind, uint32_t number)
 		end_stopped(work);
 	if (r < 0 && !m->incomplete) {
 		m->end = MEASURE_FAILED;
-		xcheck(text_format(&m->incomplete, "%s after %zu runs",
-			why ? why : "a hook could not be run", m->n_runs));
+		m->incomplete = xformat(
+			"%s after %zu runs", why ? why : "a hook could not be run", m->n_runs);
 	}
 	return r < 0 ? 1 : 0;
 }
@@ -1248,11 +1246,11 @@ static void share_end(struct work *work, int error)
 		if (m->end == MEASURE_COMPLETE || m->incomplete)
 			continue;
 		if (error < 0 && m == last)
-			xcheck(text_format(&m->incomplete, "run %zu could not be made: %s",
-				m->n_runs + 1, strerror(-error)));
+			m->incomplete = xformat(
+				"run %zu could not be made: %s", m->n_runs + 1, strerror(-error));
 		else
-			xcheck(text_format(&m->incomplete, "ended with %s after %zu runs",
-				work->command->name, m->n_runs));
+			m->incomplete = xformat(
+				"ended with %s after %zu runs", work->command->name, m->n_runs);
 	}
 }
 

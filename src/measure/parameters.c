@@ -119,12 +119,8 @@ static int add_numbers(struct parameters *parameters, const double range[static 
 	double step = round(range[2] * unit);
 	int r = 0;
 
-	for (double at = from; r == 0 && at <= to; at += step) {
-		char *value;
-
-		xcheck(text_format(&value, "%.*f", decimals, at / unit));
-		r = add_value(parameters, "-P", value);
-	}
+	for (double at = from; r == 0 && at <= to; at += step)
+		r = add_value(parameters, "-P", xformat("%.*f", decimals, at / unit));
 	return r;
 }
 

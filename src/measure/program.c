@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
-#include "base/text.h"
 #include "base/xalloc.h"
 #include "measure/program.h"
 
@@ -42,8 +41,7 @@ static int search_path(const char *word, char **ret)
 		int r;
 
 		/* An empty entry stands for the current folder (execvp(3)). */
-		xcheck(text_format(
-			&path, "%.*s%s%s", (int)(end - list), list, end > list ? "/" : "./", word));
+		path = xformat("%.*s%s%s", (int)(end - list), list, end > list ? "/" : "./", word);
 		r = check_executable(path);
 		if (r == 0) {
 			*ret = TAKE_PTR(path);

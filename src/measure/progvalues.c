@@ -276,8 +276,7 @@ struct benchmark *progvalues_get_benchmark(struct progvalues *progvalues, size_t
 		return NULL;
 	xcheck(reach_run(item, series->n_samples - 1));
 	free(b->name);
-	xcheck(text_format(
-		&b->name, "%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name));
+	b->name = xformat("%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name);
 	facts_clear(&b->metadata);
 	copy_facts(metadata, &b->metadata);
 	facts_set_string(&b->metadata, "name", b->name);

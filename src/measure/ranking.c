@@ -127,7 +127,7 @@ static int write_control(FILE *stream, const struct ranking *ranking, const stru
 		return 0;
 	name = xptr(text_escape_control(of->name));
 	text = xptr(control_text(control, &ratio));
-	return xcheck(print_report(stream, "\n%s: %s\n", name, text));
+	return xprint_report(stream, "\n%s: %s\n", name, text);
 }
 
 /* The figure number k of a program, by the name that it has in the first one; the program's whole
@@ -155,12 +155,14 @@ static int write_order(FILE *stream, const struct ranking *ranking, const struct
 	size_t n = 0;
 	int r;
 
-	for (size_t i = 0; i < ranking->n_views; i++)
-		if (!commands->items[i].is_control && commands->items[i].old == old &&
-			find_figure(ranking, old, i, k))
-			programs[n++] = find_figure(ranking, old, i, k);
+	for (size_t i = 0; i < ranking->n_views; i++) {
+		const struct benchmark *figure = find_figure(ranking, old, i, k);
+
+		if (figure && !commands->items[i].is_control && commands->items[i].old == old)
+			programs[n++] = figure;
+	}
 	r = rank_render(programs, n, by_speed, &text);
-	return r < 0 || !*text ? r : xcheck(print_report(stream, "\n%s", text));
+	return r < 0 || !*text ? r : xprint_report(stream, "\n%s", text);
 }
 
 static int ranking_write(
@@ -181,7 +183,7 @@ static int ranking_write(
 		_cleanup_free_ char *new = xptr(text_escape_control(c->new->name));
 		_cleanup_free_ char *text = xptr(comparison_render(c));
 
-		xcheck(print_report(stream, "\n%s, compared with %s:\n%s", new, old, text));
+		xprint_report(stream, "\n%s, compared with %s:\n%s", new, old, text);
 	}
 	for (size_t i = 0; status >= 0 && i < commands->n; i++) {
 		if (commands->items[i].old != i)

@@ -28,7 +28,7 @@ static void print_summary(FILE *stream, const struct report_input *input,
 		.width = (int)terminal_width(fileno(stream)),
 	}));
 
-	xcheck(print_report(stream, "%s", text));
+	xprint_report(stream, "%s", text);
 	/* Warnings on standard error, perhaps on the same terminal, have to appear after this. */
 	fflush(stream);
 }
@@ -78,7 +78,7 @@ int report_print(FILE *stream, const struct report_input *input)
 		struct report_input of_figure = *input;
 
 		if (stream && i > 0)
-			xcheck(print_report(stream, "\n"));
+			xprint_report(stream, "\n");
 		of_figure.name = figures[i]->name;
 		of_figure.one_of_several = true;
 		/* Those of a run are no times of a part of it. */

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/say.h"
-#include "base/text.h"
 #include "base/where/userstate.h"
 #include "base/xalloc.h"
 #include "judge/result/csv.h"
@@ -224,7 +223,7 @@ static void rescue(const struct document_part *parts, size_t n, char **ret_place
 
 		if (!folders[i] || folders[i][0] != '/')
 			continue;
-		xcheck(text_format(&path, "%s/runpinned-XXXXXX.json", folders[i]));
+		path = xformat("%s/runpinned-XXXXXX.json", folders[i]);
 		/* Exclusive and 0600, so that nobody else can have made the file. */
 		fd = mkostemps(path, (int)strlen(".json"), O_CLOEXEC);
 		r = fd < 0 ? -errno : 0;
