@@ -55,10 +55,8 @@ static int check_append(
 	int r;
 
 	r = document_check_append(existing, metadata, &why);
-	if (r < 0 && why)
+	if (r < 0)
 		say("cannot append to %s: %s", save->output, why);
-	else if (r < 0)
-		say_errno(r, "cannot append to %s", save->output);
 	return r;
 }
 
