@@ -526,6 +526,33 @@ static int check_files(const struct options *o)
 	return 0;
 }
 
+static int check_figures(const struct options *o)
+{
+	if (!figure_rules_are_there(&o->figures))
+		return 0;
+	if (o->decide || o->rel_error || o->control.is_control) {
+		say("%s is about how long programs run, and figures are judged in place of that: "
+		    "give one of them",
+			o->decide	       ? "--decide"
+				: o->rel_error ? "--until-rel-error"
+					       : "--control");
+		return -EINVAL;
+	}
+	if (o->show_output) {
+		say("--show-output lets the program write elsewhere, and its figures are read in "
+		    "what it writes: give one of them");
+		return -EINVAL;
+	}
+	if (figure_rules_read(&o->figures, FIGURE_STDOUT) && o->stdout_to != OUTPUT_NULL &&
+		o->stdout_to != OUTPUT_FILE) {
+		say("--stdout %s: figures are read in a file, so that nobody reads while the "
+		    "program runs: give --stdout FILE, or leave it out",
+			options_stdout_name(o));
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* Refuses options that make no sense together, with the reason. */
 static int check_combinations(struct options *o)
 {
@@ -551,30 +578,8 @@ static int check_combinations(struct options *o)
 		say("--show-output and --stdout both say where the output goes: give one of them");
 		return -EINVAL;
 	}
-	if (figure_rules_are_there(&o->figures)) {
-		bool is_read = figure_rules_read(&o->figures, FIGURE_STDOUT);
-
-		if (o->decide || o->rel_error || o->control.is_control) {
-			say("%s is about how long programs run, and figures are judged in place of that: give one "
-			    "of them",
-				o->decide	       ? "--decide"
-					: o->rel_error ? "--until-rel-error"
-						       : "--control");
-			return -EINVAL;
-		}
-
-		if (o->show_output) {
-			say("--show-output lets the program write elsewhere, and its figures are read in what "
-			    "it writes: give one of them");
-			return -EINVAL;
-		}
-		if (is_read && o->stdout_to != OUTPUT_NULL && o->stdout_to != OUTPUT_FILE) {
-			say("--stdout %s: figures are read in a file, so that nobody reads while the program "
-			    "runs: give --stdout FILE, or leave it out",
-				options_stdout_name(o));
-			return -EINVAL;
-		}
-	}
+	if (check_figures(o) < 0)
+		return -EINVAL;
 	if (o->no_evidence && o->cooldown >= 0) {
 		say("--cooldown looks at the temperature, which --evidence none leaves out");
 		return -EINVAL;
