@@ -65,7 +65,7 @@ int install_find(const char *name, char **ret)
 char *install_find_data(const char *name)
 {
 	/* In a build tree it is below the folder above that of the programs. */
-	static const char *const near[] = { "/../", "/../share/quiesce/" };
+	static const char *const near[] = { "/../share/quiesce/", "/../" };
 	char directory[PATH_MAX];
 	char *path = NULL;
 
