@@ -18,6 +18,7 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
     born     whether a process is started when a CPU has gone, which may run wherever `threads` lets
              it; /run/born has its number
     virtio   whether the network cards give their queues all CPUs anew when a CPU has gone or come
+    spread   interrupts that their driver then gives one online CPU each
     chooses  real CPUs that the process in /run/chooser chooses when a CPU has gone
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
@@ -195,6 +196,9 @@ class Kernel:
         """virtio_net: virtnet_set_affinity(), whenever a CPU has gone or come."""
         for path in sorted(glob.glob('/sys/class/net/*/queues/tx-*/xps_cpus')) if self.config.get('virtio') else ():
             put(path, self.format_mask(self.online))
+        online = sorted(self.online)
+        for i, irq in enumerate(self.config.get('spread', ())):
+            self.set_interrupt(f'{IRQS}/{irq}', {online[i % len(online)]})
 
     def leave(self, cpu):
         if cpu in self.config.get('busy', ()) or self.online == {cpu}:

@@ -276,6 +276,18 @@ def be_alone():
     os.execvp(alone[0], [*alone, 'sh', '-c', '"$@"; exit $?', 'sh', sys.executable, *sys.argv])
 
 
+def beside_irqbalance(setter, user=''):
+    """The words in front of a command that runs beside an irqbalance without a socket, which `user` (setpriv
+    and its options) starts."""
+    program = setter.run_directory / 'irqbalance'
+    if not program.exists():
+        shutil.copy(shutil.which('sleep'), program)
+    script = user + ''' /run/irqbalance 1000 &
+        until grep -qx irqbalance /proc/$!/comm; do sleep 0.05; done
+        exec "$@"'''
+    return ['sh', '-c', script, 'sh']
+
+
 @contextlib.contextmanager
 def repeating(work, pause):
     """Calls work() again and again, in another thread, while its block runs; each time after a pause."""
@@ -527,10 +539,10 @@ class Setter:
         self.transcript += ' '.join([prompt, self.tool.name, *map(str, arguments)]) + '\n'
         self.transcript += result.stderr + result.stdout
 
-    def run_with_kernel(self, source, *arguments, env=None, **options):
+    def run_with_kernel(self, source, *arguments, env=None, before=(), **options):
         """Runs the tool as root with a kernel behind the files: `source`, one of the Python programs
-        here, see server.py."""
-        return self.box.run(*simulator(source), 'run', 'env', f'LD_PRELOAD={os.environ["KERNEL"]}',
+        here, see server.py. `before`: words in front of the command."""
+        return self.box.run(*simulator(source), 'run', *before, 'env', f'LD_PRELOAD={os.environ["KERNEL"]}',
                             asan_options(), self.tool, *arguments, root=True, env=env,
                             alone=self.alone, **options)
 

@@ -270,7 +270,7 @@ def test_changed_while_it_waits():
     with Linux() as setter:
         setter.wait_for_cpu()
         setter.box.write('proc/irq/27/smp_affinity_list', '5\n')
-        result = setter.run('restore', before=beside_irqbalance(setter))
+        result = setter.run('restore', before=machine.beside_irqbalance(setter))
         equal((result.returncode, result.stderr), (0, ''), 'restore')
         equal((setter.affinity(27), setter.affinity(28)), ('3', '3'), 'affinities')
 
@@ -594,20 +594,8 @@ class Reexecuting(Systemd):
         return super().do(fields, arguments)
 
 
-def beside_irqbalance(setter, user=''):
-    """The words in front of a command that runs beside an irqbalance without a socket, which `user` (setpriv
-    and its options) starts."""
-    program = setter.run_directory / 'irqbalance'
-    if not program.exists():
-        shutil.copy(shutil.which('sleep'), program)
-    script = user + ''' /run/irqbalance 1000 &
-        until grep -qx irqbalance /proc/$!/comm; do sleep 0.05; done
-        exec "$@"'''
-    return ['sh', '-c', script, 'sh']
-
-
 def with_service(setter, *arguments, user=''):
-    return setter.box.run(*beside_irqbalance(setter, user), setter.tool, *arguments, root=True, alone=True)
+    return setter.box.run(*machine.beside_irqbalance(setter, user), setter.tool, *arguments, root=True, alone=True)
 
 
 def test_service_is_stopped():

@@ -430,6 +430,64 @@ def test_others_move_interrupts():
         equal((linux.affinity(12), linux.online()), ('4', '0-15'), 'CPUs of 12, online')
         linux.succeed('restore', '--force')
         equal((linux.affinity(12), linux.left_over()), (listed(11), []), 'by force')
+    # irqbalance moves it because that is what it does: then nobody has chosen.
+    with Linux(NEW) as linux:
+        linux.succeed('-c', '3')
+        linux.box.write('proc/irq/12/smp_affinity_list', '4\n')
+        linux.box.write('proc/irq/14/smp_affinity_list', '4\n')
+        result = linux.run('restore', before=machine.beside_irqbalance(linux))
+        equal((result.returncode, result.stderr), (0, ''), 'restore beside irqbalance')
+        equal((linux.affinity(12), linux.affinity(14)), (listed(11), '4'), 'CPUs of 12 and 14')
+        equal(linux.left_over(), [], 'in /run/quiesce')
+
+
+class Steered(Linux):
+    """The machine of Linux, where CPU 3 is to be quiet, which shares a core with CPU 11."""
+
+    def __init__(self, **config):
+        super().__init__(NEW, **config)
+        self.box.write('proc/irq/12/smp_affinity_list', '11\n')
+        self.box.write('proc/irq/14/smp_affinity_list', '3,7,11\n')
+
+    def steer(self, *arguments):
+        smt_off, self.tool = self.tool, os.environ['IRQ_STEER']
+        self.succeed(*arguments)
+        self.tool = smt_off
+
+    def may_come(self):
+        """The interrupts that may come to CPU 3."""
+        return [number for number in self.IRQS if 3 in parse_list(self.affinity(number))]
+
+
+def test_steered_interrupts():
+    """Interrupts that irq-steer keeps away from CPUs stay away where CPUs that go offline have the kernel or a
+    driver send them there, and all come back in either order."""
+    for spread in [], [10, 11, 13, 14, 15, 16]:
+        for order in ('smt', 'steer'), ('steer', 'smt'):
+            with Steered(spread=spread) as linux:
+                before = linux.snapshot()
+                linux.steer('-c', '3')
+                equal(linux.may_come(), [], 'before')
+                steered = linux.affinity(14)
+                equal(steered, '7,11', 'CPUs of 14')
+                linux.succeed('-c', '3')
+                equal(linux.may_come(), [], f'without CPU 11, {spread}')
+                equal(linux.affinity(14), '7' if spread else '7,11', 'CPUs of 14 without CPU 11')
+                equal(linux.affinity(12), '0-2,4-10,12-15', 'CPUs of 12, which had none but CPU 11')
+                applied = linux.snapshot()
+                linux.succeed('-c', '3')
+                linux.same(applied, 'the second apply changed')
+                for which in order:
+                    (linux.steer if which == 'steer' else linux.succeed)('restore')
+                linux.same(before, f'restore of {order}, {spread} left')
+                equal(linux.left_over(), [], 'in /run/quiesce')
+    # What somebody else has moved since is not steered again.
+    with Steered() as linux:
+        linux.steer('-c', '3')
+        linux.succeed('-c', '3')
+        linux.box.write('proc/irq/14/smp_affinity_list', '3\n')
+        linux.succeed('-c', '3')
+        equal(linux.affinity(14), '3', 'CPUs of 14')
 
 
 def test_interrupt_that_comes_meanwhile():

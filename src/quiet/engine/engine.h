@@ -41,11 +41,11 @@ struct engine {
 	 * back when the CPUs are online again. NULL: there are no such knobs. */
 	int (*find_narrowed)(
 		const struct cpumask *missing, struct journal *journal, struct knob_plan *plan);
-	/* Whether nobody has chosen the present value `now` of a knob that was set to `set`,
-	 * because a daemon still changes the knob although the setter has told it not to, or
-	 * because something else that the setter has turned moves it. Then the knob is put back.
+	/* Whether nobody has chosen the present value `now` of a knob of the journal, whose `new`
+	 * is known: a daemon changes the knob all the time, also where the setter has told it not
+	 * to, or something else that the setter has turned moves it. Then the knob is put back.
 	 * Returns 1, 0, or a negative errno. NULL: never. */
-	int (*is_moved)(const char *path, const char *set, const char *now);
+	int (*is_moved)(const struct journal_entry *entry, const char *now);
 	/* Called at the end of an apply: checks whether the machine is now in the wanted state.
 	 * After a negative errno everything that this apply has turned is put back; the caller says
 	 * why. May add notes to the plan's knobs. NULL: there is nothing to check. */

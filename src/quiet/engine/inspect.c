@@ -21,7 +21,7 @@ int inspect_is_foreign(const struct engine *engine, const struct hotplug *hotplu
 		return r < 0 ? r : 0;
 	r = hotplug_made_value(hotplug, entry, now);
 	if (r == 0 && engine->is_moved)
-		r = engine->is_moved(entry->path, outcome, now);
+		r = engine->is_moved(entry, now);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	backend = knob_find_backend(engine->backends, entry->path, &rest);

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/file.h"
+#include "base/machine/tasks.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "quiet/engine/irqs.h"
 
@@ -161,4 +168,32 @@ int irqs_follow(struct journal *journal, struct irqlines *lines)
 	if (r == 0)
 		r = irqs_follow_lines(journal, lines);
 	return r == -ENOENT ? 0 : r;
+}
+
+int irqs_are_balanced(void)
+{
+	_cleanup_closedir_ DIR *directory = opendir("/proc");
+	struct dirent *entry;
+
+	if (!directory)
+		return -errno;
+	while ((errno = 0, entry = readdir(directory))) {
+		char path[64], comm[64];
+		unsigned pid;
+		int r;
+
+		if (parse_uint(entry->d_name, 1, INT32_MAX, &pid) < 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+		r = file_read_attr(AT_FDCWD, path, comm, sizeof(comm));
+		/* Other errors are of processes that have ended, or are hidden from this user. */
+		if (r < 0 && errno_is_ours(-r))
+			return r;
+		if (r <= 0 || strcmp(comm, "irqbalance") != 0)
+			continue;
+		r = tasks_is_of((pid_t)pid, 0);
+		if (r > 0 || (r < 0 && errno_is_ours(-r)))
+			return r;
+	}
+	return -errno;
 }

@@ -27,4 +27,8 @@ int irqs_follow(struct journal *journal, struct irqlines *lines);
 /* The same with these lines, which have their names. */
 int irqs_follow_lines(struct journal *journal, const struct irqlines *lines);
 
+/* Whether an irqbalance of root's is running, with or without a socket: 1, 0, or an error. Only
+ * root can move interrupts, whatever others call their programs. */
+int irqs_are_balanced(void);
+
 #endif

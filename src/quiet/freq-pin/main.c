@@ -28,11 +28,11 @@ static bool is_by_name(const void *state)
 	return ((const struct freq_pin *)state)->request.kind != WANTED_BASE;
 }
 
-static int is_moved(const char *path, const char *set, const char *now)
+static int is_moved(const struct journal_entry *entry, const char *now)
 {
-	int r = limit_is_clamped(path, set, now);
+	int r = limit_is_clamped(entry->path, entry->new, now);
 
-	return r != 0 ? r : limit_is_throttled(path);
+	return r != 0 ? r : limit_is_throttled(entry->path);
 }
 
 static bool may_stay(const char *path, int error)

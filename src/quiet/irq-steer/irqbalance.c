@@ -258,31 +258,3 @@ bool irqbalance_is_ours(const char *name)
 {
 	return strcmp(name, "banned") == 0;
 }
-
-int irqbalance_is_running(void)
-{
-	_cleanup_closedir_ DIR *directory = opendir("/proc");
-	struct dirent *entry;
-
-	if (!directory)
-		return -errno;
-	while ((errno = 0, entry = readdir(directory))) {
-		char path[64], comm[64];
-		unsigned pid;
-		int r;
-
-		if (parse_uint(entry->d_name, 1, INT32_MAX, &pid) < 0)
-			continue;
-		snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-		r = file_read_attr(AT_FDCWD, path, comm, sizeof(comm));
-		/* Other errors are of processes that have ended, or are hidden from this user. */
-		if (r < 0 && errno_is_ours(-r))
-			return r;
-		if (r <= 0 || strcmp(comm, "irqbalance") != 0)
-			continue;
-		r = tasks_is_of((pid_t)pid, 0);
-		if (r > 0 || (r < 0 && errno_is_ours(-r)))
-			return r;
-	}
-	return -errno;
-}

@@ -27,8 +27,4 @@ int irqbalance_read(const char *name, char **ret);
 int irqbalance_write(const char *name, const char *mask);
 bool irqbalance_is_ours(const char *name);
 
-/* Whether an irqbalance of root's is running, with or without a socket: 1, 0, or an error. Only
- * root can move interrupts, whatever others call their programs. */
-int irqbalance_is_running(void);
-
 #endif

@@ -28,12 +28,12 @@
 #include "base/say.h"
 #include "base/systemd/dropin.h"
 #include "base/text.h"
+#include "quiet/engine/irqs.h"
 #include "quiet/engine/journal.h"
 #include "quiet/irq-steer/irqbalance.h"
 #include "quiet/irq-steer/service.h"
 #include "quiet/setter/setter.h"
 
-#define IRQ_DIRECTORY "/proc/irq/"
 #define QUEUES_FOLD "queues of network cards"
 
 enum {
@@ -236,18 +236,19 @@ static int has_banned_cpus(void)
 
 /* An irqbalance whose banned CPUs we have set still moves interrupts, among the other CPUs. So does
  * an irqbalance whose ban a restore has lifted, while a line still waits for an offline CPU. */
-static int is_moved(const char *path, const char *set _unused_, const char *now _unused_)
+static int is_moved(const struct journal_entry *entry, const char *now _unused_)
 {
 	/* This is found out only once, because a machine may have thousands of interrupts. */
 	static int is_balanced = -1;
+	unsigned number;
 
-	if (!text_starts_with(path, IRQ_DIRECTORY) || !strchr(path + strlen(IRQ_DIRECTORY), '/'))
+	if (irqline_parse_path(entry->path, &number) < 0)
 		return 0;
 	if (is_balanced < 0) {
 		int r = has_banned_cpus();
 
 		if (r == 0)
-			r = irqbalance_is_running();
+			r = irqs_are_balanced();
 		if (r < 0)
 			return r;
 		is_balanced = r;
@@ -264,7 +265,7 @@ static int plan_service(struct knob_plan *plan, const struct steering *s)
 	bool runs;
 	int r;
 
-	r = irqbalance_is_running();
+	r = irqs_are_balanced();
 	if (r < 0)
 		return r;
 	runs = r > 0;

@@ -355,22 +355,38 @@ static int read_cleared(struct cpumask **ret)
 	return r == -EBADMSG ? -ENOENT : r;
 }
 
+/* Whether this apply comes after the CPUs have gone offline. */
+static bool have_gone(const struct scene *scene)
+{
+	return scene->target->verb == SETTER_APPLY && cpumask_is_empty(scene->going) &&
+		!cpumask_is_empty(scene->taken);
+}
+
 /* Keeps the affinities of threads, or, when the CPUs have gone offline, gives them back: Linux may
  * have sent threads to CPUs that are kept clear (quiet/engine/threads.h). */
 static int add_threads(const struct scene *scene, struct knob_plan *plan)
 {
-	bool have_gone = scene->target->verb == SETTER_APPLY && cpumask_is_empty(scene->going) &&
-		!cpumask_is_empty(scene->taken);
 	_cleanup_(cpumask) struct cpumask *cleared = NULL;
-	int r = have_gone ? read_cleared(&cleared) : -ENOENT;
+	int r = have_gone(scene) ? read_cleared(&cleared) : -ENOENT;
 
 	if (r == 0)
 		return threads_add_strayed(plan, GROUP_THREADS, "smt-off", scene->online, cleared);
 	return r == -ENOENT ? threads_add(plan, GROUP_THREADS, "smt-off", scene->online, NULL) : r;
 }
 
-/* Whether threads may have been sent to CPUs that are kept clear. An error counts as yes: the next
- * plan meets it again, and says so. */
+/* Keeps the CPUs of interrupts, or, when the CPUs have gone offline, has those steered again that
+ * irq-steer had steered. */
+static int add_interrupts(const struct scene *scene, struct knob_plan *plan)
+{
+	struct irqlines *lines = scene->target->lines;
+
+	return have_gone(scene) ? sideeffect_add_steered(plan, GROUP_INTERRUPTS, lines,
+					  scene->target->journal, scene->online)
+				: sideeffect_add_interrupts(plan, GROUP_INTERRUPTS, lines);
+}
+
+/* Whether threads or interrupts may have been sent to CPUs that are kept clear of them. An error
+ * counts as yes: the next plan meets it again, and says so. */
 static bool repeats(const struct knob_plan *plan)
 {
 	_cleanup_(cpumask) struct cpumask *cleared = NULL;
@@ -379,7 +395,7 @@ static bool repeats(const struct knob_plan *plan)
 	for (size_t i = 0; i < plan->n && !any; i++)
 		any = plan->knobs[i].cpu >= 0 && plan->knobs[i].wanted &&
 			knob_went_well(&plan->knobs[i]);
-	return any && read_cleared(&cleared) != -ENOENT;
+	return any && (sideeffect_are_steered() || read_cleared(&cleared) != -ENOENT);
 }
 
 /* Adds what the kernel changes because of CPUs that go offline. */
@@ -389,7 +405,7 @@ static int add_side_effects(const struct scene *scene, struct knob_plan *plan)
 
 	r = add_threads(scene, plan);
 	if (r == 0)
-		r = sideeffect_add_interrupts(plan, GROUP_INTERRUPTS, scene->target->lines);
+		r = add_interrupts(scene, plan);
 	if (r == 0)
 		r = sideeffect_add_governors(plan, GROUP_INTERRUPTS, scene->going);
 	if (r == 0)
@@ -496,6 +512,7 @@ int main(int argc, char *argv[])
 			.backends = backends,
 			.threads_group = GROUP_THREADS,
 			.may_stay = sideeffect_may_stay,
+			.is_moved = sideeffect_is_balanced,
 		},
 		.summary =
 			"Keep the CPUs of -c, and take the other threads of their cores offline;\n"

@@ -11,17 +11,106 @@
 #include "base/machine/irqline.h"
 #include "base/machine/mountinfo.h"
 #include "base/machine/netqueue.h"
+#include "base/macro.h"
 #include "base/text.h"
+#include "quiet/engine/irqs.h"
 #include "quiet/engine/tunables.h"
 #include "quiet/smt-off/sideeffect.h"
 
 #define MOUNTS "/proc/self/mountinfo"
+#define STEERING_TOOL "irq-steer"
 
 enum {
 	CPUSET_DEPTH_MAX = 64,
 };
 
-int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irqlines *lines)
+/* What tells where interrupts are to go; all NULL where they are only kept as they are. */
+struct steered {
+	struct journal *steering; /* of irq-steer */
+	struct journal *own;
+	const struct cpumask *online;
+};
+
+/* The online CPUs that irq-steer lets new interrupts go to. -ENOENT where that is not known. */
+static int read_default(const struct steered *s, struct cpumask *ret)
+{
+	char text[FILE_ATTR_SIZE];
+	int r = file_read_attr(AT_FDCWD, IRQLINE_DEFAULT_AFFINITY, text, sizeof(text));
+
+	if (r >= 0)
+		r = cpumask_parse_hex(text, ret);
+	if (r < 0)
+		return errno_is_ours(-r) ? r : -ENOENT;
+	cpumask_and(ret, ret, s->online);
+	return cpumask_is_empty(ret) ? -ENOENT : 0;
+}
+
+/* The entry of an interrupt in a journal; NULL where it has none, or has left it to others. */
+static const struct journal_entry *find_entry(struct journal *journal, const char *path)
+{
+	const struct journal_entry *entry = journal ? journal_find(journal, path) : NULL;
+
+	return entry && !entry->left_alone ? entry : NULL;
+}
+
+/*
+ * The CPUs that an interrupt is wanted on, malloc'd. *ret is NULL where it is only kept: irq-steer
+ * does not know it, somebody else has moved it since the CPUs went offline, or it may come to no
+ * other CPU than before.
+ */
+static int find_wanted(const struct steered *s, const char *path, char **ret)
+{
+	const struct journal_entry *own = find_entry(s->own, path);
+	_cleanup_(cpumask) struct cpumask *before = NULL, *now = NULL;
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	*ret = NULL;
+	if (!own || !own->new || !find_entry(s->steering, path))
+		return 0;
+	r = file_read_long_attr(AT_FDCWD, path, &text);
+	if (r < 0)
+		return errno_is_ours(-r) ? r : 0;
+	if (!knob_equal(KNOB_LIST, text, own->new))
+		return 0;
+	r = cpumask_from_list(own->old, &before);
+	if (r == 0)
+		r = cpumask_from_list(text, &now);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	cpumask_and(before, before, s->online);
+	cpumask_and(now, now, s->online);
+	if (cpumask_subset(now, before))
+		return 0;
+	r = cpumask_is_empty(before) ? read_default(s, before) : 0;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	*ret = cpumask_format_list(before);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int add_line(
+	struct knob_plan *plan, unsigned group, const struct irqline *line, const struct steered *s)
+{
+	const char *action = line->action;
+	_cleanup_free_ char *wanted = NULL;
+	char path[IRQLINE_PATH_SIZE];
+	struct knob *knob;
+	int r;
+
+	irqline_affinity_path(line->number, path);
+	r = find_wanted(s, path, &wanted);
+	if (r == 0)
+		r = knob_plan_add(plan, group, KNOB_LIST, path, wanted, &knob,
+			"CPUs of interrupt %u%s%s%s", line->number, action ? " (" : "",
+			action ? action : "", action ? ")" : "");
+	if (r == 0)
+		knob->may_be_refused = true;
+	return r;
+}
+
+static int add_lines(
+	struct knob_plan *plan, unsigned group, struct irqlines *lines, const struct steered *s)
 {
 	int r;
 
@@ -29,15 +118,8 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irq
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	for (size_t i = 0; r == 0 && i < lines->n; i++) {
-		unsigned number = lines->items[i].number;
-		const char *action = lines->items[i].action;
-		char path[IRQLINE_PATH_SIZE];
-
-		irqline_affinity_path(number, path);
-		if (irqline_is_movable(lines, number))
-			r = knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL,
-				"CPUs of interrupt %u%s%s%s", number, action ? " (" : "",
-				action ? action : "", action ? ")" : "");
+		if (irqline_is_movable(lines, lines->items[i].number))
+			r = add_line(plan, group, &lines->items[i], s);
 	}
 	if (r < 0)
 		return r;
@@ -45,6 +127,52 @@ int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irq
 		return errno == ENOENT ? 0 : -errno;
 	return knob_plan_add(plan, group, KNOB_MASK, IRQLINE_DEFAULT_AFFINITY, NULL, NULL,
 		"mask of new interrupts");
+}
+
+int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irqlines *lines)
+{
+	return add_lines(plan, group, lines, &(struct steered){ 0 });
+}
+
+int sideeffect_add_steered(struct knob_plan *plan, unsigned group, struct irqlines *lines,
+	struct journal *own, const struct cpumask *online)
+{
+	_cleanup_(journal) struct journal *steering = NULL;
+	_cleanup_free_ char *why = NULL;
+	int r = journal_load(STEERING_TOOL, &steering, &why);
+
+	/* irq-steer itself reports a damaged journal. */
+	if (r < 0 && journal_error_counts(r))
+		return r;
+	r = steering ? irqs_follow(steering, lines) : 0;
+	return r < 0
+		? r
+		: add_lines(plan, group, lines,
+			  &(struct steered){ .steering = steering, .own = own, .online = online });
+}
+
+bool sideeffect_are_steered(void)
+{
+	return journal_exists(STEERING_TOOL);
+}
+
+int sideeffect_is_balanced(const struct journal_entry *entry, const char *now _unused_)
+{
+	/* This is found out only once, because a machine may have thousands of interrupts. */
+	static int is_balanced = -1;
+	unsigned number;
+
+	if (irqline_parse_path(entry->path, &number) < 0 ||
+		knob_equal(entry->kind, entry->old, entry->new))
+		return 0;
+	if (is_balanced < 0) {
+		int r = irqs_are_balanced();
+
+		if (r < 0)
+			return r;
+		is_balanced = r;
+	}
+	return is_balanced;
 }
 
 static int add_governor(struct knob_plan *plan, unsigned group, int policy)

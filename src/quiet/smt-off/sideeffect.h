@@ -18,6 +18,9 @@
 
 #include <stdbool.h>
 
+#include "base/machine/cpumask.h"
+#include "base/machine/irqline.h"
+#include "quiet/engine/journal.h"
 #include "quiet/engine/knob.h"
 
 /*
@@ -27,6 +30,21 @@
  * write fails: see sideeffect_may_stay().
  */
 int sideeffect_add_interrupts(struct knob_plan *plan, unsigned group, struct irqlines *lines);
+
+/*
+ * The same when the CPUs are offline by what smt-off has done: an interrupt that irq-steer keeps
+ * away from CPUs, and that may come to other CPUs now because of that, is wanted where it was, on
+ * those of its CPUs that are still online; and where there are none, where irq-steer lets new
+ * interrupts go. `own` is the journal of smt-off.
+ */
+int sideeffect_add_steered(struct knob_plan *plan, unsigned group, struct irqlines *lines,
+	struct journal *own, const struct cpumask *online);
+/* Whether irq-steer has moved something, or its journal cannot be read. */
+bool sideeffect_are_steered(void);
+
+/* Whether irqbalance has moved an interrupt that went elsewhere because of CPUs that went offline:
+ * is_moved() of struct engine. One that stayed where it was is as little ours as irqbalance's. */
+int sideeffect_is_balanced(const struct journal_entry *entry, const char *now);
 
 /* Adds a kept knob for the CPUs of every cpuset of cgroup v1, parents first, because a child can
  * have only CPUs of its parent. Adds nothing where cgroup v1 has no cpusets. */
