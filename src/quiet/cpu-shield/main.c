@@ -41,6 +41,7 @@
 #include "quiet/cpu-shield/slice.h"
 #include "quiet/engine/cleared.h"
 #include "quiet/engine/journal.h"
+#include "quiet/engine/strays.h"
 #include "quiet/engine/threads.h"
 #include "quiet/setter/setter.h"
 
@@ -371,6 +372,9 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 	if (affinity_is_plan(plan))
 		return affinity_verify(plan, target->cpus);
 	r = check_shield(target->cpus);
+	if (r < 0)
+		return r;
+	r = strays_call_back(NULL);
 	if (r < 0)
 		return r;
 	r = kthreads_name_remaining(target->cpus, &remaining);

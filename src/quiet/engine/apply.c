@@ -500,26 +500,26 @@ static int write_journals(const struct engine *engine, struct journal *earlier,
 	return 0;
 }
 
-/* Begins to note what threads have chosen, where turning these knobs makes the kernel forget it. */
-static int begin_pins(const struct knob_plan *plan, struct engine *engine, struct journal *earlier)
+/* Notes what is known of threads, where turning these knobs makes the kernel move them. */
+static int hold_threads(
+	const struct knob_plan *plan, struct engine *engine, struct journal *earlier)
 {
 	bool any = false;
 
 	for (size_t i = 0; !any && i < plan->n; i++)
 		any = is_to_write(&plan->knobs[i]) &&
 			knob_moves_threads(engine->backends, plan->knobs[i].path);
-	return engine_begin_pins(engine, any, earlier);
+	return engine_hold_threads(engine, any, earlier);
 }
 
 /* Gives all threads what they have chosen, and notes in the journal which have less of it now. */
-static int end_pins(const struct engine *engine, struct journal *journal)
+static int settle_threads(const struct engine *engine, struct journal *journal)
 {
-	int r;
+	int r = engine_settle_threads(engine);
 
-	if (!engine->pins)
-		return 0;
-	r = pins_settle(engine->pins);
-	return r < 0 ? r : pins_add_to_journal(engine->pins, journal, engine->threads_group);
+	return r == 0 && engine->pins
+		? pins_add_to_journal(engine->pins, journal, engine->threads_group)
+		: r;
 }
 
 /* Turns the knobs, checks them, and writes into the journal what they have become. */
@@ -530,7 +530,7 @@ static int turn_knobs(const struct engine *engine, const struct layers *layers,
 
 	r = write_knobs(engine, plan, failure);
 	if (r == 0)
-		r = end_pins(engine, journal);
+		r = settle_threads(engine, journal);
 	if (r == 0)
 		r = read_knobs_back(engine, plan, failure);
 	if (r == 0 && engine->verify)
@@ -596,8 +596,8 @@ int apply_plan(const struct engine *setter, struct journal *before, struct knob_
 {
 	_cleanup_(journal) struct journal *journal = NULL, *earlier = before;
 	_cleanup_(layers) struct layers *layers = NULL, *earlier_layers = NULL;
-	struct engine with_pins = *setter;
-	const struct engine *engine = &with_pins;
+	struct engine with_threads = *setter;
+	const struct engine *engine = &with_threads;
 	int r;
 
 	r = inspect_knobs(engine, earlier, plan, failure);
@@ -619,7 +619,7 @@ int apply_plan(const struct engine *setter, struct journal *before, struct knob_
 		engine_refuse_journal(engine, ", so nothing is touched", failure);
 		return r;
 	}
-	r = begin_pins(plan, &with_pins, earlier);
+	r = hold_threads(plan, &with_threads, earlier);
 	if (r == 0)
 		r = turn_knobs(engine, layers, journal, plan, failure);
 	if (r == 0)
@@ -627,6 +627,6 @@ int apply_plan(const struct engine *setter, struct journal *before, struct knob_
 	/* What could not be put back of the second plan is in the journal. */
 	if (r < 0 && !failure->not_undone)
 		undo_apply(engine, plan, journal, earlier, earlier_layers, failure);
-	pins_free(with_pins.pins);
+	engine_release_threads(&with_threads);
 	return r;
 }

@@ -11,6 +11,7 @@
 #include "quiet/engine/engine.h"
 #include "quiet/engine/irqs.h"
 #include "quiet/engine/pins.h"
+#include "quiet/engine/strays.h"
 #include "quiet/engine/thread.h"
 
 enum {
@@ -129,11 +130,29 @@ int engine_load_journal(
 	return r;
 }
 
-int engine_begin_pins(struct engine *engine, bool any, struct journal *journal)
+int engine_hold_threads(struct engine *engine, bool any, struct journal *journal)
 {
-	return any && !journal_is_own() && thread_is_forgotten() > 0
+	int r;
+
+	if (!any || journal_is_own())
+		return 0;
+	r = strays_note(&engine->strays);
+	return r == 0 && thread_is_forgotten() > 0
 		? pins_begin(journal, engine->force, &engine->pins)
-		: 0;
+		: r;
+}
+
+int engine_settle_threads(const struct engine *engine)
+{
+	int r = engine->pins ? pins_settle(engine->pins) : 0;
+
+	return r == 0 && engine->strays ? strays_call_back(engine->strays) : r;
+}
+
+void engine_release_threads(struct engine *engine)
+{
+	strays_free(TAKE_PTR(engine->strays));
+	pins_free(TAKE_PTR(engine->pins));
 }
 
 int engine_write(const struct engine *engine, const char *path, const char *text)

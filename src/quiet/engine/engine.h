@@ -61,6 +61,8 @@ struct engine {
 	/* What threads have chosen, while such knobs are turned; set by apply and restore. NULL:
 	 * no such knob is turned, or the kernel remembers what threads have chosen. */
 	struct pins *pins;
+	/* Kernel threads that stay within their cpusets, while such knobs are turned; likewise. */
+	struct strays *strays;
 	/* The interrupts of the machine, for irqlines_read_named(): all that belongs to one call
 	 * shares what is read. */
 	struct irqlines *lines;
@@ -97,10 +99,15 @@ int engine_load_journal(
 void engine_refuse_journal(
 	const struct engine *engine, const char *so, struct engine_failure *failure);
 
-/* Begins to note what threads have chosen, where the kernel forgets that and `any` of the knobs
- * that are to be written moves threads: sets engine->pins, for pins_free(). `journal` may be NULL.
- * Errors of pins_begin(). */
-int engine_begin_pins(struct engine *engine, bool any, struct journal *journal);
+/*
+ * Before and after knobs are written of which `any` moves threads. The first one notes where kernel
+ * threads are, and where the kernel forgets what threads have chosen, that too: it sets
+ * engine->strays and engine->pins, for engine_release_threads(). `journal` may be NULL. The second
+ * one waits until all threads are where they are to be. Errors of strays.h and pins.h.
+ */
+int engine_hold_threads(struct engine *engine, bool any, struct journal *journal);
+int engine_settle_threads(const struct engine *engine);
+void engine_release_threads(struct engine *engine);
 /* As knob_write(). Where the kernel then forgets what threads have chosen, they get it back
  * (pins.h); an error of that is an error of the write. */
 int engine_write(const struct engine *engine, const char *path, const char *text);

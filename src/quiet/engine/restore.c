@@ -921,7 +921,7 @@ static int restore_groups(struct restoring *restoring)
 		end = order_find_group_end(places, n, i);
 		restore_group(restoring, &places[i], end - i);
 	}
-	r = restoring->engine->pins ? pins_settle(restoring->engine->pins) : 0;
+	r = engine_settle_threads(restoring->engine);
 	restore_moved(restoring);
 	return r < 0 ? r : find_narrowed(restoring);
 }
@@ -962,15 +962,14 @@ static int collect_outcome(struct restoring *restoring, struct journal *remainin
 	return r;
 }
 
-/* Begins to note what threads have chosen, where putting these knobs back makes the kernel forget
- * it. */
-static int begin_pins(struct journal *journal, struct engine *engine)
+/* Notes what is known of threads, where putting these knobs back makes the kernel move them. */
+static int hold_threads(struct journal *journal, struct engine *engine)
 {
 	bool any = false;
 
 	for (size_t i = 0; !any && i < journal->n; i++)
 		any = knob_moves_threads(engine->backends, journal->entries[i].path);
-	return engine_begin_pins(engine, any, journal);
+	return engine_hold_threads(engine, any, journal);
 }
 
 static bool has_interrupt(const struct journal *journal)
@@ -991,12 +990,12 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 	struct journal *remaining, struct restore_rows *rows, int *ret_result)
 {
 	_cleanup_(restoring) struct restoring restoring = { 0 };
-	struct engine with_pins = *engine;
+	struct engine with_threads = *engine;
 	int r;
 
-	r = begin_pins(journal, &with_pins);
+	r = hold_threads(journal, &with_threads);
 	if (r == 0)
-		r = restoring_begin(&with_pins, journal, &restoring);
+		r = restoring_begin(&with_threads, journal, &restoring);
 	if (r == 0)
 		r = layers_read(engine->tool, has_interrupt(journal) ? engine->lines : NULL,
 			&restoring.layers);
@@ -1006,7 +1005,7 @@ static int restore_entries(const struct engine *engine, struct journal *journal,
 		r = layers_save(restoring.layers);
 	if (r == 0)
 		r = restore_groups(&restoring);
-	pins_free(with_pins.pins);
+	engine_release_threads(&with_threads);
 	return r < 0 ? r : collect_outcome(&restoring, remaining, rows, ret_result);
 }
 

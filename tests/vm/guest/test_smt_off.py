@@ -7,10 +7,12 @@ import pathlib
 import subprocess
 import time
 
-from lab import (BUSY, CPUS, boots, check, equal, fail, interrupts, read, restore_leaves, same, succeed,
-                 turned, wait_for, write)
+from lab import (BUSY, CPUS, balanced, boots, call, check, equal, fail, interrupts, note, read, restore_leaves, same,
+                 succeed, turned, wait_for, write)
 
 CGROUPS = pathlib.Path('/sys/fs/cgroup')
+# include/linux/sched.h
+PF_KTHREAD, PF_NO_SETAFFINITY = 0x00200000, 0x04000000
 # The CPUs of programs, and whether they are busy.
 CHOICES = {'bound': ({3}, False), 'busy': ({3}, True), 'both threads': ({2, 3}, False),
            'another core': ({0, 1}, False), 'mixed': ({1, 3}, True), 'anywhere': (None, False)}
@@ -205,6 +207,71 @@ def test_shield_by_affinities():
                     equal(there, {}, 'may run on the quiet CPU')
             equal((affinities(inside), affinities(outside)), shielded, 'affinities with all CPUs')
         equal((affinities(inside), affinities(outside)), before, 'affinities')
+
+
+def kernel_threads_on(cpu):
+    """{name (number): CPUs} of the kernel threads that can be moved, and may come to this CPU."""
+    found = {}
+    for path in pathlib.Path('/proc').glob('[0-9]*/stat'):
+        try:
+            told = path.read_text()
+            number, name, fields = path.parent.name, told.split('(')[1].split(')')[0], told.rpartition(')')[2].split()
+            cpus = os.sched_getaffinity(int(number))
+        except (OSError, ValueError):
+            continue  # it has ended
+        flags = int(fields[6])
+        if flags & PF_KTHREAD and not flags & PF_NO_SETAFFINITY and cpu in cpus:
+            found[f'{name} ({number})'] = sorted(cpus)
+    return found
+
+
+def test_shield_by_a_partition():
+    """When a CPU goes or comes, the kernel binds some of its threads anew, whatever partitions there are: none
+    of them gets the quiet CPU back."""
+    with turned('cpu-shield', '-c', '2'):
+        before = kernel_threads_on(2)
+        note(f'with the shield: {before}')
+        with turned('smt-off', '-c', '2'):
+            equal(kernel_threads_on(2), before, 'without CPU 3')
+        equal(kernel_threads_on(2), before, 'with CPU 3')
+        # The same by somebody else, until the shield is asked for again.
+        write(f'{CPUS}/cpu3/online', '0')
+        write(f'{CPUS}/cpu3/online', '1')
+        note(f'with CPU 3 off and on by others: {kernel_threads_on(2)}')
+        succeed('cpu-shield', '-c', '2')
+        equal(kernel_threads_on(2), before, 'shielded again')
+
+
+def test_steered_interrupts():
+    """Network drivers send their interrupts elsewhere when a CPU goes or comes; so does the kernel with those
+    that had no other CPU. None of those that irq-steer keeps away from the quiet CPU comes to it."""
+    alone = [n for n in movable() if int(n) not in of_network()][-1]
+    path = f'/proc/irq/{alone}/smp_affinity'
+    was = read(path)
+    write(path, '8')
+    before = {n: mask(n) for n in movable()}
+    with turned('irq-steer', '-c', '2'):
+        steered = {n: mask(n) for n in movable()}
+        equal([n for n in steered if steered[n] & 4], [], 'steered')
+        with turned('smt-off', '-c', '2'):
+            note(f'without CPU 3: {({n: mask(n) for n in before if mask(n) != steered[n]})}')
+            equal([n for n in steered if mask(n) & 4], [], 'may come to CPU 2 without CPU 3')
+        equal({n: mask(n) for n in steered}, steered, 'with CPU 3')
+        succeed('smt-off', '-c', '2')
+    # The one that was applied last has them all.
+    succeed('smt-off', 'restore')
+    equal({n: mask(n) for n in before}, before, 'in the other order')
+    write(path, was)
+
+
+def test_beside_irqbalance():
+    """What irqbalance has moved meanwhile was not chosen by anybody: nothing is said, and no journal stays."""
+    with balanced():
+        succeed('smt-off', '-c', '2')
+        time.sleep(25)  # two of its passes
+        said = call('smt-off', 'restore')
+        equal((said.returncode, said.stdout, said.stderr), (0, '', ''), 'restore')
+        equal(list(pathlib.Path('/run/quiesce').glob('*.journal')), [], 'left')
 
 
 def test_shield_that_ends_first():
