@@ -190,6 +190,10 @@ static void test_boost(_unused_ void **state)
 		{ "amd-pstate-epp", NULL, "0", "1", NULL, CPUFREQ_BOOST_OFF },
 		{ "cppc_cpufreq", NULL, NULL, "1", NULL, CPUFREQ_BOOST_ON },
 		{ "cppc_cpufreq", NULL, "x", "y", NULL, CPUFREQ_BOOST_UNKNOWN },
+		/* The one that cannot be read may be off. */
+		{ "cppc_cpufreq", NULL, "1", "x", NULL, CPUFREQ_BOOST_UNKNOWN },
+		{ "cppc_cpufreq", NULL, "x", "1", NULL, CPUFREQ_BOOST_UNKNOWN },
+		{ "cppc_cpufreq", NULL, "x", "0", NULL, CPUFREQ_BOOST_OFF },
 		{ "", NULL, NULL, NULL, NULL, CPUFREQ_BOOST_UNKNOWN },
 	};
 

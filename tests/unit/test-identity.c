@@ -217,6 +217,49 @@ static void test_read(_unused_ void **state)
 	facts_clear(&facts);
 }
 
+/* What is there and cannot be read, for which a folder stands here, is not left out. */
+static void test_read_unreadable(_unused_ void **state)
+{
+	static const char *const unreadable[] = {
+		CPU "isolated",
+		CPU "nohz_full",
+		CPU "smt/control",
+		"/sys/kernel/mm/transparent_hugepage/enabled",
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		"/sys/class/power_supply/BAT0/type",
+		CPU "intel_pstate/no_turbo",
+		CPU "cpu1/cpufreq/scaling_governor",
+		CPU "cpu1/cpufreq/energy_performance_preference",
+	};
+	char path[128];
+	struct facts facts;
+
+	for (size_t i = 0; i < ARRAY_SIZE(unreadable); i++) {
+		snprintf(path, sizeof(path), "%s/x", unreadable[i]);
+		assert_true(fake_machine_write(path, "\n"));
+	}
+	assert_true(fake_machine_write(CPU "online", "0-1\n"));
+	write_cpufreq(0, "intel_pstate\n", "powersave\n", "power\n");
+	assert_true(fake_machine_write(CPU "cpu1/cpufreq/scaling_driver", "intel_pstate\n"));
+	assert_true(fake_machine_write(CPU "cpu1/cpufreq/scaling_min_freq", "400000\n"));
+	assert_true(fake_machine_write(CPU "cpu1/cpufreq/scaling_max_freq", "4700000\n"));
+	assert_true(fake_machine_write("/sys/kernel/mm/transparent_hugepage/defrag",
+		"always defer defer+madvise [never] madvise\n"));
+	read_facts("0-1", &facts);
+	assert_string_equal(string_of(&facts, "quiesce_isolated"), "unknown");
+	assert_string_equal(string_of(&facts, "quiesce_nohz_full"), "unknown");
+	assert_string_equal(string_of(&facts, "quiesce_smt"), "unknown");
+	assert_string_equal(string_of(&facts, "quiesce_thp"), "unknown, defrag never");
+	assert_string_equal(string_of(&facts, "quiesce_clocksource"), "unknown");
+	assert_string_equal(string_of(&facts, "quiesce_power_supply"), "unknown");
+#if HAVE_LIBCPUPOWER
+	assert_string_equal(string_of(&facts, "quiesce_governor"), "0=powersave; 1=unknown");
+	assert_string_equal(string_of(&facts, "quiesce_epp"), "0=power; 1=unknown");
+	assert_string_equal(string_of(&facts, "quiesce_boost"), "unknown");
+#endif
+	facts_clear(&facts);
+}
+
 /* What is not there is left out, and no fact is empty. */
 static void test_read_nothing(_unused_ void **state)
 {
@@ -330,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_platform),
 		cmocka_unit_test_setup(test_read, fake_machine_setup),
 		cmocka_unit_test_setup(test_read_nothing, fake_machine_setup),
+		cmocka_unit_test_setup(test_read_unreadable, fake_machine_setup),
 		cmocka_unit_test_setup(test_read_moving, fake_machine_setup),
 	};
 

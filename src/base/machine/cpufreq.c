@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/machine/cpufreq.h"
@@ -13,6 +14,7 @@
 #include "base/parse.h"
 
 #define INTEL "/sys/devices/system/cpu/intel_pstate/"
+#define BOOST "/sys/devices/system/cpu/cpufreq/boost"
 
 /* cpuN/cpufreq is a link to the policy's directory. */
 const char *cpufreq_path(int cpu, const char *file, char buf[static CPUFREQ_PATH_SIZE])
@@ -163,10 +165,25 @@ static int read_switch(const char *path)
 	return r < 0 ? r : value != 0;
 }
 
+static const char *const policy_switches[] = { "boost", "cpb" };
+
+const char *cpufreq_find_boost_switch(int cpu, char buf[static CPUFREQ_PATH_SIZE])
+{
+	static const char *const common[] = { INTEL "no_turbo", BOOST };
+
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		if (access(common[i], F_OK) == 0)
+			return common[i];
+	for (size_t i = 0; i < ARRAY_SIZE(policy_switches); i++)
+		if (access(cpufreq_path(cpu, policy_switches[i], buf), F_OK) == 0)
+			return buf;
+	return NULL;
+}
+
 enum cpufreq_boost cpufreq_read_boost(int cpu, const char *driver)
 {
-	static const char *const policy_switches[] = { "boost", "cpb" };
 	enum cpufreq_boost boost = CPUFREQ_BOOST_UNKNOWN;
+	bool is_unread;
 	int on;
 
 	if (strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "intel_cpufreq") == 0) {
@@ -177,11 +194,12 @@ enum cpufreq_boost cpufreq_read_boost(int cpu, const char *driver)
 		return on ? CPUFREQ_BOOST_OFF : CPUFREQ_BOOST_ON;
 	}
 
-	on = read_switch("/sys/devices/system/cpu/cpufreq/boost");
+	on = read_switch(BOOST);
 	if (on == 0)
 		return CPUFREQ_BOOST_OFF;
 	if (on > 0)
 		boost = CPUFREQ_BOOST_ON;
+	is_unread = on < 0 && on != -ENOENT;
 	for (size_t i = 0; i < ARRAY_SIZE(policy_switches); i++) {
 		char path[CPUFREQ_PATH_SIZE];
 
@@ -190,8 +208,10 @@ enum cpufreq_boost cpufreq_read_boost(int cpu, const char *driver)
 			return CPUFREQ_BOOST_OFF;
 		if (on > 0)
 			boost = CPUFREQ_BOOST_ON;
+		is_unread = is_unread || (on < 0 && on != -ENOENT);
 	}
-	return boost;
+	/* The one that cannot be read may be off. */
+	return is_unread ? CPUFREQ_BOOST_UNKNOWN : boost;
 }
 
 int cpufreq_open_current(int cpu)

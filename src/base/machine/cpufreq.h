@@ -20,7 +20,9 @@ enum {
 };
 
 enum cpufreq_boost {
-	CPUFREQ_BOOST_UNKNOWN, /* no switch: it is unknown whether there is boost */
+	/* There is no switch, so that it is unknown whether there is boost, or one that may be off
+	 * cannot be read. */
+	CPUFREQ_BOOST_UNKNOWN,
 	CPUFREQ_BOOST_OFF,
 	CPUFREQ_BOOST_ON,
 };
@@ -100,6 +102,8 @@ int cpufreq_read_range(int cpu, struct cpufreq_range *ret);
  * policies and the global switch disagree. libcpupower does not know boost.
  */
 enum cpufreq_boost cpufreq_read_boost(int cpu, const char *driver);
+/* The path of a switch of boost that is there, which may be in buf; NULL for none. */
+const char *cpufreq_find_boost_switch(int cpu, char buf[static CPUFREQ_PATH_SIZE]);
 
 /* Writes the path of a file of the CPU's policy into buf, and returns buf. */
 const char *cpufreq_path(int cpu, const char *file, char buf[static CPUFREQ_PATH_SIZE]);

@@ -31,13 +31,24 @@ enum {
 
 /* --- Texts. */
 
-/* The attribute without outer blanks; false when it is absent, empty or " (null)". */
-static bool read_word(const char *path, char buf[FILE_ATTR_SIZE])
+/* What stands for a setting that is there and cannot be read. */
+#define UNKNOWN "unknown"
+
+static bool is_absent(int r)
+{
+	return r == -ENOENT || r == -ENOTDIR;
+}
+
+/* Reads the attribute without outer blanks. 1, or 0 when it is absent, empty or " (null)", or the
+ * error of an attribute that is there. */
+static int read_word(const char *path, char buf[FILE_ATTR_SIZE])
 {
 	size_t length, start;
+	int r;
 
-	if (file_read_attr(AT_FDCWD, path, buf, FILE_ATTR_SIZE) < 0)
-		return false;
+	r = file_read_attr(AT_FDCWD, path, buf, FILE_ATTR_SIZE);
+	if (r < 0)
+		return is_absent(r) ? 0 : r;
 	start = strspn(buf, " \t");
 	length = strlen(buf + start);
 	while (length > 0 && (buf[start + length - 1] == ' ' || buf[start + length - 1] == '\t'))
@@ -53,9 +64,10 @@ static bool read_word(const char *path, char buf[FILE_ATTR_SIZE])
 static void set_attr(struct facts *facts, const char *name, const char *path)
 {
 	char word[FILE_ATTR_SIZE];
+	int r = read_word(path, word);
 
-	if (read_word(path, word))
-		facts_set_string(facts, name, word);
+	if (r != 0)
+		facts_set_string(facts, name, r < 0 ? UNKNOWN : word);
 }
 
 /* --- One text per CPU, and equal ones joined: "0-1=this; 2=that". */
@@ -320,11 +332,35 @@ static char *format_cpu_config(
 	return text_steal(&config);
 }
 
-/* Like per_cpu_set(); an empty text means that the value is not known. */
+/* Like per_cpu_set(); an empty text means that there is nothing. */
 static void per_cpu_set_word(struct per_cpu *per_cpu, int cpu, const char *word)
 {
 	if (word && word[0])
 		per_cpu_set(per_cpu, cpu, strdup(word));
+}
+
+/* The word that was read from a file of a policy, or what says that the file is there and cannot be
+ * read; "" where it is not. */
+static const char *word_or_unknown(const char *word, int cpu, const char *file)
+{
+	char path[CPUFREQ_PATH_SIZE], again[FILE_ATTR_SIZE];
+
+	return *word ? word : read_word(cpufreq_path(cpu, file, path), again) < 0 ? UNKNOWN : "";
+}
+
+static const char *boost_word(const struct cpufreq_policy_info *info, int cpu)
+{
+	char path[CPUFREQ_PATH_SIZE];
+
+	switch (info->boost) {
+	case CPUFREQ_BOOST_ON:
+		return "on";
+	case CPUFREQ_BOOST_OFF:
+		return "off";
+	case CPUFREQ_BOOST_UNKNOWN:
+		break;
+	}
+	return cpufreq_find_boost_switch(cpu, path) ? UNKNOWN : "";
 }
 
 static void set_cpufreq(
@@ -340,24 +376,27 @@ static void set_cpufreq(
 	per_cpu_begin(&epps, mask);
 	cpumask_for_each (cpu, mask) {
 		struct cpufreq_policy_info info = { 0 };
+		int r = cpufreq_read_policy(cpu, &info);
 		char *text;
 
-		(void)cpufreq_read_policy(cpu, &info);
 		text = format_cpu_config(cpu, &info, isolation);
 		per_cpu_set_word(&configs, cpu, text);
 		configs.failed |= !text;
 		free(text);
-		per_cpu_set_word(&governors, cpu, info.governor);
-		per_cpu_set_word(&boosts, cpu,
-			info.boost == CPUFREQ_BOOST_UNKNOWN	 ? NULL
-				: info.boost == CPUFREQ_BOOST_ON ? "on"
-								 : "off");
-		per_cpu_set_word(&epps, cpu, info.epp);
+		/* No policy, one of an offline CPU, or a build that reads none. */
+		if (r == -ENOENT || r == -EBUSY || r == -EOPNOTSUPP)
+			continue;
+		facts->failed |= r == -ENOMEM;
+		per_cpu_set_word(&governors, cpu,
+			r < 0 ? UNKNOWN : word_or_unknown(info.governor, cpu, "scaling_governor"));
+		per_cpu_set_word(&boosts, cpu, boost_word(&info, cpu));
+		per_cpu_set_word(&epps, cpu,
+			word_or_unknown(info.epp, cpu, "energy_performance_preference"));
 	}
 
 	per_cpu_format(&configs, false, &config);
 	per_cpu_end(&configs);
-	if (read_word(CPU_ROOT "cpuidle/current_driver", idle))
+	if (read_word(CPU_ROOT "cpuidle/current_driver", idle) > 0)
 		text_appendf(&config, "%sidle:%s", config.length > 0 ? "; " : "", idle);
 	set_text(facts, "cpu_config", &config);
 	set_per_cpu(facts, "quiesce_governor", &governors, true);
@@ -569,7 +608,7 @@ static void set_mitigations(struct facts *facts)
 		char word[FILE_ATTR_SIZE];
 		const char *value = word;
 
-		if (read_word(found.items[i], word)) {
+		if (read_word(found.items[i], word) > 0) {
 			known = true;
 			if (text_starts_with(word, mitigation))
 				value += strlen(mitigation);
@@ -593,37 +632,58 @@ static void set_smt(struct facts *facts)
 	uint64_t active;
 	int r;
 
-	if (!read_word(CPU_ROOT "smt/control", control))
+	r = read_word(CPU_ROOT "smt/control", control);
+	if (r == 0)
 		return;
+	if (r < 0) {
+		facts_set_string(facts, "quiesce_smt", UNKNOWN);
+		return;
+	}
 	r = file_read_attr_u64(AT_FDCWD, CPU_ROOT "smt/active", &active);
 	if (r == -ENOENT)
 		facts_set_string(facts, "quiesce_smt", control);
 	else if (r < 0)
-		facts_set_stringf(facts, "quiesce_smt", "%s, unknown", control);
+		facts_set_stringf(facts, "quiesce_smt", "%s, " UNKNOWN, control);
 	else
 		facts_set_stringf(
 			facts, "quiesce_smt", "%s, %s", control, active ? "active" : "inactive");
 }
 
+/* The choice that was made, by the text that was read with the result r. */
+static const char *choice_or_unknown(int r, char *text)
+{
+	if (r < 0)
+		return UNKNOWN;
+	text_pick_choice(text);
+	return text;
+}
+
 static void set_thp(struct facts *facts)
 {
 	char enabled[FILE_ATTR_SIZE], defrag[FILE_ATTR_SIZE];
+	const char *when;
+	int r = read_word("/sys/kernel/mm/transparent_hugepage/enabled", enabled);
 
-	if (!read_word("/sys/kernel/mm/transparent_hugepage/enabled", enabled))
+	if (r == 0)
 		return;
-	text_pick_choice(enabled);
-	if (!read_word("/sys/kernel/mm/transparent_hugepage/defrag", defrag)) {
-		facts_set_string(facts, "quiesce_thp", enabled);
-		return;
-	}
-	text_pick_choice(defrag);
-	facts_set_stringf(facts, "quiesce_thp", "%s, defrag %s", enabled, defrag);
+	when = choice_or_unknown(r, enabled);
+	r = read_word("/sys/kernel/mm/transparent_hugepage/defrag", defrag);
+	if (r == 0)
+		facts_set_string(facts, "quiesce_thp", when);
+	else
+		facts_set_stringf(
+			facts, "quiesce_thp", "%s, defrag %s", when, choice_or_unknown(r, defrag));
 }
 
-static void set_list(struct facts *facts, const char *name, const struct cpumask *mask)
+/* `error` is that of reading the list, which then is empty or lacks something. */
+static void set_list(struct facts *facts, const char *name, const struct cpumask *mask, int error)
 {
 	_cleanup_free_ char *list = NULL;
 
+	if (error < 0 && !is_absent(error)) {
+		facts_set_string(facts, name, UNKNOWN);
+		return;
+	}
 	if (cpumask_is_empty(mask))
 		return;
 	list = cpumask_format_list(mask);
@@ -637,12 +697,10 @@ static void set_power(struct facts *facts)
 		[POWER_NONE] = "none",
 		[POWER_AC] = "ac",
 		[POWER_BATTERY] = "battery",
+		[POWER_UNKNOWN] = UNKNOWN,
 	};
 
-	enum power_source source = power_read_source();
-
-	if (source != POWER_UNKNOWN)
-		facts_set_string(facts, "quiesce_power_supply", words[source]);
+	facts_set_string(facts, "quiesce_power_supply", words[power_read_source()]);
 }
 
 /* What identity_read_settings() finds. */
@@ -691,9 +749,9 @@ int identity_read_settings(const struct cpumask *mask, pid_t pid, struct facts *
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	set_smt(facts);
 	set_thp(facts);
-	set_list(facts, "quiesce_isolated", isolation->boot);
-	set_list(facts, "quiesce_partitions", isolation->partitions);
-	set_list(facts, "quiesce_nohz_full", isolation->nohz_full);
+	set_list(facts, "quiesce_isolated", isolation->boot, isolation->boot_error);
+	set_list(facts, "quiesce_partitions", isolation->partitions, isolation->partitions_error);
+	set_list(facts, "quiesce_nohz_full", isolation->nohz_full, isolation->nohz_full_error);
 	set_power(facts);
 	return facts->failed ? -ENOMEM : 0;
 }

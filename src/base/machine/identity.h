@@ -3,7 +3,8 @@
  * The machine on which something was measured, and its state: names and values for a result file's
  * metadata. Names without prefix, their values and their wording are pyperf's (pyperf 2.10,
  * _collect_metadata.py), so that pyperf's tools read and compare them; our names begin with
- * "quiesce_". Facts that the machine does not tell are left out.
+ * "quiesce_". Facts that the machine does not have are left out. A setting of ours that is there
+ * and cannot be read is "unknown": left out it would look as if it had stayed the same.
  *
  * The facts are of three kinds. Some never change while the machine is up. Settings are what
  * somebody can change (the clock source, a governor): they are read again after the runs. Others

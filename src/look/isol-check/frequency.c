@@ -133,33 +133,16 @@ static bool allows_boost(int cpu, const struct cpufreq_policy_info *policy)
 	return sustained == 0 || policy->max_khz > sustained;
 }
 
-/* The path of a boost switch that exists; NULL for none. */
-static const char *find_boost_switch(int cpu, char *buf, size_t size)
-{
-	static const char *const common[] = { NO_TURBO, BOOST };
-	static const char *const own[] = { "boost", "cpb" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
-		if (access(common[i], F_OK) == 0)
-			return common[i];
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		snprintf(buf, size, CPU_DIR "/cpu%d/cpufreq/%s", cpu, own[i]);
-		if (access(buf, F_OK) == 0)
-			return buf;
-	}
-	return NULL;
-}
-
 static void look_at_boost(struct host *host, struct finding *f)
 {
 	_cleanup_(cpumask) struct cpumask *unseen = host_new_mask();
 	bool on = false, off = false, free_to_boost = false, high = false, limit_unknown = false;
 	const char *path;
-	char buf[96];
+	char buf[CPUFREQ_PATH_SIZE];
 
 	if (!has_policy(host, f))
 		return;
-	path = find_boost_switch(cpumask_first(host_cpus(host)), buf, sizeof(buf));
+	path = cpufreq_find_boost_switch(cpumask_first(host_cpus(host)), buf);
 	cpumask_for_each (cpu, host_cpus(host)) {
 		const struct cpufreq_policy_info *policy = host_policy(host, cpu);
 
