@@ -892,6 +892,29 @@ def test_cmdline():
             equal(result.stdout, wanted + '\n', f'{of} {cpus}')
             equal(result.stderr, f'isol-check: without CPU {spared}, the core of CPU 0: some CPU has to do '
                   'everything else\n', f'{of} {cpus}')
+    # Siblings that are offline: the kernel does not list them, but POWER's device tree tells how many threads a
+    # core has (here by the length of a line).
+    for tree, wanted, said in (
+            ('1234567', 'isolcpus=managed_irq,domain,8-15 rcu_nocbs=8-15 irqaffinity=0-7', ''),
+            (None, 'isolcpus=managed_irq,domain,8 rcu_nocbs=8 irqaffinity=0-7,9-15',
+             'isol-check: CPU 1-7,9-15 is offline, and the kernel does not tell of which core: name it, too, if it '
+             'shares one with these\n')):
+        with Machine('amd-smt') as box:
+            box.write(f'{CPU}/smt/control', 'on\n')
+            box.write(f'{CPU}/online', '0,8\n')
+            box.remove(f'{CPU}/nohz_full')
+            for cpu in range(16):
+                if cpu % 8:
+                    box.write(f'{CPU}/cpu{cpu}/online', '0\n')
+                    shutil.rmtree(box.root / CPU / f'cpu{cpu}/topology')
+                else:
+                    for name in ('thread_siblings_list', 'core_cpus_list'):
+                        box.write(f'{CPU}/cpu{cpu}/topology/{name}', f'{cpu}\n')
+                if tree and cpu % 8 == 0:
+                    box.write(f'proc/device-tree/cpus/PowerPC,POWER9@{cpu:x}/ibm,ppc-interrupt-server#s',
+                              4 * tree + '123\n')
+            result = run(box, '--cmdline', '-c', '8')
+            equal((result.stdout, result.stderr), (wanted + '\n', said), 'siblings that are offline')
     with Machine('vm-plain') as box:
         for name in ('thread_siblings_list', 'core_cpus_list'):
             for cpu in (0, 1):

@@ -14,6 +14,7 @@
 #include "base/text.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
+#define TREE_CPUS "/proc/device-tree/cpus"
 #define NODE_DIR "/sys/devices/system/node"
 
 enum {
@@ -365,6 +366,32 @@ static void read_core(struct topology *topology, int number, struct cpumask *scr
 		cpu->core_told = true;
 	}
 	note_cores_error(topology, r);
+}
+
+int topology_read_core_size(unsigned *ret)
+{
+	_cleanup_closedir_ DIR *dir = opendir(TREE_CPUS);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		_cleanup_free_ char *data = NULL;
+		char path[PATH_MAX];
+		size_t size;
+		int r;
+
+		snprintf(path, sizeof(path), TREE_CPUS "/%s/ibm,ppc-interrupt-server#s",
+			entry->d_name);
+		r = file_read_all(path, FILE_ATTR_SIZE, &data, &size);
+		if (r == -ENOMEM)
+			return r;
+		/* A cell of four bytes for each thread; a power of 2. */
+		size /= 4;
+		if (r < 0 || size == 0 || (size & (size - 1)) != 0)
+			continue;
+		*ret = (unsigned)size;
+		return 0;
+	}
+	return -ENOENT;
 }
 
 /* Opens a directory below dirfd; NULL when there is none. */

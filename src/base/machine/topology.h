@@ -106,6 +106,13 @@ int topology_read(bool recorded, struct topology **ret);
 int topology_read_masks(struct topology **ret);
 /* The same, and of each CPU `core` and `core_told`. */
 int topology_read_cores(struct topology **ret);
+/*
+ * How many threads each core of a POWER machine has, those that are offline included, from the
+ * device tree: there the CPUs of a core have numbers that follow each other, and the first one of
+ * them is a multiple of that (arch/powerpc/include/asm/cputhreads.h), so that the siblings of CPUs
+ * that are offline are known. -ENOENT on other machines, -ENOMEM.
+ */
+int topology_read_core_size(unsigned *ret);
 /* The CPUs that have a line in the text of /proc/stat. */
 void topology_parse_stat(const char *text, struct cpumask *ret);
 void topology_free(struct topology *topology);

@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "look/isol-check/cmdline.h"
 
+#define SMT_CONTROL "/sys/devices/system/cpu/smt/control"
 #define NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
 #define NOHZ_FULL_REASON "no tick while one program runs there"
 #define ISOLCPUS "isolcpus=managed_irq,domain,"
@@ -165,8 +166,36 @@ static void make_irqaffinity(
 		add(m, "irqaffinity=", m->scratch, "interrupts are set up on the other CPUs");
 }
 
-static void make_all(
-	struct builder *m, struct host *host, const struct bootline *b, struct cpumask *spared)
+/* Adds the siblings of the CPUs that are offline, for the kernel does not list them as siblings,
+ * and they are online after a boot. `ret_unknown`: those that may be siblings. */
+static void add_offline_siblings(
+	const struct topology *topology, struct cpumask *cpus, struct cpumask *ret_unknown)
+{
+	unsigned size;
+	char word[FILE_ATTR_SIZE];
+	int r = xcheck(topology_read_core_size(&size));
+
+	cpumask_for_each (cpu, topology->present) {
+		if (cpumask_isset(topology->online, cpu) || topology->cpus[cpu].core_told)
+			continue;
+		if (r < 0) {
+			(void)cpumask_set(ret_unknown, cpu);
+			continue;
+		}
+		for (int other = cpu - cpu % (int)size; other <= (cpu | ((int)size - 1)); other++)
+			if (cpumask_isset(cpus, other)) {
+				(void)cpumask_set(cpus, cpu);
+				break;
+			}
+	}
+	/* Cores that have one thread each have none that is offline. */
+	if (host_read_word(SMT_CONTROL, word) < 0 ||
+		text_has_word("notsupported notimplemented", word, " "))
+		cpumask_clear_all(ret_unknown);
+}
+
+static void make_all(struct builder *m, struct host *host, const struct bootline *b,
+	struct cpumask *spared, struct cpumask *unknown)
 {
 	_cleanup_(cpumask) struct cpumask *quiet = host_new_mask(), *scratch = host_new_mask(),
 					  *tickless = host_new_mask();
@@ -177,6 +206,7 @@ static void make_all(
 		topology_get_siblings(topology, cpu, scratch);
 		cpumask_or(quiet, quiet, scratch);
 	}
+	add_offline_siblings(topology, quiet, unknown);
 	cpumask_or(scratch, quiet, b->isolcpus.cpus);
 	if (cpumask_subset(topology->present, scratch))
 		topology_get_siblings(topology, 0, spared);
@@ -194,54 +224,70 @@ static void make_all(
 	make_irqaffinity(m, b, topology);
 }
 
-/*
- * *ret: the parameters that have to be added to the boot line, or changed there, separated by
- * blanks, malloc'd; "" for none. *ret_reason: the reason for each, one in each line, malloc'd.
- * *ret_spared: CPUs that are left out so that some are left, a list, malloc'd; "" for none.
- * False where the boot line cannot be read.
- */
-static bool make_parameters(struct host *host, char **ret, char **ret_reason, char **ret_spared)
+/* What is to be booted with, as texts. */
+struct advice {
+	char *line;    /* the parameters to add or to change, separated by blanks; "" for none */
+	char *reason;  /* the reason for each, one in each line */
+	char *spared;  /* CPUs that are left out so that some are left, a list; "" for none */
+	char *unknown; /* offline CPUs that may be siblings of the CPUs, a list; "" for none */
+};
+
+static void cleanup_advice(struct advice *advice)
 {
-	_cleanup_(cpumask) struct cpumask *spared = host_new_mask();
+	free(advice->line);
+	free(advice->reason);
+	free(advice->spared);
+	free(advice->unknown);
+}
+
+/* False where the boot line cannot be read. */
+static bool make_advice(struct host *host, struct advice *ret)
+{
+	_cleanup_(cpumask) struct cpumask *spared = host_new_mask(), *unknown = host_new_mask();
 	const struct bootline *b = host_bootline(host);
 	struct builder m = { 0 };
 
 	if (!b)
 		return false;
-	make_all(&m, host, b, spared);
-	*ret = xptr(text_steal(&m.line));
-	*ret_reason = xptr(text_steal(&m.reason));
-	*ret_spared = xptr(cpumask_format_list(spared));
+	make_all(&m, host, b, spared, unknown);
+	ret->line = xptr(text_steal(&m.line));
+	ret->reason = xptr(text_steal(&m.reason));
+	ret->spared = xptr(cpumask_format_list(spared));
+	ret->unknown = xptr(cpumask_format_list(unknown));
 	return true;
 }
 
 void cmdline_advise(struct host *host, struct finding *finding)
 {
-	_cleanup_free_ char *line = NULL, *reason = NULL, *spared = NULL;
+	__attribute__((cleanup(cleanup_advice))) struct advice advice = { 0 };
 
-	if (make_parameters(host, &line, &reason, &spared) && *line)
-		finding_add_fix(finding, "boot with %s", line);
+	if (make_advice(host, &advice) && *advice.line)
+		finding_add_fix(finding, "boot with %s", advice.line);
 }
 
 int cmdline_run(struct host *host, bool verbose)
 {
-	_cleanup_free_ char *line = NULL, *reason = NULL, *spared = NULL;
+	__attribute__((cleanup(cleanup_advice))) struct advice advice = { 0 };
 	char *save = NULL;
 
-	if (!make_parameters(host, &line, &reason, &spared)) {
+	if (!make_advice(host, &advice)) {
 		say("/proc/cmdline cannot be read: what the machine was started with is unknown");
 		return -ENODATA;
 	}
-	if (*spared)
+	if (*advice.unknown)
+		say("CPU %s is offline, and the kernel does not tell of which core: name it, too, if it "
+		    "shares one with these",
+			advice.unknown);
+	if (*advice.spared)
 		say("without CPU %s, the core of CPU 0: some CPU has to do everything else",
-			spared);
-	for (const char *why = strtok_r(reason, "\n", &save); verbose && why;
+			advice.spared);
+	for (const char *why = strtok_r(advice.reason, "\n", &save); verbose && why;
 		why = strtok_r(NULL, "\n", &save))
 		say("%s", why);
-	if (strlen(line) >= LINE_MAX_LENGTH)
+	if (strlen(advice.line) >= LINE_MAX_LENGTH)
 		say("this line has %zu characters, and most kernels cut off what is behind %d: "
 		    "choose CPUs that are beside each other",
-			strlen(line), LINE_MAX_LENGTH - 1);
-	xprint(stdout, "%s\n", line);
+			strlen(advice.line), LINE_MAX_LENGTH - 1);
+	xprint(stdout, "%s\n", advice.line);
 	return print_finish(stdout);
 }

@@ -128,6 +128,7 @@ static const struct rule rules[] = {
 	{ "proc", "sysinfo", scrub_sysinfo },
 	{ "proc", "swaps", scrub_swaps },
 	{ "proc/device-tree", "compatible hypervisor/compatible", NULL, RULE_FOLLOW },
+	{ "proc/device-tree/cpus/*", "ibm,ppc-interrupt-server#s", NULL, RULE_FOLLOW },
 	{ "proc/device-tree", "ibm,partition-name", scrub_everything, RULE_FOLLOW },
 	{ "sys/hypervisor", "type" },
 	/* The vendor and the model, without the serial numbers, asset tags and UUIDs beside them. */
