@@ -688,3 +688,28 @@ int qs_hand_over_samples(const struct qs_sampler *sampler, const char *name)
 	free(values.values);
 	return r;
 }
+
+void qs_values_free(struct qs_values *values)
+{
+	if (!values)
+		return;
+	free(values->name);
+	free(values->values);
+	free(values);
+}
+
+double qs_value_empty_share(const struct qs_values *values, size_t index)
+{
+	const struct qs_value *value = &values->values[index];
+	double empty = values->facts.empty_mean_ticks / values->facts.ticks_per_second;
+
+	return (double)value->regions * empty / ((double)value->picoseconds / 1e12);
+}
+
+double qs_value_seconds(const struct qs_values *values, size_t index)
+{
+	const struct qs_value *value = &values->values[index];
+
+	return (double)value->picoseconds / 1e12 / (double)value->loops /
+		(double)values->inner_loops;
+}

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/say.h"
-#include "base/systemd/systemd.h"
+#include "base/systemd/booted.h"
 #include "base/wait.h"
 #include "base/where/reserved.h"
 #include "base/where/running.h"

@@ -17,7 +17,7 @@
 #include "base/say.h"
 #include "base/stop.h"
 #include "base/survive.h"
-#include "base/systemd/systemd.h"
+#include "base/systemd/booted.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "measure/calibrate.h"

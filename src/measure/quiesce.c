@@ -12,7 +12,7 @@
 #include "base/install.h"
 #include "base/macro.h"
 #include "base/say.h"
-#include "base/systemd/systemd.h"
+#include "base/systemd/booted.h"
 #include "base/text.h"
 #include "base/where/running.h"
 #include "measure/quiesce.h"

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "base/systemd/booted.h"
 #include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/wait.h"

@@ -19,10 +19,6 @@
 
 struct systemd;
 
-/* Whether systemd started this machine (or container), sd_booted(3). Needs neither a connection nor
- * libsystemd. */
-bool systemd_is_booted(void);
-
 /*
  * Connects. -EOPNOTSUPP in a build without libsystemd, -ESRCH where systemd did not start the
  * machine, else the errno of the failed connection.

@@ -14,8 +14,8 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "judge/result/foreign.h"
 #include "judge/result/metadata.h"
-#include "judge/result/reading.h"
 
 /* Reads a list of numbers of both kinds, with NAN for null and anything else, because only some
  * entries may be known. */
@@ -404,20 +404,15 @@ static int read_measurement(struct reader *reader, void *context)
 static int read_member(struct reader *reader, const char *name, struct command *command)
 {
 	struct facts *metadata = &command->pending->metadata;
-	int r;
 
 	if (strcmp(name, "command") == 0)
 		return keep_value(reader, metadata, METADATA_COMMAND);
 	if (strcmp(name, "name") == 0)
 		return keep_value(reader, metadata, "name");
-	if (strcmp(name, "times") == 0) {
-		r = reader_enter_array(reader, "the value of 'times'");
-		return r < 0
-			? r
-			: reader_read_values(reader, command->pending,
-				  "a value is not a number above 0; of what takes no longer than its "
-				  "shell, hyperfine -N knows the time");
-	}
+	if (strcmp(name, "times") == 0)
+		return reader_read_values(reader, command->pending, "the value of 'times'",
+			"a value is not a number above 0; of what takes no longer than its "
+			"shell, hyperfine -N knows the time");
 	if (strcmp(name, "exit_codes") == 0)
 		return read_numbers(reader, "the value of 'exit_codes'", &command->exit_codes,
 			&command->n_exit_codes);

@@ -9,82 +9,22 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "judge/result/foreign.h"
 #include "judge/result/json.h"
 #include "judge/result/metadata.h"
 #include "judge/result/reader.h"
 #include "judge/result/reading.h"
+#include "judge/result/readmetadata.h"
 #include "judge/result/recognize.h"
 
 enum {
-	BENCHMARKS_MAX = 10 * 1000,
-	RUNS_MAX = 50 * 1000 * 1000,
-	VALUES_MAX = 250 * 1000 * 1000,
 	MEMBERS_MAX = 1000,
-	LEFT_OUT_MAX = 1000,
 };
 
 /* Of a file that is kept: bytes. */
 #define KEPT_MAX (UINT64_C(4) * 1024 * 1024 * 1024)
 
-/* --- What is left out --- */
-
-int reader_spoil(struct reader *reader, struct pending *pending, const char *why)
-{
-	struct json_place place = json_place(reader->json);
-
-	if (reader->keeps)
-		return reader_refuse(reader, "no pyperf result: %s", why);
-	if (!pending->spoilt)
-		pending->spoilt =
-			xformat("%" PRIu64 ":%" PRIu64 ": %s", place.line, place.column, why);
-	return 0;
-}
-
-int reader_leave_out(struct reader *reader, const char *name, const char *why)
-{
-	if (reader->left_out.n == LEFT_OUT_MAX)
-		return reader_refuse(
-			reader, "more than %d benchmarks that have to be left out", LEFT_OUT_MAX);
-	return reader_keep_fact(reader, &reader->left_out,
-		&(struct fact){ .name = (char *)name, .type = FACT_STRING, .string = (char *)why });
-}
-
 /* --- Runs --- */
-
-int reader_add_value(struct reader *reader, struct pending *pending, double value)
-{
-	struct benchmark *b = pending->benchmark;
-
-	if (b->n_values == VALUES_MAX)
-		return reader_refuse(reader, "more than 250 million values");
-	xcheck(array_grow(&b->values, sizeof(*b->values), b->n_values, &pending->values_capacity));
-	b->values[b->n_values++] = value;
-	return 0;
-}
-
-int reader_read_values(struct reader *reader, struct pending *pending, const char *why)
-{
-	struct json_token token;
-	int r;
-
-	for (;;) {
-		r = reader_next(reader, &token);
-		if (r < 0)
-			return r;
-		if (token.type == JSON_TOKEN_ARRAY_END)
-			return 0;
-		if ((token.type != JSON_TOKEN_REAL && token.type != JSON_TOKEN_INTEGER) ||
-			!(token.real > 0)) {
-			r = reader_spoil(reader, pending, why);
-			if (r >= 0)
-				r = reader_explain(reader, json_skip(reader->json, &token));
-		}
-		if (r >= 0)
-			r = reader_add_value(reader, pending, token.real);
-		if (r < 0)
-			return r;
-	}
-}
 
 static int read_warmup(struct reader *reader, struct benchmark_warmup *ret)
 {
@@ -115,72 +55,31 @@ static int read_warmup(struct reader *reader, struct benchmark_warmup *ret)
 	return reader_refuse(reader, "no pyperf result: a warm-up is not [loops, value]");
 }
 
+/* Reads the value of "warmups": pyperf accepts null for an empty list. */
 static int read_warmups(struct reader *reader, struct pending *pending)
 {
 	struct benchmark *b = pending->benchmark;
-	struct json_token token;
-	int r;
-
-	for (;;) {
-		r = reader_next(reader, &token);
-		if (r < 0 || token.type == JSON_TOKEN_ARRAY_END)
-			return r;
-		r = reader_expect_array(reader, &token, "a warm-up");
-		if (r < 0)
-			return r;
-		if (b->n_warmups == VALUES_MAX / 2)
-			return reader_refuse(reader, "more than 125 million warm-ups");
-		xcheck(array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
-			&pending->warmups_capacity));
-		r = read_warmup(reader, &b->warmups[b->n_warmups]);
-		if (r < 0)
-			return r;
-		b->n_warmups++;
-	}
-}
-
-int reader_add_run(
-	struct reader *reader, struct pending *pending, struct run_data *data, size_t end)
-{
-	struct benchmark *b = pending->benchmark;
-	size_t at = b->series->n_samples;
-	size_t values_before = at > 0 ? b->runs[at - 1].end : 0;
-	size_t warmups_before = at > 0 ? b->runs[at - 1].warmup_end : 0;
-	int r;
-
-	if (end == values_before && b->n_warmups == warmups_before)
-		return reader_refuse(reader, "no pyperf result: a run without values");
-	if (at == RUNS_MAX)
-		return reader_refuse(reader, "more than 50 million runs");
-	data->sample.warmup = end == values_before;
-	xcheck(array_grow(&b->runs, sizeof(*b->runs), at, &pending->runs_capacity));
-	b->runs[at] = data->values;
-	b->runs[at].end = end;
-	b->runs[at].warmup_end = b->n_warmups;
-	r = xcheck(series_append(b->series, &data->sample, &data->evidence, data->counters));
-	if (r < 0)
-		return r;
-	series_set_provenance(b->series, &data->provenance);
-	return 0;
-}
-
-/* "warmups": pyperf accepts null for an empty list. */
-static int read_warmups_or_null(struct reader *reader, struct pending *pending)
-{
 	struct json_token token;
 	int r = reader_next(reader, &token);
 
 	if (r < 0 || token.type == JSON_TOKEN_NULL)
 		return r;
 	r = reader_expect_array(reader, &token, "the value of 'warmups'");
-	return r < 0 ? r : read_warmups(reader, pending);
-}
-
-static int read_run_values(struct reader *reader, struct pending *pending)
-{
-	int r = reader_enter_array(reader, "the value of 'values'");
-
-	return r < 0 ? r : reader_read_values(reader, pending, "a value is not a number above 0");
+	while (r >= 0) {
+		r = reader_next(reader, &token);
+		if (r < 0 || token.type == JSON_TOKEN_ARRAY_END)
+			return r;
+		r = reader_expect_array(reader, &token, "a warm-up");
+		if (r < 0)
+			return r;
+		if (b->n_warmups == READING_VALUES_MAX / 2)
+			return reader_refuse(reader, "more than 125 million warm-ups");
+		xcheck(array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
+			&pending->warmups_capacity));
+		r = read_warmup(reader, &b->warmups[b->n_warmups]);
+		b->n_warmups += r >= 0;
+	}
+	return r;
 }
 
 /* The number of a member of runs among the names that are kept. */
@@ -202,6 +101,7 @@ static int find_member(
 /* Any member of a run but "metadata". */
 static int read_run_member(struct reader *reader, struct pending *pending, const char *name)
 {
+	/* Before 1.0, pyperf called the values samples. */
 	bool has_values = strcmp(name, "values") == 0 || strcmp(name, "samples") == 0;
 	bool has_warmups = strcmp(name, "warmups") == 0;
 	bool has_figures = strcmp(name, BENCHMARK_FIGURES) == 0;
@@ -212,9 +112,10 @@ static int read_run_member(struct reader *reader, struct pending *pending, const
 		return r;
 	reader_begin_raw(reader);
 	if (has_values)
-		r = read_run_values(reader, pending);
+		r = reader_read_values(reader, pending, "the value of 'values'",
+			"a value is not a number above 0");
 	else if (has_warmups)
-		r = read_warmups_or_null(reader, pending);
+		r = read_warmups(reader, pending);
 	else if (has_figures)
 		r = reader_read_figures(reader, pending);
 	else
@@ -267,43 +168,6 @@ static int read_runs(struct reader *reader, struct pending *pending)
 }
 
 /* --- Benchmarks --- */
-
-void pending_free(struct pending *pending)
-{
-	if (!pending)
-		return;
-	for (size_t i = 0; i < pending->n_names; i++) {
-		free(pending->names[i].name);
-		facts_clear(&pending->names[i].first);
-	}
-	free(pending->names);
-	free(pending->spoilt);
-	facts_clear(&pending->metadata);
-	benchmark_free(pending->benchmark);
-	free(pending);
-}
-
-struct pending *reader_pending_new(const struct reader *reader)
-{
-	struct pending *pending = xptr(calloc(1, sizeof(*pending)));
-	struct benchmark *b = xptr(calloc(1, sizeof(*b)));
-
-	if (reader->keeps)
-		b->kept = xptr((struct kept *)calloc(1, sizeof(*b->kept)));
-	b->series = series_new(reader->with_evidence, NULL);
-	pending->benchmark = b;
-	return pending;
-}
-
-int reader_add_pending(struct reader *reader, struct pending **pending)
-{
-	if (reader->n_pending == BENCHMARKS_MAX)
-		return reader_refuse(reader, "more than 10000 benchmarks");
-	reader->pending = xptr(
-		reallocarray(reader->pending, reader->n_pending + 1, sizeof(struct pending *)));
-	reader->pending[reader->n_pending++] = TAKE_PTR(*pending);
-	return 0;
-}
 
 /* Reads a benchmark, of which the '{' has been read. */
 static int read_benchmark(struct reader *reader, void *context _unused_)
@@ -480,14 +344,6 @@ static int read_root(struct reader *reader)
 
 /* --- The whole --- */
 
-/* Leaves out a benchmark that is spoilt. */
-static int leave_out_spoilt(struct reader *reader, const struct pending *pending)
-{
-	_cleanup_free_ char *why = xformat("(%s)", pending->spoilt);
-
-	return reader_leave_out(reader, pending->benchmark->name, why);
-}
-
 static int finish_suite(struct reader *reader, struct suite **ret)
 {
 	_cleanup_(suite) struct suite *suite = xptr(calloc(1, sizeof(*suite)));
@@ -495,19 +351,23 @@ static int finish_suite(struct reader *reader, struct suite **ret)
 
 	suite->benchmarks = xptr(calloc(reader->n_pending, sizeof(struct benchmark *)));
 	for (size_t i = 0; i < reader->n_pending; i++) {
-		r = reader_finish_benchmark(reader, reader->pending[i]);
-		if (r >= 0 && reader->pending[i]->spoilt) {
-			r = leave_out_spoilt(reader, reader->pending[i]);
-			if (r >= 0)
-				continue;
+		struct pending *pending = reader->pending[i];
+		struct benchmark *b = pending->benchmark;
+
+		reader_extend_figures(b);
+		r = reader_finish_benchmark(reader, pending);
+		if (r >= 0 && pending->spoilt) {
+			_cleanup_free_ char *why = xformat("(%s)", pending->spoilt);
+
+			r = reader_leave_out(reader, b->name, why);
+		} else if (r >= 0 && suite_find(suite, b->name)) {
+			r = reader_refuse(
+				reader, "no pyperf result: two benchmarks are named '%s'", b->name);
+		} else if (r >= 0) {
+			suite->benchmarks[suite->n++] = TAKE_PTR(pending->benchmark);
 		}
 		if (r < 0)
 			return r;
-		if (suite_find(suite, reader->pending[i]->benchmark->name))
-			return reader_refuse(reader,
-				"no pyperf result: two benchmarks are named '%s'",
-				reader->pending[i]->benchmark->name);
-		suite->benchmarks[suite->n++] = TAKE_PTR(reader->pending[i]->benchmark);
 	}
 	if (suite->n == 0) {
 		free(reader->why);

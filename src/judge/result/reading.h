@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared by the parts of the reader, and not for others. reader.c is the top: it reads the file,
- * with readtoken.c for the tokens, readmetadata.c for metadata, foreign.c for results of other
- * tools, and inherit.c, which copies the metadata of suite and benchmark into their runs. Functions
- * return 0 or a negative errno, with what is wrong written down in `why`.
+ * What the readers of all formats share: tokens, facts, and the benchmarks that they fill. reader.c
+ * is the top and reads pyperf's formats, which are ours; foreign.c reads those of other tools,
+ * and readmetadata.c puts what is said of a suite or a benchmark into its runs. Functions return 0
+ * or a negative errno, with what is wrong written down in `why`.
  */
 #ifndef QUIESCE_JUDGE_RESULT_READING_H
 #define QUIESCE_JUDGE_RESULT_READING_H
@@ -20,6 +20,8 @@
 #include "judge/result/json.h"
 #include "judge/result/kept.h"
 #include "judge/result/rundata.h"
+
+#define READING_VALUES_MAX (250 * 1000 * 1000)
 
 enum {
 	NAME_SLOTS = 2048, /* a power of 2, at least twice as many as there may be names */
@@ -80,42 +82,7 @@ struct reader {
 	size_t text_size;	  /* of the metadata that are kept */
 };
 
-/* --- Benchmarks (reader.c) --- */
-
-/* A new empty benchmark. */
-struct pending *reader_pending_new(const struct reader *reader);
-/* Reads an array of values; its '[' has been read. An element that is not a number above 0 spoils
- * the benchmark, because of `why`. */
-int reader_read_values(struct reader *reader, struct pending *pending, const char *why);
-int reader_add_value(struct reader *reader, struct pending *pending, double value);
-/* Adds a complete run, which has the values up to the index `end`. */
-int reader_add_run(
-	struct reader *reader, struct pending *pending, struct run_data *data, size_t end);
-/* One bad value spoils its benchmark, not the file: it will be left out, because of `why`. Refused
- * where the file is to be written again, which pyperf would not load. */
-int reader_spoil(struct reader *reader, struct pending *pending, const char *why);
-/* Writes down that a benchmark of this name is left out, and why. */
-int reader_leave_out(struct reader *reader, const char *name, const char *why);
-/* Takes *pending. */
-int reader_add_pending(struct reader *reader, struct pending **pending);
-
-/* --- Results of other tools (foreign.c) --- */
-
-/* Reads the value of BENCHMARK_FIGURES. Lists of another length than that of the run's values are
- * ignored. */
-int reader_read_figures(struct reader *reader, struct pending *pending);
-/* Makes each figure as long as the values are, with NAN for those that it has not been told of. */
-void reader_extend_figures(struct benchmark *benchmark);
-
-/* The values of "schema_version", of "metadata" and of "results": the first two are new in 2.0. */
-int reader_read_hyperfine_schema(struct reader *reader);
-int reader_read_hyperfine_metadata(struct reader *reader);
-int reader_read_hyperfine(struct reader *reader);
-/* The values of "context" and of "benchmarks". */
-int reader_read_google_context(struct reader *reader);
-int reader_read_google(struct reader *reader);
-
-/* --- Tokens (readtoken.c) --- */
+/* --- Tokens --- */
 
 /* Returns -EINVAL, and writes the place and the message into `why`. */
 int reader_refuse(struct reader *reader, const char *format, ...) _printf_(2, 3);
@@ -157,12 +124,14 @@ int reader_enter_array(struct reader *reader, const char *of);
 int reader_read_list(struct reader *reader, const char *of, const char *item,
 	int (*each)(struct reader *reader, void *context), void *context);
 
-/* --- Metadata (readmetadata.c) --- */
+/* --- Facts --- */
 
-/* Reads the metadata of the suite or of a benchmark, where the file is kept also as JSON. pyperf
- * accepts null instead of an object, but only for the suite. */
-int reader_read_metadata(
-	struct reader *reader, bool may_be_null, struct facts *facts, struct facts *above);
+/*
+ * A text as it is kept: control characters and such as \xNN (text_escape_control()), so that code
+ * that shows it in a table, a picture or a message need not escape it. The result is `s` itself
+ * where there are no control characters, else it is in `buffer`, which may hold `s` as well.
+ */
+const char *reader_plain(struct text *buffer, const char *s);
 /* The value behind a name of metadata, borrowed from the token or from `buffer`. Texts lose the
  * blanks around them, as in pyperf. */
 int reader_read_fact(
@@ -170,17 +139,27 @@ int reader_read_fact(
 /* The same for a token that has been read. */
 int reader_take_fact(struct reader *reader, const struct json_token *token, const char *name,
 	struct text *buffer, struct fact *ret);
-/* Reads the metadata of a run into its data, and into the names of its benchmark. The buffer is
- * reused for each run. */
-int reader_read_run_metadata(
-	struct reader *reader, struct pending *pending, struct text *buffer, struct run_data *data);
 /* Adds a copy of a fact. -EINVAL when all metadata together become too large. */
 int reader_keep_fact(struct reader *reader, struct facts *facts, const struct fact *fact);
 
-/* --- When all is read (inherit.c) --- */
+/* --- Benchmarks and their runs --- */
 
-/* Copies the metadata of the suite into the benchmark, and those of both into its runs; sets the
- * name, unit and times of the benchmark. */
-int reader_finish_benchmark(struct reader *reader, struct pending *pending);
+/* A new empty benchmark. */
+struct pending *reader_pending_new(const struct reader *reader);
+/* Reads an array of values; `of` says whose it is. An element that is not a number above 0 spoils
+ * the benchmark, because of `why`. */
+int reader_read_values(
+	struct reader *reader, struct pending *pending, const char *of, const char *why);
+int reader_add_value(struct reader *reader, struct pending *pending, double value);
+/* Adds a complete run, which has the values up to the index `end`. */
+int reader_add_run(
+	struct reader *reader, struct pending *pending, struct run_data *data, size_t end);
+/* One bad value spoils its benchmark, not the file: it will be left out, because of `why`. Refused
+ * where the file is to be written again, which pyperf would not load. */
+int reader_spoil(struct reader *reader, struct pending *pending, const char *why);
+/* Writes down that a benchmark of this name is left out, and why. */
+int reader_leave_out(struct reader *reader, const char *name, const char *why);
+/* Takes *pending. */
+int reader_add_pending(struct reader *reader, struct pending **pending);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/systemd/booted.h"
 #include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "quiet/cpu-shield/cgroup.h"

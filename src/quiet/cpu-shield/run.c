@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/systemd/booted.h"
 #include "base/systemd/systemd.h"
 #include "base/text.h"
 #include "base/where/cpulist.h"

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/machine/virtualization.h"
-#include "base/systemd/systemd.h"
+#include "base/systemd/booted.h"
 #include "base/text.h"
 #include "base/where/reserved.h"
 #include "quiet/cpu-shield/affinity.h"
