@@ -45,7 +45,6 @@
 #include "base/random.h"
 #include "judge/report/compare.h"
 #include "judge/report/repeats.h"
-#include "judge/report/settle.h"
 #include "judge/stats/multiple.h"
 #include "judge/stats/stats.h"
 
@@ -238,6 +237,7 @@ static struct comparison *compare(const struct result *results, enum design desi
 			       : comparison_new(old[0], new[0], &c);
 	if (r < 0)
 		errx(EXIT_FAILURE, "cannot compare: %s", strerror(-r));
+	comparison_settle(&c, 1);
 	return c;
 }
 

@@ -9,7 +9,6 @@
 #include "judge/report/compare.h"
 #include "judge/report/control.h"
 #include "judge/report/rank.h"
-#include "judge/report/settle.h"
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
 #include "judge/result/benchmark.h"

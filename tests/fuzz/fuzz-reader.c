@@ -53,8 +53,10 @@ static void look_at(const struct benchmark *benchmark)
 	} else {
 		free(summary_render_head(&input));
 	}
-	if (comparison_new(benchmark, benchmark, &comparison) == 0)
+	if (comparison_new(benchmark, benchmark, &comparison) == 0) {
+		comparison_settle(&comparison, 1);
 		free(comparison_render(comparison));
+	}
 	comparison_free(comparison);
 	analysis_free(analysis);
 }

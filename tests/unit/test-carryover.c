@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "judge/report/compare.h"
-#include "judge/report/settle.h"
 #include "judge/report/wording.h"
 #include "judge/stats/multiple.h"
 
@@ -117,6 +116,7 @@ static struct counts count(const struct machine *machine, size_t n_programs, boo
 		assert_int_equal(comparison_new_among(measured.list[0], measured.list[1],
 					 measured.list, is_other_known ? n_programs : 2, &c),
 			0);
+		comparison_settle(&c, 1);
 		counts.slower += c->verdict == VERDICT_SLOWER;
 		counts.faster += c->verdict == VERDICT_FASTER;
 		counts.failed += comparison_gate(c, 2, SIGNIFICANCE) == GATE_FAILS;
@@ -271,6 +271,7 @@ static void test_words(void **state)
 
 		measure(&machine, 2, 25, &random, &measured);
 		assert_int_equal(comparison_new(measured.list[0], measured.list[1], &c), 0);
+		comparison_settle(&c, 1);
 		text = comparison_render(c);
 		assert_non_null(text);
 		if (c->is_carried && carryover_is_found(&c->carryover)) {

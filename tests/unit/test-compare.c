@@ -16,7 +16,6 @@
 #include "judge/report/analysis.h"
 #include "judge/report/compare.h"
 #include "judge/report/resolution.h"
-#include "judge/report/settle.h"
 #include "judge/report/wording.h"
 #include "judge/result/metadata.h"
 #include "judge/stats/multiple.h"
@@ -79,12 +78,23 @@ static struct benchmark *make_benchmark(
 	return b;
 }
 
+/* A comparison by itself, with its verdict. */
+static int compare_alone(
+	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
+{
+	int r = comparison_new(old, new, ret);
+
+	if (r == 0)
+		comparison_settle(ret, 1);
+	return r;
+}
+
 static enum verdict compare(struct benchmark *old, struct benchmark *new)
 {
 	struct comparison *c;
 	enum verdict verdict;
 
-	assert_int_equal(comparison_new(old, new, &c), 0);
+	assert_int_equal(compare_alone(old, new, &c), 0);
 	verdict = c->verdict;
 	comparison_free(c);
 	benchmark_free(old);
@@ -100,6 +110,7 @@ static struct comparison *compare_results(
 	assert_int_equal(comparison_new_of_results((const struct benchmark *const *)old, n_old,
 				 (const struct benchmark *const *)new, n_new, &c),
 		0);
+	comparison_settle(&c, 1);
 	return c;
 }
 
@@ -184,7 +195,7 @@ static void test_one_after_the_other(void **state)
 				set_own_machine(old);
 				set_own_machine(new);
 			}
-			assert_int_equal(comparison_new(old, new, &c), 0);
+			assert_int_equal(compare_alone(old, new, &c), 0);
 			assert_int_equal(c->design, COMPARED_IN_SEQUENCE);
 			assert_int_equal(c->verdict, cases[i].verdict);
 			/* Neighbours that are alike by chance add something, but not much with so
@@ -263,7 +274,7 @@ static void test_metrics(void **state)
 		if (i % 2)
 			c = compare_results(sides[0], 5, sides[1], 5);
 		else
-			assert_int_equal(comparison_new(sides[0][0], sides[1][0], &c), 0);
+			assert_int_equal(compare_alone(sides[0][0], sides[1][0], &c), 0);
 		assert_int_equal(
 			c->design, i % 2 ? COMPARED_RESULTS_IN_SEQUENCE : COMPARED_IN_SEQUENCE);
 		assert_int_equal(c->verdict, of_program ? VERDICT_SLOWER : VERDICT_UNCLEAR);
@@ -298,7 +309,7 @@ static void test_below_zero(void **state)
 			b[side]->unit = &unit_integer;
 			b[side]->metric = "counter";
 		}
-		assert_int_equal(comparison_new(b[0], b[1], &c), 0);
+		assert_int_equal(compare_alone(b[0], b[1], &c), 0);
 		assert_true(isnan(c->ratio.ratio) && isnan(c->ratio.low) && isnan(c->ratio.high));
 		assert_int_equal(c->verdict, VERDICT_UNCLEAR);
 		assert_string_equal(c->unclear,
@@ -327,7 +338,7 @@ static void test_nothing_counted(void **state)
 		_cleanup_free_ char *why = NULL;
 
 		new->values[3] = (double)some;
-		assert_int_equal(comparison_new(old, new, &c), 0);
+		assert_int_equal(compare_alone(old, new, &c), 0);
 		assert_int_equal(c->verdict, VERDICT_SAME);
 		assert_int_equal(
 			comparison_gate(c, 2, SIGNIFICANCE), some ? GATE_UNCLEAR : GATE_PASSES);
@@ -578,7 +589,7 @@ static void test_gate(void **state)
 		struct comparison *c;
 		char *why;
 
-		assert_int_equal(comparison_new(old, same, &c), 0);
+		assert_int_equal(compare_alone(old, same, &c), 0);
 		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_UNCLEAR);
 		why = comparison_gate_reason(c);
 		assert_string_equal(
@@ -587,12 +598,12 @@ static void test_gate(void **state)
 		/* All of the interval is below. */
 		assert_int_equal(comparison_gate(c, 30, SIGNIFICANCE), GATE_PASSES);
 		comparison_free(c);
-		assert_int_equal(comparison_new(old, half, &c), 0);
+		assert_int_equal(compare_alone(old, half, &c), 0);
 		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_FAILS);
 		assert_int_equal(comparison_gate(c, 45, SIGNIFICANCE), GATE_UNCLEAR);
 		assert_int_equal(comparison_gate(c, 90, SIGNIFICANCE), GATE_PASSES);
 		comparison_free(c);
-		assert_int_equal(comparison_new(half, old, &c), 0);
+		assert_int_equal(compare_alone(half, old, &c), 0);
 		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_PASSES);
 		comparison_free(c);
 		benchmark_free(old);
@@ -639,7 +650,7 @@ static void test_cores(void **state)
 					sides[side]->series->samples[k].flags |= SAMPLE_SHARED;
 			}
 		}
-		assert_int_equal(comparison_new(sides[0], sides[1], &c), 0);
+		assert_int_equal(compare_alone(sides[0], sides[1], &c), 0);
 		assert_int_equal(c->n_differences, cases[i].difference ? 1 : 0);
 		if (cases[i].difference)
 			assert_string_equal(c->differences[0], cases[i].difference);
@@ -700,7 +711,7 @@ static void test_whole_cores(void **state)
 					: 0;
 			}
 		}
-		assert_int_equal(comparison_new(sides[0], sides[1], &c), 0);
+		assert_int_equal(compare_alone(sides[0], sides[1], &c), 0);
 		assert_int_equal(c->verdict, cases[i].known ? VERDICT_SLOWER : VERDICT_UNCLEAR);
 		assert_true((c->resolution.share < RESOLUTION_SHARED) == cases[i].known);
 		comparison_free(c);
@@ -719,7 +730,7 @@ static void test_objections(void **state)
 	(void)state;
 	fill_levels(old, 40, 0.02, 0.02, 1);
 	fill_levels(new, 20, 0.0205, 0.0210, 2);
-	assert_int_equal(comparison_new(old, new, &c), 0);
+	assert_int_equal(compare_alone(old, new, &c), 0);
 	assert_int_equal(c->n_objections, 1);
 	assert_string_equal(
 		c->objections[0], "new: the values jump: runs 1-20 at 20.49 ms, 21-40 at 21.00 ms");
@@ -769,7 +780,7 @@ static void test_unstable(void **state)
 	(void)state;
 	fill_levels(old, 20, 0.0203, 0.011, 1);
 	fill_levels(new, 60, 0.0150, 0.0150, 2);
-	assert_int_equal(comparison_new(old, new, &c), 0);
+	assert_int_equal(compare_alone(old, new, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_UNCLEAR);
 	text = comparison_verdict_text(c);
 	assert_non_null(
@@ -778,7 +789,7 @@ static void test_unstable(void **state)
 	comparison_free(c);
 	/* The old ones jump by 85 %: all new values are lower than the lowest old level by more. */
 	fill_levels(new, 60, 0.0050, 0.0050, 3);
-	assert_int_equal(comparison_new(old, new, &c), 0);
+	assert_int_equal(compare_alone(old, new, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_FASTER);
 	assert_int_equal(comparison_gate(c, 0, SIGNIFICANCE), GATE_PASSES);
 	comparison_free(c);
@@ -797,24 +808,24 @@ static void test_too_few(void **state)
 
 	(void)state;
 	/* All new values are twice the old ones; by chance that happens in 2 of 21 cases. */
-	assert_int_equal(comparison_new(old, few, &c), 0);
+	assert_int_equal(compare_alone(old, few, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_UNCLEAR);
 	assert_string_equal(c->unclear,
 		"too few runs: 2 and 5, and at least 4 each are needed to find any difference");
 	assert_true(isnan(c->ratio.low) && isnan(c->ratio.high));
 	comparison_free(c);
-	assert_int_equal(comparison_new(old, new, &c), 0);
+	assert_int_equal(compare_alone(old, new, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_SLOWER);
 	comparison_free(c);
 	fill_levels(single, 1000, 0.02, 0.02, 1);
-	assert_int_equal(comparison_new(single, new, &c), 0);
+	assert_int_equal(compare_alone(single, new, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_UNCLEAR);
 	assert_string_equal(c->unclear, "how much runs differ is not known from a single one");
 	assert_true(c->ratio.ratio > 1.9 && c->ratio.ratio < 2.1);
 	assert_true(isnan(c->ratio.low) && isnan(c->ratio.high));
 	comparison_free(c);
 	single->unit = &unit_byte;
-	assert_int_equal(comparison_new(single, new, &c), -EINVAL);
+	assert_int_equal(compare_alone(single, new, &c), -EINVAL);
 	benchmark_free(old);
 	benchmark_free(few);
 	benchmark_free(new);
@@ -846,7 +857,7 @@ static void test_too_few_zeros(void **state)
 			old->values[k] = cases[i].old[k];
 			new->values[k] = cases[i].new[k];
 		}
-		assert_int_equal(comparison_new(old, new, &c), 0);
+		assert_int_equal(compare_alone(old, new, &c), 0);
 		assert_int_equal(c->verdict, cases[i].verdict);
 		if (c->verdict == VERDICT_UNCLEAR)
 			assert_string_equal(c->unclear,
@@ -880,7 +891,7 @@ static void test_differences(void **state)
 	}
 	facts_set_string(&new->metadata, "quiesce_isolated", "2-3");
 	facts_set_string(&new->metadata, "python_version", "3.13");
-	assert_int_equal(comparison_new(old, new, &c), 0);
+	assert_int_equal(compare_alone(old, new, &c), 0);
 	assert_int_equal(c->n_differences, 3);
 	assert_string_equal(c->differences[0], "cpu_count: 4 -> 8");
 	assert_string_equal(c->differences[1], "quiesce_governor: powersave -> performance");
@@ -929,7 +940,7 @@ static void test_options_differ(void **state)
 			facts_set_string(&old->metadata, cases[i].key, cases[i].old);
 		if (cases[i].new)
 			facts_set_string(&new->metadata, cases[i].key, cases[i].new);
-		assert_int_equal(comparison_new(old, new, &c), 0);
+		assert_int_equal(compare_alone(old, new, &c), 0);
 		assert_int_equal(c->n_differences, cases[i].difference ? 1 : 0);
 		if (cases[i].difference)
 			assert_string_equal(c->differences[0], cases[i].difference);
@@ -955,7 +966,7 @@ static void test_many(void **state)
 		for (size_t i = 0; i < 40; i++) {
 			for (int side = 0; side < 2; side++)
 				sides[i][side] = make_benchmark(make_normal, 25, 1, &random);
-			assert_int_equal(comparison_new(sides[i][0], sides[i][1], &all[i]), 0);
+			assert_int_equal(compare_alone(sides[i][0], sides[i][1], &all[i]), 0);
 		}
 		comparison_settle(all, 40);
 		assert_true(fabs(comparison_geometric_mean(all, 40, &n_known) - 1) < 0.001);

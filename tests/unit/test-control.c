@@ -17,7 +17,6 @@
 #include "base/macro.h"
 #include "judge/report/compare.h"
 #include "judge/report/control.h"
-#include "judge/report/settle.h"
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
 #include "judge/stats/multiple.h"

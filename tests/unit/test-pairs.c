@@ -16,7 +16,6 @@
 #include "judge/report/compare.h"
 #include "judge/report/decision.h"
 #include "judge/report/rank.h"
-#include "judge/report/settle.h"
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
 #include "judge/stats/inference.h"
@@ -126,6 +125,17 @@ static double normal(void)
 	return sqrt(-2 * log(1 - drand48())) * cos(2 * acos(-1) * drand48());
 }
 
+/* A comparison by itself, with its verdict. */
+static int compare_alone(
+	const struct benchmark *old, const struct benchmark *new, struct comparison **ret)
+{
+	int r = comparison_new(old, new, ret);
+
+	if (r == 0)
+		comparison_settle(ret, 1);
+	return r;
+}
+
 /* The verdict on two programs of which the second takes `ratio` times as long, while the machine
  * becomes `drift` times as slow from the first run to the last. */
 static enum verdict judge(size_t n, double ratio, double noise, double drift, bool interleaved,
@@ -145,7 +155,7 @@ static enum verdict judge(size_t n, double ratio, double noise, double drift, bo
 	}
 	make_side(&sides[0], "old", old, n, interleaved);
 	make_side(&sides[1], "new", new, n, interleaved);
-	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 	verdict = c->verdict;
 	*ret_ratio = c->ratio.ratio;
 	*ret_pairs = c->n_pairs;
@@ -206,7 +216,7 @@ static void test_equal_values(void **state)
 			make_side(&sides[1], "new", turned ? fast : slow, 40, rival);
 			/* What the machine may do is not asked of sizes. */
 			sides[0].view.unit = sides[1].view.unit = &unit_byte;
-			assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+			assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 			assert_true(c->p < 0.01);
 			assert_true(c->ratio.ratio == 1);
 			assert_int_equal(c->n_pairs, rival ? 40 : 0);
@@ -253,7 +263,7 @@ static void test_zeros(void **state)
 		}
 		make_side(&sides[0], "old", old, 40, true);
 		make_side(&sides[1], "new", new, 40, true);
-		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+		assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 		assert_int_equal(c->design, COMPARED_IN_TURN);
 		assert_int_equal(c->n_pairs, 40);
 		assert_int_equal(c->verdict, cases[i].verdict);
@@ -422,7 +432,7 @@ static void test_too_few_pairs(void **state)
 	for (size_t n = 5; n <= 6; n++) {
 		make_side(&sides[0], "old", old, n, true);
 		make_side(&sides[1], "new", new, n, true);
-		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &compared[0]), 0);
+		assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &compared[0]), 0);
 		assert_int_equal(compared[0]->verdict, n == 5 ? VERDICT_UNCLEAR : VERDICT_SLOWER);
 		assert_int_equal(
 			comparison_gate(compared[0], 2, SIGNIFICANCE) == GATE_FAILS, n == 6);
@@ -440,7 +450,7 @@ static void test_too_few_pairs(void **state)
 	make_side(&sides[1], "new", new, 7, true);
 	for (size_t same = 0; same < 2; same++) {
 		for (size_t i = 0; i < 20; i++)
-			assert_int_equal(comparison_new(&sides[0].view,
+			assert_int_equal(compare_alone(&sides[0].view,
 						 &sides[i == 0 || same == 0].view, &compared[i]),
 				0);
 		comparison_settle(compared, 20);
@@ -490,7 +500,7 @@ static void test_gates_together(void **state)
 				}
 				make_side(&sides[2 * k], "old", old, 25, true);
 				make_side(&sides[2 * k + 1], "new", new, 25, true);
-				assert_int_equal(comparison_new(&sides[2 * k].view,
+				assert_int_equal(compare_alone(&sides[2 * k].view,
 							 &sides[2 * k + 1].view, &compared[k]),
 					0);
 			}
@@ -564,7 +574,7 @@ static void test_faults_explain(void **state)
 				&sides[which].view.metadata, "quiesce_interleaved", "old, new");
 			facts_set_integer(&sides[which].view.metadata, "quiesce_order_seed", 7);
 		}
-		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+		assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 		assert_int_equal(c->verdict != VERDICT_SAME, cases[i].seconds != 0);
 		assert_int_equal(comparison_may_be_faults(c), cases[i].may_be);
 		text = comparison_render(c);
@@ -605,7 +615,7 @@ static struct comparison *compare_rounds(
 		for (size_t i = 0; i < n; i++)
 			sides[which].series->samples[i].start_ns = starts[which][i];
 	}
-	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 	return c;
 }
 
@@ -694,7 +704,7 @@ static void test_carried_but_unstable(void **state)
 	assert_int_equal(benchmark_view("new", sides[1].series, &sides[1].view), 0);
 	facts_set_string(&sides[1].view.metadata, "quiesce_interleaved", "old, new");
 	facts_set_integer(&sides[1].view.metadata, "quiesce_order_seed", 7);
-	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_UNCLEAR);
 	assert_non_null(strstr(c->unclear, "pairs jump"));
 	assert_true(c->carryover.bias != 0);
@@ -725,7 +735,7 @@ static void test_carryover_of_equal_runs(void **state)
 			sides[which].series->samples[i].start_ns =
 				(int64_t)(4 * (i / 2) + 2 * which + i % 2 + 1) * 100000000;
 	}
-	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 	/* A run of old takes 20 % longer after one of old; one of new never does. */
 	assert_true(fabs(c->carryover.change + log(1.2) / 2) < 0.002);
 	comparison_free(c);
@@ -798,7 +808,7 @@ static void test_unstable_pairs(void **state)
 	}
 	make_side(&sides[0], "old", old, 40, true);
 	make_side(&sides[1], "new", new, 40, true);
-	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 	assert_int_equal(c->verdict, VERDICT_UNCLEAR);
 	assert_non_null(strstr(c->unclear, "pairs jump"));
 	comparison_free(c);
@@ -822,14 +832,14 @@ static void test_medians_may_contradict(void **state)
 
 		make_side(&sides[0], "old", old, 7, in_turn);
 		make_side(&sides[1], "new", new, 7, in_turn);
-		assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+		assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 		assert_true(c->new_stats.median > c->old_stats.median && c->ratio.ratio < 1);
 		text = comparison_render(c);
 		assert_non_null(strstr(text, remark));
 		assert_non_null(strstr(text, in_turn ? "the pairs\n" : "all against all\n"));
 		free(text);
 		comparison_free(c);
-		assert_int_equal(comparison_new(&sides[0].view, &sides[0].view, &c), 0);
+		assert_int_equal(compare_alone(&sides[0].view, &sides[0].view, &c), 0);
 		text = comparison_render(c);
 		assert_null(strstr(text, remark));
 		free(text);
@@ -853,14 +863,14 @@ static void test_who_is_paired(void **state)
 	make_side(&sides[0], "old", values, 12, true);
 	make_side(&sides[1], "new", values, 11, true);
 	assert_true(turns_are_common(&sides[0].view, &sides[1].view));
-	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 	assert_int_equal(c->n_pairs, 11);
 	assert_true(c->ratio.ratio == 1);
 	assert_int_equal(c->verdict, VERDICT_SAME);
 	comparison_free(c);
 	facts_set_integer(&sides[1].view.metadata, "quiesce_order_seed", 8);
 	assert_false(turns_are_common(&sides[0].view, &sides[1].view));
-	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 	assert_int_equal(c->n_pairs, 0);
 	comparison_free(c);
 	clear_side(&sides[0]);
@@ -907,7 +917,7 @@ static void test_appended(void **state)
 	set_turns(&sides[1], 0, 12, -7);
 	set_turns(&sides[1], 12, 8, 8);
 	assert_true(turns_are_common(&sides[0].view, &sides[1].view));
-	assert_int_equal(comparison_new(&sides[0].view, &sides[1].view, &c), 0);
+	assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
 	assert_int_equal(c->n_pairs, 20);
 	assert_int_equal(c->verdict, VERDICT_SLOWER);
 	assert_true(fabs(c->ratio.ratio - 1.02) < 0.001);

@@ -14,7 +14,6 @@
 #include "base/macro.h"
 #include "judge/report/compare.h"
 #include "judge/report/repeats.h"
-#include "judge/report/settle.h"
 #include "judge/report/wording.h"
 #include "judge/result/metadata.h"
 #include "judge/stats/multiple.h"
@@ -141,8 +140,8 @@ static struct comparison *compare_once(
 		apply(&results, c);
 		assert_int_equal(c->learnt.n, machine->repeats);
 		assert_int_equal(results.repeats.n_remarks, 0);
-		comparison_settle(&c, 1);
 	}
+	comparison_settle(&c, 1);
 	/* They outlive the comparison's need of them, which is its words. */
 	if (is_learnt && machine->with_old)
 		results.repeats.n--;

@@ -19,7 +19,6 @@
 #include "judge/report/decision.h"
 #include "judge/report/rank.h"
 #include "judge/report/repeats.h"
-#include "judge/report/settle.h"
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
 #include "judge/result/metadata.h"
@@ -621,14 +620,16 @@ static int print_texts(const struct pairs *pairs)
 	for (size_t i = 0; i < pairs->n; i++) {
 		_cleanup_free_ char *name = make_name(pairs->comparisons[i]);
 		_cleanup_free_ char *text = comparison_render(pairs->comparisons[i]);
-		_cleanup_free_ char *decision = decision_line(pairs->comparisons[i]->new);
+		_cleanup_free_ char *decision = NULL;
 
 		xprint_report(stdout, "%s%s%s%s\n%s%s", i > 0 ? "\n" : "", name,
 			has_several_new(pairs) ? ": " : "",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
 			names_remark(pairs, i), text);
-		if (pairs->reports->n == 1)
-			xprint_report(stdout, "%s", decision);
+		if (pairs->reports->n > 1)
+			continue;
+		decision = decision_line(pairs->comparisons[i]->new);
+		xprint_report(stdout, "%s", decision);
 	}
 	if (pairs->n > 1)
 		xprint_report(stdout, "\n");
@@ -997,14 +998,16 @@ static enum junit_outcome find_outcome(const struct pairs *pairs, const struct c
 static char *make_whole_text(const struct pairs *pairs, const struct comparison *c)
 {
 	_cleanup_free_ char *differences = join_differences(c, "\n  ");
-	_cleanup_free_ char *lines = comparison_render(c), *decision = decision_line(c->new);
+	_cleanup_free_ char *lines = comparison_render(c), *decision = NULL;
 	struct text t = { 0 };
 
 	if (c->n_differences > 0)
 		text_appendf(&t, "Measured differently:\n  %s\n\n", differences);
 	text_append(&t, lines);
-	if (pairs->reports->n == 1)
+	if (pairs->reports->n == 1) {
+		decision = decision_line(c->new);
 		text_append(&t, decision);
+	}
 	return xptr(text_steal(&t));
 }
 

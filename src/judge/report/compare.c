@@ -10,7 +10,6 @@
 #include "judge/report/analysis.h"
 #include "judge/report/compare.h"
 #include "judge/report/differences.h"
-#include "judge/report/settle.h"
 #include "judge/report/turns.h"
 #include "judge/result/metric.h"
 #include "judge/stats/level.h"
@@ -285,13 +284,13 @@ static int doubt_sequence(struct comparison *c, struct side *old, struct side *n
 	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 	object_to(c, "old", old->analysis->stability);
 	object_to(c, "new", new->analysis->stability);
-	if (c->unclear)
+	if (c->doubt)
 		return 0;
 	if ((old->range.how || new->range.how) &&
 		old->range.low <= new->range.high &&new->range.low <= old->range.high) {
 		const struct range ranges[] = { old->range, new->range };
 
-		c->unclear = explain_unstable(ranges, c->old->unit);
+		c->doubt = explain_unstable(ranges, c->old->unit);
 	}
 	return 0;
 }
@@ -373,14 +372,14 @@ static int compute(struct comparison *c, struct side *old, struct side *new,
 		r = compare_samples(c, old->units, new->units);
 	if (r < 0)
 		return r;
-	c->unclear = explain_single(c);
+	c->doubt = explain_single(c);
 	/* Values of one run tell nothing of other runs. */
-	if (c->unclear)
+	if (c->doubt)
 		c->ratio.low = c->ratio.high = NAN;
 	if (c->n_pairs == 0)
 		return doubt_sequence(c, old, new);
-	if (!c->unclear)
-		c->unclear = TAKE_PTR(unstable_pairs);
+	if (!c->doubt)
+		c->doubt = TAKE_PTR(unstable_pairs);
 	return 0;
 }
 
@@ -411,7 +410,7 @@ static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 static void explain_machines(struct comparison *c, const char *why)
 {
 	c->design = COMPARED_BETWEEN_MACHINES;
-	c->unclear = xptr(strdup(why));
+	c->doubt = xptr(strdup(why));
 	c->ratio = ratio_of_medians(c->old_stats.median, c->new_stats.median);
 	if (!isfinite(c->ratio.ratio))
 		c->ratio.ratio = NAN;
@@ -518,7 +517,6 @@ int comparison_new_among(const struct benchmark *old, const struct benchmark *ne
 	side_clear(&sides[1]);
 	if (r < 0)
 		return r;
-	comparison_settle(&c, 1);
 	*ret = TAKE_PTR(c);
 	return 0;
 }
@@ -717,7 +715,6 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 						    : compute_results(c, old, n_old, new, n_new);
 	if (r < 0)
 		return r;
-	comparison_settle(&c, 1);
 	*ret = TAKE_PTR(c);
 	return 0;
 }

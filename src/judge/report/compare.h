@@ -39,7 +39,8 @@
 #include "judge/report/comparison.h"
 #include "judge/result/benchmark.h"
 
-/* -ENODATA when one of them has no values, -EINVAL when their units differ. */
+/* Without a verdict: comparison_settle() gives it, to all that are made together. -ENODATA when one
+ * of them has no values, -EINVAL when their units differ. */
 int comparison_new(
 	const struct benchmark *old, const struct benchmark *new, struct comparison **ret);
 /* The same where both may be of programs that were run in turn with others: `all` are the

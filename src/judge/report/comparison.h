@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of two benchmarks that were compared: figures, what was measured differently,
- * verdict. */
+/*
+ * What is known of two benchmarks that were compared (judge/report/compare.h): figures, what was
+ * measured differently, and the verdict: what can be concluded, given the number of comparisons
+ * that are made together and possible changes of the machine between results; and whether a
+ * benchmark is slower than a limit allows.
+ */
 #ifndef QUIESCE_JUDGE_REPORT_COMPARISON_H
 #define QUIESCE_JUDGE_REPORT_COMPARISON_H
 
@@ -95,23 +99,23 @@ struct comparison {
 	struct signed_rank signs; /* the test of the logarithms of the pairs' ratios */
 	struct welch welch;	  /* all NAN when it cannot be computed */
 
+	char *doubt; /* why nothing can be concluded, whatever the test says; NULL otherwise */
+
 	/* Set by comparison_settle(): */
-	double adjusted_p; /* corrected p */
+	double adjusted_p; /* corrected p; NAN where there is a doubt */
 	enum verdict verdict;
+	char *unclear;	    /* the doubt, or what the test lacks; NULL where it is clear */
+	bool is_unresolved; /* it is unclear because of the resolution alone */
+	bool is_carried;    /* it is unclear because of a carry-over alone */
 
 	/* Set by control_apply() (judge/report/control.h), where the ratios to a control are
 	 * compared: new / old of the control itself, by how many times as much, as logarithms, the
 	 * program is taken to have changed for the same reason, and the rounds of each side. 0
-	 * otherwise.
-	 */
+	 * otherwise. */
 	double control_ratio;
 	double control_slope;
 	size_t n_rounds[2];
 
-	char *unclear;		     /* why nothing can be concluded; NULL otherwise */
-	bool is_unclear_by_settling; /* `unclear` was set by comparison_settle() */
-	bool is_unresolved;	     /* it is unclear because of the resolution alone */
-	bool is_carried;	     /* it is unclear because of a carry-over alone */
 	/* What was measured differently: machines, options and tools, one text for each:
 	 * "quiesce_governor: powersave -> performance". */
 	char **differences;
@@ -170,5 +174,35 @@ double comparison_geometric_mean(struct comparison *const *comparisons, size_t n
  * sequence", "within machines", "between machines": the words used in JSON. */
 const char *comparison_verdict_name(enum verdict verdict);
 const char *comparison_design_name(enum comparison_design design);
+
+/* --- The verdict --- */
+
+/* Decides the verdicts of all comparisons that are made together, and corrects for their number. A
+ * comparison has no verdict before, and another one where it is settled among others. */
+void comparison_settle(struct comparison **comparisons, size_t n);
+/* The same for comparisons that were selected out of n_all by their results. The rest count as
+ * tests with p = 1, which makes the correction as large as it can be. */
+void comparison_settle_chosen(struct comparison **comparisons, size_t n, size_t n_all);
+
+/* Is a benchmark slower by more than a limit? */
+enum gate {
+	GATE_PASSES,  /* there is no sign of it */
+	GATE_FAILS,   /* yes, at the level of the gate */
+	GATE_UNCLEAR, /* these data cannot tell */
+};
+
+/*
+ * Whether `new` is slower by more than `percent` even at the lower end of the interval, which is as
+ * certain as 1 - level: SIGNIFICANCE for one comparison, comparison_gate_level() for several that
+ * are judged together (judge/stats/multiple.h). Results that were measured one after the other pass
+ * only where the whole interval of 95 % is below the limit. It is unclear where carry-over may be
+ * all that is beyond the limit (carryover_may_be_all()).
+ */
+enum gate comparison_gate(const struct comparison *comparison, double percent, double level);
+double comparison_gate_level(struct comparison *const *comparisons, size_t n, double percent);
+/* Why it is unclear, malloc'd. */
+char *comparison_gate_reason(const struct comparison *comparison);
+/* "passes", "fails", "unclear": the words used in JSON. */
+const char *comparison_gate_name(enum gate gate);
 
 #endif

@@ -353,7 +353,7 @@ static int apply(struct comparison *c, struct rounds rounds[2], const struct ben
 	const struct benchmark *new_control)
 {
 	_cleanup_(comparison) struct comparison *controls = NULL;
-	char *unclear = NULL;
+	char *doubt = NULL;
 	struct control_slope slope = slope_of_ours;
 	double base = rounds[0].control[0];
 	int r;
@@ -367,14 +367,13 @@ static int apply(struct comparison *c, struct rounds rounds[2], const struct ben
 		return r;
 	set_change(c, &rounds[0].shift, &rounds[1].shift);
 	if (isnan(c->ratio.low))
-		unclear = explain_too_few(rounds);
+		doubt = explain_too_few(rounds);
 	else
-		r = explain_unstable_ratios(rounds, &unclear);
+		r = explain_unstable_ratios(rounds, &doubt);
 	if (r < 0)
 		return r;
-	free(c->unclear);
-	c->unclear = unclear;
-	c->is_unclear_by_settling = false;
+	free(c->doubt);
+	c->doubt = doubt;
 	/* Objections to results that were measured one after the other do not apply to these
 	 * ratios. */
 	c->resolution = resolution_of_control(controls->ratio.ratio, slope.error);

@@ -7,7 +7,6 @@
 #include "base/xalloc.h"
 #include "judge/report/compare.h"
 #include "judge/report/rank.h"
-#include "judge/report/settle.h"
 #include "judge/report/wording.h"
 #include "judge/result/metric.h"
 #include "judge/stats/multiple.h"
