@@ -217,6 +217,7 @@ void commands_clear(struct commands *commands)
 	for (size_t i = 0; i < commands->n; i++)
 		command_clear(&commands->items[i]);
 	command_clear(&commands->empty_shell);
+	free(commands->metric);
 	tracepoints_free(commands->tracepoints);
 	if (commands->is_waking) {
 		pthread_join(commands->waking, NULL);

@@ -47,6 +47,9 @@ struct command {
 struct commands {
 	struct command items[OPTIONS_MAX_COMMANDS];
 	size_t n;
+	/* By which metric of a run the programs are judged (judge/result/metric.h): that of
+	 * --metric, or the first figure of the first run. NULL for the time. */
+	char *metric;
 	struct command empty_shell; /* with --shell: a shell that has nothing to do */
 	/* Attached, or about to be; NULL where they are not allowed or not wanted. */
 	struct tracepoints *tracepoints;

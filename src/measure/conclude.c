@@ -6,6 +6,7 @@
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "judge/result/metadata.h"
+#include "judge/result/metric.h"
 #include "measure/conclude.h"
 #include "measure/decide.h"
 #include "measure/describe.h"
@@ -49,6 +50,7 @@ static void report_runs(const struct options *options, const struct place *place
 			.facts = &command->facts,
 			.by_program = by_program,
 			.unit = options->unit,
+			.metric = command->is_control ? METRIC_TIME : options->metric,
 			.floor_seconds = by_program ? NAN : floor_seconds(m, &m->floor),
 			.shell_seconds = by_program ? NAN : floor_seconds(m, &m->shell),
 			.decided = options->decide > 0,
@@ -60,7 +62,7 @@ static void report_runs(const struct options *options, const struct place *place
 }
 
 static void report_one(const struct options *options, const struct place *place,
-	const struct command *command, FILE *stream)
+	const struct command *command, const char *metric, FILE *stream)
 {
 	const struct measurement *m = command->measurement;
 
@@ -68,9 +70,11 @@ static void report_one(const struct options *options, const struct place *place,
 		report_runs(options, place, command, NULL, stream);
 	if (options->rel_error > 0 && !command->is_control && m->end == MEASURE_COMPLETE &&
 		!m->reached_rel_error)
-		say("warning: the median%s%s is not known to %g %% after %zu runs (%s)",
-			options->n_commands > 1 ? " of " : "",
-			options->n_commands > 1 ? command->name : "", options->rel_error, m->n_runs,
+		say("warning: the median%s%s%s%s is not known to %g %% after %zu runs (%s)",
+			options->n_commands > 1 || metric ? " of " : "",
+			options->n_commands > 1 ? command->name : "",
+			options->n_commands > 1 && metric ? ": " : "", metric ? metric : "",
+			options->rel_error, m->n_runs,
 			m->out_of_time ? "--max-time" : "--max-runs");
 }
 
@@ -153,9 +157,9 @@ static void add_command(const struct options *options, const struct commands *co
 
 /* The report about a program, and about each of the values that it measured itself. */
 static void report_command(const struct options *options, const struct place *place,
-	const struct command *command, const struct parts *parts, FILE *stream)
+	const struct command *command, const char *metric, const struct parts *parts, FILE *stream)
 {
-	report_one(options, place, command, stream);
+	report_one(options, place, command, metric, stream);
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct document_part *part = &parts->items[i];
 
@@ -175,7 +179,8 @@ static void report_all(const struct options *options, const struct place *place,
 	for (size_t i = 0; i < commands->n; i++) {
 		if (i > 0 && stream)
 			print(stream, "\n");
-		report_command(options, place, &commands->items[i], parts, stream);
+		report_command(
+			options, place, &commands->items[i], commands->metric, parts, stream);
 	}
 	if (commands->n < 2 || !stream)
 		return;

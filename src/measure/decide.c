@@ -5,6 +5,8 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "judge/report/sense.h"
+#include "judge/result/metric.h"
 #include "measure/decide.h"
 
 /* The last round may not have been finished. */
@@ -13,21 +15,25 @@ static size_t count_pairs(const struct measurement *old, const struct measuremen
 	return MIN(old->n_runs, new->n_runs);
 }
 
-static double pair_value(const struct measurement *m, size_t pair)
+static double pair_value(const struct commands *commands, const struct measurement *m, size_t pair)
 {
-	return series_value(m->series, m->n_warmups + pair);
+	size_t run = m->n_warmups + pair;
+
+	return commands->metric ? series_metric_at(m->series, commands->metric, run)
+				: series_value(m->series, run);
 }
 
 /* Estimates the change from all pairs. */
-static void estimate(const struct measurement *old, struct measurement *new)
+static void estimate(
+	const struct commands *commands, const struct measurement *old, struct measurement *new)
 {
 	size_t n = new->decision.n_pairs;
 	_cleanup_free_ double *values =
 		xptr(reallocarray(NULL, MAX(n, (size_t)1), 2 * sizeof(*values)));
 
 	for (size_t i = 0; i < n; i++) {
-		values[i] = pair_value(old, i);
-		values[n + i] = pair_value(new, i);
+		values[i] = pair_value(commands, old, i);
+		values[n + i] = pair_value(commands, new, i);
 	}
 	decision_estimate(&new->decision, values, values + n, n);
 }
@@ -44,6 +50,18 @@ static void look_at_order(struct decision *d, const struct benchmark *const view
 	carryover_clear(&carryover);
 }
 
+/* The runs of a command that count, by the metric that decides, as costs. */
+static int view_costs(
+	const struct commands *commands, size_t i, const struct sense *sense, struct benchmark *ret)
+{
+	int r = benchmark_view_metric(
+		"", commands->items[i].measurement->series, commands->metric, ret);
+
+	for (size_t k = 0; r == 0 && k < ret->n_values; k++)
+		ret->values[k] = sense_cost(sense, ret->values[k]);
+	return r;
+}
+
 /* Nothing where a program was not run. */
 static void judge(const struct commands *commands, size_t new,
 	void (*take)(struct decision *, const struct carryover *))
@@ -54,15 +72,38 @@ static void judge(const struct commands *commands, size_t new,
 	_cleanup_free_ struct benchmark *views = xptr(calloc(n, sizeof(*views)));
 	int r = 0;
 
-	estimate(commands->items[old].measurement, m);
+	estimate(commands, commands->items[old].measurement, m);
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = benchmark_view("", commands->items[i].measurement->series, &views[i]);
+		r = view_costs(commands, i, &m->decision.sense, &views[i]);
 		order[i == old ? 0 : i == new ? 1 : at++] = &views[i];
 	}
 	if (r == 0)
 		look_at_order(&m->decision, order, n, take);
 	for (size_t i = 0; i < n; i++)
 		benchmark_clear_view(&views[i]);
+}
+
+/* What is compared, and the step in which it is counted, as a part of the smaller median. */
+static void set_sense(
+	const struct commands *commands, const struct measurement *old, struct measurement *new)
+{
+	const struct measurement *both[] = { old, new };
+	struct sense sense = sense_of_time;
+	double step = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct benchmark view;
+		double median;
+
+		if (benchmark_view_metric("", both[i]->series, commands->metric, &view) < 0)
+			continue;
+		sense_find(&view, &sense);
+		if (benchmark_median(&view, &median) >= 0 && median > 0)
+			step = MAX(step, view.step / median);
+		benchmark_clear_view(&view);
+	}
+	decision_set_sense(&new->decision, &sense);
+	new->decision.step = step;
 }
 
 bool decide_look(const struct options *options, struct commands *commands)
@@ -80,11 +121,14 @@ bool decide_look(const struct options *options, struct commands *commands)
 
 		if (m == old)
 			continue;
-		if (d->n_pairs == 0 || m->decision_clock != m->series->clock)
+		if (d->n_pairs == 0 || m->decision_clock != m->series->clock) {
 			decision_begin(d, options->decide, n_together);
+			set_sense(commands, old, m);
+		}
 		m->decision_clock = m->series->clock;
 		while (d->n_pairs < count_pairs(old, m))
-			decision_add(d, pair_value(old, d->n_pairs), pair_value(m, d->n_pairs));
+			decision_add(d, pair_value(commands, old, d->n_pairs),
+				pair_value(commands, m, d->n_pairs));
 		if (decision_wants_look(d))
 			judge(commands, i, decision_look);
 		settled = settled && decision_is_settled(d);
@@ -122,8 +166,14 @@ void decide_conclude(const struct options *options, struct commands *commands)
 	 * yet. */
 	(void)decide_look(options, commands);
 	for (size_t i = 0; i < commands->n; i++) {
-		if (commands->items[i].old != i)
-			judge(commands, i, decision_conclude);
+		const struct command *command = &commands->items[i];
+
+		if (command->old == i)
+			continue;
+		/* The step may only be known by now. */
+		set_sense(
+			commands, commands->items[command->old].measurement, command->measurement);
+		judge(commands, i, decision_conclude);
 	}
 }
 

@@ -221,7 +221,27 @@ static int find_event(struct series *series, const struct figure *figure, bool h
 	if (r < 0)
 		return refuse(ret_why, "%s is in %s, and was in another unit before", figure->name,
 			*figure->unit ? figure->unit : "no unit");
+	series->event_kinds[event].is_exact = figure->is_exact;
 	*ret = event;
+	return 0;
+}
+
+/* What is exact is as it was in the run before. */
+static int check_exact(
+	const struct series *series, const struct figure *figure, size_t event, char **ret_why)
+{
+	double before;
+
+	for (size_t i = series->n_samples; figure->is_exact && i > 0; i--) {
+		before = series->counters[(i - 1) * series->n_events + event];
+		if (isnan(before))
+			continue;
+		return before == figure->value ? 0
+					       : refuse(ret_why,
+							 "%s is to be exact, and is %.15g after "
+							 "%.15g in the run before",
+							 figure->name, figure->value, before);
+	}
 	return 0;
 }
 
@@ -256,6 +276,8 @@ static int keep(
 		size_t event = 0;
 		int r = find_event(series, &figures->items[i], had_figures, &event, ret_why);
 
+		if (r >= 0)
+			r = check_exact(series, &figures->items[i], event, ret_why);
 		if (r < 0)
 			return r;
 		values[event] = figures->items[i].value;
@@ -264,6 +286,9 @@ static int keep(
 		if (series->event_kinds[i].own && isnan(values[i]))
 			return refuse(ret_why, "no value of %s, which the runs before had",
 				series->event_names[i]);
+	for (size_t i = 0; i < figures->n; i++)
+		series_add_within(series, series_find_event(series, figures->items[i].name),
+			figures->items[i].value, figures->items[i].n, figures->items[i].squares);
 	free(*events);
 	*events = TAKE_PTR(values);
 	return 0;

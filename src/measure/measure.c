@@ -17,6 +17,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "base/xalloc.h"
+#include "judge/result/metric.h"
 #include "judge/result/weight.h"
 #include "judge/stats/stats.h"
 #include "measure/decide.h"
@@ -599,6 +600,32 @@ static const char *take_figures(struct work *work, struct sample *sample, char *
 	return NULL;
 }
 
+/* Chooses by what the programs are judged, and returns why that is not known of the newest run,
+ * malloc'd; NULL where it is. A run that has failed is not asked. */
+static char *check_metric(struct work *work, const struct sample *sample)
+{
+	const struct series *series = work->m->series;
+	const struct options *o = work->options;
+	const char *metric = o->metric, *first = series_first_figure(series);
+	struct commands *commands = work->commands;
+	bool is_asked = o->metric || o->decide > 0 || o->rel_error > 0;
+
+	if (work->m->has_metric || !is_asked || work->command->is_control ||
+		sample->flags & SAMPLE_FAILED)
+		return NULL;
+	if (!metric)
+		metric = first;
+	if (!commands->metric && metric && strcmp(metric, METRIC_TIME) != 0)
+		commands->metric = xptr(strdup(metric));
+	work->m->has_metric = !commands->metric ||
+		isfinite(series_metric_at(series, commands->metric, series->n_samples - 1));
+	return work->m->has_metric
+		? NULL
+		: xformat("no %s is known of it, by which programs are judged%s%s",
+			  commands->metric, first ? "; it has a figure called " : "",
+			  first ? first : "");
+}
+
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
 static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pad,
@@ -660,12 +687,15 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 		say_errno(r, "cannot keep the sample");
 		return r;
 	}
+	why = check_metric(work, &sample);
+	if (why)
+		end_failed(work, why, purpose);
 	if (purpose == FOR_WARMUP)
 		m->n_warmups++;
 	else
 		m->n_runs++;
 	show_newest(work, purpose == FOR_WARMUP);
-	return 0;
+	return why ? 1 : 0;
 }
 
 /* Runs a hook of the current command around the run of this number. Returns 1 when no more runs are
@@ -968,15 +998,22 @@ static int run_until(struct work *work, size_t rounds)
 /* Whether the interval of the median is as narrow as --until-rel-error asks for. */
 static int is_precise_enough(struct work *work, const struct measurement *m, bool *ret)
 {
-	_cleanup_free_ double *values = NULL;
+	struct benchmark view;
 	struct stats stats;
 	size_t n;
 	int r;
 
-	r = series_values(m->series, &values, &n);
+	r = benchmark_view_metric("", m->series, work->commands->metric, &view);
+	/* All runs so far may have failed (--ignore-failure). */
+	if (r == -ENODATA) {
+		*ret = false;
+		return 0;
+	}
 	if (r < 0)
 		return r;
-	r = stats_compute(values, n, &stats);
+	n = view.n_values;
+	r = stats_compute(view.values, n, &stats);
+	benchmark_clear_view(&view);
 	if (r < 0)
 		return r;
 	*ret = stats.has_interval && stats_median_error(&stats) * 100 <= work->options->rel_error;

@@ -68,6 +68,7 @@ struct measurement {
 	uint64_t sitting;	/* a random number for all measurements of this start */
 	bool out_of_time;	/* --max-time ended the runs before they were enough */
 	bool reached_rel_error; /* --until-rel-error was satisfied */
+	bool has_metric;	/* the metric by which programs are judged is known to be known */
 	/* --decide, of all programs but the first: all zero before the first look. */
 	struct decision decision;
 	enum window_clock decision_clock; /* the clock of the values that the decision has used */

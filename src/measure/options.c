@@ -530,14 +530,6 @@ static int check_figures(const struct options *o)
 {
 	if (!figure_rules_are_there(&o->figures))
 		return 0;
-	if (o->decide || o->rel_error || o->control.is_control) {
-		say("%s is about how long programs run, and figures are judged in place of that: "
-		    "give one of them",
-			o->decide	       ? "--decide"
-				: o->rel_error ? "--until-rel-error"
-					       : "--control");
-		return -EINVAL;
-	}
 	if (o->show_output) {
 		say("--show-output lets the program write elsewhere, and its figures are read in "
 		    "what it writes: give one of them");
@@ -800,6 +792,10 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"run in pairs until it is settled whether a program\n"
 			"is slower than the baseline by PCT per cent",
 			take_decide, &o->decide, "a per cent figure from 0.01 to 50", .rank = 1 },
+		{ 0, "metric", "NAME",
+			"by this figure, user_cpu, ... or time, which is how\n"
+			"long it ran (default: its first figure)",
+			option_filled, &o->metric, "a name", .once = true, .rank = 2 },
 		{ 0, "seed", "N", "draw the same orders as a run that recorded N", take_seed, o,
 			"a whole number from 0 to 2^63 - 1" },
 

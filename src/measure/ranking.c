@@ -52,7 +52,7 @@ static void add_benchmark(struct ranking *ranking, struct benchmark *benchmark)
 }
 
 static int add_program(struct ranking *ranking, const struct command *command, bool with_values,
-	const struct unit *unit)
+	const struct options *options)
 {
 	const struct measurement *m = command->measurement;
 	struct benchmark *view = &ranking->views[ranking->n_views];
@@ -66,8 +66,9 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 	ranking->n_views++;
 	/* The facts still belong to the command, as the rest of the view belongs to others. */
 	view->metadata = command->facts;
-	view->unit = unit;
-	figures = ranking->figures[ranking->n_views - 1] = benchmark_split(view, true);
+	view->unit = options->unit;
+	figures = ranking->figures[ranking->n_views - 1] = benchmark_split_chosen(
+		view, command->is_control ? METRIC_TIME : options->metric, true);
 	for (size_t i = 0; figures && figures[i]; i++)
 		add_benchmark(ranking, figures[i]);
 	if (!figures)
@@ -77,7 +78,7 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 			m->progvalues, i, m->series, &command->facts, command->name);
 
 		if (values && unit_is_time(values->unit))
-			values->unit = unit;
+			values->unit = options->unit;
 		if (values)
 			add_benchmark(ranking, values);
 	}
@@ -85,7 +86,7 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 }
 
 static int ranking_fill(
-	struct ranking *ranking, const struct commands *commands, const struct unit *unit)
+	struct ranking *ranking, const struct commands *commands, const struct options *options)
 {
 	size_t n_programs = commands->n - commands->items[commands->n - 1].is_control;
 	int r = 0;
@@ -93,7 +94,7 @@ static int ranking_fill(
 	/* If there is only one program, the values that it measured itself are compared with
 	 * nothing, and their names do not contain its name. */
 	for (size_t i = 0; r >= 0 && i < commands->n; i++)
-		r = add_program(ranking, &commands->items[i], n_programs > 1, unit);
+		r = add_program(ranking, &commands->items[i], n_programs > 1, options);
 	if (r < 0)
 		return r;
 	ranking->comparisons = xptr(calloc(ranking->n_benchmarks, sizeof(struct comparison *)));
@@ -169,8 +170,10 @@ static int ranking_write(
 {
 	int status = 0;
 
-	for (size_t i = 0; i < ranking->n_views; i++) {
-		int r = write_control(stream, ranking, &ranking->views[i]);
+	for (size_t i = 0; i < ranking->n_benchmarks; i++) {
+		int r = benchmark_is_by_program(ranking->benchmarks[i])
+			? 0
+			: write_control(stream, ranking, ranking->benchmarks[i]);
 
 		if (r < 0)
 			return r;
@@ -203,7 +206,7 @@ int ranking_print(FILE *stream, const struct options *options, const struct comm
 	for (size_t i = 0; i < commands->n; i++)
 		if (commands->items[i].measurement->n_runs == 0)
 			return 0;
-	r = ranking_fill(&ranking, commands, options->unit);
+	r = ranking_fill(&ranking, commands, options);
 	if (r >= 0)
 		r = ranking_write(stream, &ranking, commands, !options->sort_by_command);
 	ranking_clear(&ranking);

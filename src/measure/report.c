@@ -73,7 +73,7 @@ int report_print(FILE *stream, const struct report_input *input)
 	/* Borrowed, like the rest of the view. */
 	benchmark.metadata = *input->facts;
 	benchmark.unit = input->unit;
-	figures = benchmark_split(&benchmark, true);
+	figures = benchmark_split_chosen(&benchmark, input->metric, true);
 	for (size_t i = 0; figures && figures[i]; i++) {
 		struct report_input of_figure = *input;
 

@@ -19,6 +19,7 @@ struct report_input {
 	 * itself. */
 	const struct benchmark *by_program;
 	const struct unit *unit; /* of the times that are shown */
+	const char *metric;	 /* that of --metric; NULL: all figures, or else the time */
 	/* The time of the empty program by the same clock; NAN when unknown. */
 	double floor_seconds;
 	double shell_seconds; /* the time of the shell of --shell with nothing to do, in the same

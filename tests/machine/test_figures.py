@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -199,7 +200,11 @@ def test_each():
     equal(figure(found, 'BenchmarkA'), [1 / 1e9, 2 / 1e9], 'A')
     equal(figure(found, 'BenchmarkB'), [2.5 / 1e6] * 2, 'B')
     equal(unit(found, 'BenchmarkB'), 'lower, s/op, step 1e-08', 'a unit that was matched')
-    fails('two values of A', '--figure', r'\2,s,each=([0-9]+) (A)', program('echo 1 A; echo 2 A'))
+    # Several of one name are repeats within the process.
+    found = run('--figure', r'\2,s,each=([0-9]+) ([AB])', program('echo $n A; echo 4 A; echo 7 A; echo 5 B'))
+    equal((figure(found, 'A'), figure(found, 'B')), ([4, 13 / 3], [5, 5]), 'their mean')
+    equal((found['metadata']['quiesce_values_A'], 'quiesce_values_B' in found['metadata']), (3, False), 'how many')
+    check(0.4 < found['metadata']['quiesce_within_A'] < 0.75, found['metadata']['quiesce_within_A'])
     # Each run has what the others have.
     for code in 'echo 1 A; [ $n = 1 ] || exit 0; echo 2 B', 'echo 2 B; [ $n = 1 ] && echo 1 A; exit 0':
         fails(['run 2 failed: ', 'which the runs before had'], '--figure', r'\2,s,each=([0-9]+) ([AB])', program(code))
@@ -341,9 +346,7 @@ def test_misuse():
     for rule, says in (('rps,s=rps', 'is no path into JSON'), ('rps,s=.a[', 'is no path into JSON'),
                        (r'\1,s=.a', 'a path has no groups'), ('rps=.a', 'which way'), ('rps', 'is not NAME=.PATH')):
         misused(['--figure-json: ', says], '--figure-json', rule, own)
-    for more, says in ((['--show-output'], '--show-output'), (['--stdout', 'pipe'], '--stdout pipe'),
-                       (['--decide', '5', '--baseline', 'true'], '--decide'), (['--control'], '--control'),
-                       (['--until-rel-error', '5'], '--until-rel-error')):
+    for more, says in ((['--show-output'], '--show-output'), (['--stdout', 'pipe'], '--stdout pipe')):
         misused([says, 'figures'], '--figure', RPS, *more, own)
     # Nothing is wanted of standard output here, which may be a pipe then.
     found = run('--figure', 'took,s,stderr=^took (.*)$', '--stdout', 'pipe', program('echo x; echo took 1 >&2'))
@@ -530,7 +533,7 @@ def test_own_report():
     """What runpinned itself says of them, each by its name, with no word of the time's floor."""
     said, _ = start('-n', 12, '--no-save', '--figure', RPS, '--command', f'old={rates("old", 1000)}', '--name', 'new',
                     rates('new', 2000))
-    for text in 'old: rps', 'new: rps', '1/s', 'verdict    more':
+    for text in 'old: rps', 'new: rps', '1/s', 'verdict    better: higher', 'new: rps is ', 'times higher than old: rps':
         check(text in said, f'{text!r}: {said}')
     check('floor' not in said and 'faster' not in said and 'slower' not in said, said)
     said, _ = start('-n', 3, '--no-save', '--figure', RPS, rates('alone', 1000))
@@ -547,7 +550,7 @@ def test_compare():
           'more is better')
     check(1.9 < found['ratio'] < 2.1, found['ratio'])
     text = report('compare', path)
-    check('verdict    more' in text and 'old: rps -> new: rps' in text, text)
+    check('verdict    better: higher' in text and 'old: rps -> new: rps' in text, text)
     check('faster' not in text and 'slower' not in text, text)
     report('compare', '--fail-slower', 5, '--fail-unclear', path)
     report('compare', '--fail-slower', 5, '--metric', 'rps', path)
@@ -556,7 +559,7 @@ def test_compare():
     equal(found['verdict'], 'slower', 'less is worse')
     check(0.45 < found['ratio'] < 0.55, found['ratio'])
     text = report('compare', '--fail-slower', 5, back, status=3, says='old: rps -> new: rps is lower by more than 5 %: ')
-    check('verdict    less' in text, text)
+    check('verdict    worse: lower' in text, text)
     report('compare', '--fail-slower', 5, '--metric', 'rps', back, status=3)
     # By half, and no more.
     report('compare', '--fail-slower', 60, back)
@@ -565,6 +568,176 @@ def test_compare():
            says='unclear for 1 of 1 benchmarks whether they are lower by more than 5 %: ')
     for arguments, key in (('--table', 'rps'), ('--markdown', 'rps'), ('--csv', 'faster'), ('--format', 'junit')):
         check('rps' in report('compare', *([arguments, key] if key == 'junit' else [arguments]), path), arguments)
+
+
+def loader(name, rate, noise='n * 7 % 5'):
+    """A load generator that says how many requests it served, and how long the slowest took."""
+    noise = noise.replace('RATE', str(rate * 7919 % 1009))
+    return program(f'r=$(({rate} + {noise}))\necho "served $r a second"; echo "p99 $((1000000000 / r)) us"', name)
+
+
+FIGURES = ('--figure', 'rps,requests/s,higher=^served ([0-9]+)', '--figure', 'p99,us=^p99 ([0-9]+) us$')
+
+
+def decide(name, old, new, *arguments, status, noise='n * 7 % 5'):
+    """--decide 2 of two load generators with these rates. Returns its line, and the file."""
+    path = FOLDER / name
+    said, _ = start('-o', path, '--decide', 2, *FIGURES, *arguments, '--command', f'old={loader("old", old, noise)}',
+                    '--name', 'new', loader('new', new, noise), status=status)
+    lines = [line for line in said.splitlines() if line.startswith('new, compared with old: ')]
+    equal(len(lines), 1, f'lines about the decision: {said}')
+    return lines[0].partition(': ')[2], path
+
+
+def test_decide():
+    """In either direction of a figure, and right."""
+    for old, new, status, says in ((10000, 9500, 3, 'more than 1 % fewer requests/s: -5.0 %'),
+                                   (10000, 10500, 0, 'not 2 % fewer requests/s, and more than 1 % more requests/s: +5.0 %'),
+                                   (10000, 10000, 0, 'not 2 % fewer requests/s: 0 %')):
+        said, path = decide('decided.json', old, new, status=status)
+        check(said.startswith(says), said)
+        metadata = benchmarks_of(path)[1]['metadata']
+        equal((metadata['quiesce_decide_figure'], metadata['quiesce_decide_verdict']),
+              ('rps', 'slower' if status else 'not slower'), 'metadata')
+        check(abs(metadata['quiesce_decide_ratio'] - new / old) < 0.001, metadata['quiesce_decide_ratio'])
+        # The other figure is compared as ever, and not by what was decided about this one.
+        found = compare(path)
+        equal([each['decision'] is not None for each in (found['new: rps'], found['new: p99'])], [True, False], 'JSON')
+        equal(report('compare', path).count(f'decided    {said[:20]}'), 1, 'compare')
+        report('compare', '--metric', 'rps', '--fail-worse', 2, path, status=status)
+        report('compare', '--metric', 'rps', '--fail-worse', 6, path)
+        check('decided' not in report('compare', '--metric', 'time', path), 'of the time')
+    for old, new, status, says in ((10000, 9500, 3, 'more than 1 % higher p99: +5.3 %'),
+                                   (10000, 10500, 0, 'not 2 % higher p99, and more than 1 % lower p99: -4.8 %')):
+        said, path = decide('decided.json', old, new, '--metric', 'p99', status=status)
+        check(said.startswith(says), said)
+        equal(benchmarks_of(path)[1]['metadata']['quiesce_metric'], 'p99', 'which was asked for')
+    # 1.5 % are within the zone, where both are true.
+    decide('decided.json', 100000, 98500, status=3)
+    # Noise as large as the difference, and not settled by so few pairs.
+    said, _ = decide('decided.json', 10000, 9950, '--max-runs', 12, noise='n * RATE % 1009', status=4)
+    check(said.startswith('not settled: '), said)
+    check('"more than 1 % fewer requests/s" has ' in said, said)
+
+
+def test_decide_time():
+    """The time by its name, and what is known of any run."""
+    path = FOLDER / 'time.json'
+    sleeper = program('sleep 0.05; echo served 20000 a second; echo p99 10 us', 'new')
+    said, _ = start('-o', path, '--decide', 50, *FIGURES, '--metric', 'time', '--baseline', loader('old', 10000), sleeper,
+                    status=3)
+    check('slower by more than 25 %: +' in said, said)
+    check('quiesce_decide_figure' not in benchmarks_of(path)[1]['metadata'], 'the time is no figure')
+    check('decided    slower' in report('compare', '--metric', 'time', path), 'of the time')
+    check('decided' not in report('compare', path), 'and not of the figures')
+    said, _ = start('--no-save', '-n', 3, *FIGURES, '--metric', 'max_rss', loader('new', 10000))
+    check('new: max_rss: 3 runs' in said and 'rps' not in said, said)
+    for more in ('--decide', 2, '--baseline', loader('old', 1)), ('--until-rel-error', 5), ():
+        start('--no-save', '-n', 3, *more, *FIGURES, '--metric', 'tps', loader('new', 1), status=1,
+              says='no tps is known of it, by which programs are judged; it has a figure called rps')
+
+
+def test_decide_append():
+    """What is appended to a decided result is compared in the same direction."""
+    _, path = decide('appended.json', 10000, 9500, status=3)
+    start('-q', '-n', 8, '--append', '-o', path, *FIGURES, '--command', f'old={loader("old", 10000)}', '--name', 'new',
+          loader('new', 9500))
+    found = compare(path)
+    equal([(each['metric'], each['better'], each['verdict']) for each in found.values()],
+          [('rps', 'higher', 'slower'), ('p99', 'lower', 'slower')], 'comparisons')
+    check(found['new: rps']['new']['runs'] >= 18, found)
+
+
+def test_until_rel_error():
+    """Of the figure, whatever the time does."""
+    found = run('--until-rel-error', 1, '--max-runs', 60, *FIGURES, loader('new', 10000), n=6)
+    check(len(found['runs']) <= 10, len(found['runs']))
+    _, said = start('-n', 6, '--no-save', '--until-rel-error', 1, '--max-runs', 12, *FIGURES,
+                    loader('new', 10000, 'n % 2 * 3000'), says='warning: the median of rps is not known to 1 % after 12 runs')
+    check('slow' not in said, said)
+
+
+def test_exact():
+    """A single difference of what is exact is one, and it is the same in all runs of a program."""
+    rule = ('--figure', 'bytes,B,exact=^bytes ([0-9]+)$')
+    old, new = program('echo bytes 1000', 'old'), program('echo bytes 1001', 'new')
+    path = save('exact.json', *rule, '--command', f'old={old}', '--name', 'new', new, n=1)
+    equal(unit(benchmarks_of(path)[0], 'bytes'), 'lower, exact, B, step 1', 'the result')
+    found = compare(path)['new: bytes']
+    equal((found['verdict'], found['p'], found['ratio']), ('slower', 0, 1.001), 'a difference')
+    report('compare', '--fail-worse', 0, path, status=3, says='old: bytes -> new: bytes is higher by more than 0 %: ')
+    report('compare', '--fail-worse', 1, '--fail-unclear', path)
+    same = save('same.json', *rule, '--command', f'old={old}', '--name', 'new', old, n=1)
+    found = compare(same)['new: bytes']
+    equal((found['verdict'], found['p']), ('same', 1), 'no difference')
+    report('compare', '--fail-worse', 0, '--fail-unclear', same)
+    said, _ = start('--no-save', '--decide', 0.1, *rule, '--baseline', old, new, status=3)
+    check('more than 0.05 % higher bytes: +0.10 %' in said and 'settled after 1 pair' in said, said)
+    start('--no-save', '--decide', 0.1, *rule, '--baseline', new, old)
+    fails(['run 2 failed: ', 'bytes is to be exact, and is 2 after 1 in the run before'], *rule, program('echo bytes $n'))
+    # Of two sittings, neither of which saw the other.
+    path = save('sittings.json', *rule, '--name', 'x', old, n=2)
+    start('-q', '-n', 2, '--append', '-o', path, *rule, '--name', 'x', new)
+    found = compare(path, save('alone.json', *rule, '--name', 'x', old, n=2))['bytes']
+    equal((found['verdict'], found['unclear']), ('unclear', 'it is to be exact, and differs between the runs of bytes'),
+          'a result of two')
+
+
+def test_steps():
+    """A step above the margin leaves the verdict open, unless the change is beyond it by more than the step."""
+    rule = ('--figure', 'took,ms=^took ([0-9]+)$')
+
+    def ended(old, new, margin, status):
+        said, _ = start('--no-save', '--decide', margin, *rule, '--command', f'old={program(f"echo took {old}", "old")}',
+                        '--name', 'new', program(f'echo took {new}', 'new'), status=status)
+        return said
+
+    check('it is counted in steps of 5.0 %' in ended(20, 20, 2, 4), 'equal')
+    ended(20, 20, 10, 0)
+    ended(20, 21, 2, 4)
+    ended(20, 40, 2, 3)
+    ended(40, 20, 2, 0)
+    path = save('steps.json', *rule, '--command', f'old={program("echo took 20", "old")}', '--name', 'new',
+                program('echo took 21', 'new'), n=12)
+    check('step       5.0 %' in report('compare', path), 'compare')
+    equal(compare(path)['new: took']['step'], 0.05, 'JSON')
+    report('compare', '--fail-worse', 2, path)
+    report('compare', '--fail-worse', 2, '--fail-unclear', path, status=3, says='it is counted in steps of 5.0 %')
+
+
+def test_control():
+    """A rate is corrected by the control's time, in the direction in which a machine changes it."""
+    path = save('control.json', *FIGURES, '--control', loader('new', 10000), n=8)
+    names = [each['metadata']['name'] for each in benchmarks_of(path)]
+    equal(names, ['new', 'control'], 'the control beside it')
+    text = report('show', path)
+    check('in the time of runpinned-control' in text, text)
+    again = FOLDER / 'again.json'
+    document = json.loads(re.sub('"quiesce_order_seed": [0-9]+', '"quiesce_order_seed": 1',
+                                 path.read_text(encoding='utf-8')))
+    # The whole machine is twice as slow: half as many requests, and a control that takes twice as long.
+    for benchmark in document['benchmarks']:
+        for each in benchmark['runs']:
+            data = each['metadata']
+            if 'quiesce_event_rps' in data:
+                data['quiesce_event_rps'] /= 2
+                data['quiesce_event_p99'] *= 2
+            each['values'] = [value * 2 for value in each.get('values', [])] or None
+            if each['values'] is None:
+                del each['values']
+    again.write_text(json.dumps(document), encoding='utf-8')
+    found = compare(path, again)
+    for name in 'rps', 'p99':
+        equal(found[name]['design'], 'by a control', name)
+        check(abs(found[name]['ratio'] - 1) < 0.02, found[name])
+    # Only the program is.
+    for each in document['benchmarks'][1]['runs']:
+        if 'values' in each:
+            each['values'] = [value / 2 for value in each['values']]
+    again.write_text(json.dumps(document), encoding='utf-8')
+    found = compare(path, again)
+    check(abs(found['rps']['ratio'] - 0.5) < 0.01 and abs(found['p99']['ratio'] - 2) < 0.04, found)
+    equal([found[name]['verdict'] for name in ('rps', 'p99')], ['slower', 'slower'], 'verdicts')
 
 
 def test_compare_costs():

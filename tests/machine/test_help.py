@@ -74,7 +74,7 @@ def check_formats(tool):
 
 def check_verbs(tool):
     """The help of a verb has what it needs, and what status 3 means; what is no verb has none."""
-    for verb, says in (('compare', '--fail-slower found one, or --fail-unclear one that is unclear'),
+    for verb, says in (('compare', '--fail-worse found one, or --fail-unclear one that is unclear'),
                        ('trend', '--fail-worse found a change'), ('fleet', 'a machine differs')):
         check(f'\nExit status 3: {says}.\n' in run(tool, verb, '--help').stdout, verb)
     check('xit status 3' in run(tool, 'check', '--help').stdout, 'check')

@@ -342,7 +342,7 @@ static void test_nothing_counted(void **state)
 		assert_int_equal(c->verdict, VERDICT_SAME);
 		assert_int_equal(
 			comparison_gate(c, 2, SIGNIFICANCE), some ? GATE_UNCLEAR : GATE_PASSES);
-		why = comparison_gate_reason(c);
+		why = comparison_gate_reason(c, 2);
 		assert_non_null(strstr(why, "so the change has no interval"));
 		comparison_free(c);
 	}
@@ -591,7 +591,7 @@ static void test_gate(void **state)
 
 		assert_int_equal(compare_alone(old, same, &c), 0);
 		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_UNCLEAR);
-		why = comparison_gate_reason(c);
+		why = comparison_gate_reason(c, 2);
 		assert_string_equal(
 			why, "measured one after the other, which shows nothing below about 20 %");
 		free(why);

@@ -205,6 +205,151 @@ static void test_first_verdict_stays(void **state)
 	assert_int_equal(d.verdict, DECISION_SLOWER);
 }
 
+static const struct unit requests = { "requests/s", UNIT_IS_OTHER, { 0 } };
+
+/* What is said of a figure. */
+static struct sense make_sense(const char *metric, const struct unit *unit, enum better better)
+{
+	struct benchmark benchmark = { .metric = metric, .unit = unit, .better = better };
+	struct sense sense;
+
+	sense_find(&benchmark, &sense);
+	return sense;
+}
+
+/* The bounds of a figure of which more is better are those of its fall. */
+static void test_zone_of_rates(void **state)
+{
+	static const struct {
+		double new;
+		bool slower, not_slower, faster, not_faster;
+	} cases[] = {
+		{ 0.9795, true, false, false, true },
+		{ 0.9805, true, true, false, true },
+		{ 0.9895, true, true, false, true },
+		{ 0.9905, false, true, false, true },
+		{ 1, false, true, false, true },
+		{ 1.0095, false, true, false, true },
+		{ 1.0105, false, true, true, true },
+		{ 1.0195, false, true, true, true },
+		{ 1.0205, false, true, true, false },
+	};
+	struct sense sense = make_sense("rps", &requests, BETTER_HIGHER);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct decision d;
+
+		decision_begin(&d, 2, 1);
+		decision_set_sense(&d, &sense);
+		decision_add(&d, 1, cases[i].new);
+		assert_int_equal(d.slower.n_for, cases[i].slower);
+		assert_int_equal(d.not_slower.n_for, cases[i].not_slower);
+		assert_int_equal(d.faster.n_for, cases[i].faster);
+		assert_int_equal(d.not_faster.n_for, cases[i].not_faster);
+	}
+}
+
+/* Programs that are the same, better or worse by their rates. */
+static void test_rates_are_costs(void **state)
+{
+	struct sense sense = make_sense("rps", &requests, BETTER_HIGHER);
+
+	(void)state;
+	for (size_t i = 0; i < 300; i++) {
+		struct machine machine = { .random = i * 7919 + 3, .noise = 0.005 };
+		double change = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.05 : -0.05;
+		struct decision d;
+
+		decision_begin(&d, 2, 1);
+		decision_set_sense(&d, &sense);
+		while (d.n_pairs < 500 && d.verdict == DECISION_NOT_SETTLED)
+			decision_add(&d, 1e4 / run(&machine, 1, false),
+				1e4 / run(&machine, 1 + change, false));
+		assert_int_equal(d.verdict, change > 0 ? DECISION_SLOWER : DECISION_NOT_SLOWER);
+		assert_true(change >= 0 || d.faster.e > 0);
+	}
+}
+
+static const struct carryover no_carryover = { .p = 1, .alone_change = NAN };
+
+/* An exact figure is settled by the first pair, in both directions, with its margin. */
+static void test_exact(void **state)
+{
+	static const struct {
+		double new;
+		enum decision_verdict verdict;
+	} cases[] = {
+		{ 100, DECISION_NOT_SLOWER },
+		{ 90, DECISION_NOT_SLOWER },
+		{ 100.9, DECISION_NOT_SLOWER },
+		{ 101.1, DECISION_SLOWER },
+		{ 200, DECISION_SLOWER },
+	};
+	struct sense sense = make_sense("bytes", &unit_byte, BETTER_LOWER);
+
+	(void)state;
+	sense.is_exact = true;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const double old = 100;
+		struct decision d;
+
+		decision_begin(&d, 2, 3);
+		decision_set_sense(&d, &sense);
+		decision_add(&d, old, cases[i].new);
+		assert_int_equal(d.verdict, cases[i].verdict);
+		assert_false(decision_wants_look(&d));
+		assert_true(decision_is_settled(&d));
+		decision_estimate(&d, &old, &cases[i].new, 1);
+		d.step = 1;
+		decision_conclude(&d, &no_carryover);
+		assert_int_equal(d.verdict, cases[i].verdict);
+		assert_int_equal(d.settled_after, 1);
+		assert_true(d.low == d.ratio && d.high == d.ratio);
+	}
+}
+
+/* A verdict that rounding may be behind is none. */
+static void test_steps(void **state)
+{
+	static const struct {
+		double step, new;
+		enum better better;
+		enum decision_verdict verdict;
+	} cases[] = {
+		{ 0.019, 1, BETTER_LOWER, DECISION_NOT_SLOWER },
+		{ 0.021, 1, BETTER_LOWER, DECISION_NOT_SETTLED },
+		{ 0.021, 0.99, BETTER_LOWER, DECISION_NOT_SLOWER },
+		{ 0.021, 1.03, BETTER_LOWER, DECISION_NOT_SETTLED },
+		{ 0.021, 1.04, BETTER_LOWER, DECISION_SLOWER },
+		{ 0.021, 1, BETTER_HIGHER, DECISION_NOT_SETTLED },
+		{ 0.021, 1.01, BETTER_HIGHER, DECISION_NOT_SLOWER },
+		{ 0.021, 0.97, BETTER_HIGHER, DECISION_NOT_SETTLED },
+		{ 0.021, 0.96, BETTER_HIGHER, DECISION_SLOWER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sense sense = make_sense("rps", &requests, cases[i].better);
+		double old[40], new[40];
+		struct decision d;
+
+		decision_begin(&d, 2, 1);
+		decision_set_sense(&d, &sense);
+		d.step = cases[i].step;
+		for (size_t k = 0; k < ARRAY_SIZE(old); k++) {
+			old[k] = 1;
+			new[k] = cases[i].new;
+			decision_add(&d, old[k], new[k]);
+		}
+		decision_estimate(&d, old, new, ARRAY_SIZE(old));
+		d.of_alone = DECISION_ALONE_SLOWER;
+		decision_conclude(&d, &no_carryover);
+		assert_int_equal(d.verdict, cases[i].verdict);
+		assert_true(isnan(d.coarse) == (cases[i].verdict != DECISION_NOT_SETTLED));
+	}
+}
+
 /* No fewer pairs settle a claim, and these do when they all speak for it. */
 static void test_least_pairs(void **state)
 {
@@ -388,6 +533,54 @@ static void test_texts(void **state)
 		"that from what the old one may leave behind");
 }
 
+static void test_texts_of_figures(void **state)
+{
+	static const struct unit mips = { "MIPS", UNIT_IS_OTHER, { 0 } };
+	struct decision d = {
+		.sense = make_sense("rps", &requests, BETTER_HIGHER),
+		.percent = 2,
+		.wanted = 100,
+		.slower = { .e = 99 },
+		.not_slower = { .e = 1.5 },
+		.n_pairs = 18,
+		.verdict = DECISION_SLOWER,
+		.settled_after = 18,
+		.ratio = 0.969,
+		.low = 0.95,
+		.high = 0.98,
+		.alone = NAN,
+	};
+
+	(void)state;
+	assert_text(&d,
+		"more than 1 % fewer requests/s: -3.1 % (-5.0 % .. -2.0 %), settled after 18 "
+		"pairs");
+	assert_true(decision_is_beyond(&d, 1.9) && !decision_is_beyond(&d, 2.1));
+	d.verdict = DECISION_NOT_SLOWER;
+	d.faster.e = 100;
+	d.ratio = d.low = d.high = 1.05;
+	assert_text(&d,
+		"not 2 % fewer requests/s, and more than 1 % more requests/s: +5.0 % (+5.0 % .. +5.0 "
+		"%), settled after 18 pairs");
+	d.sense = make_sense("rating", &mips, BETTER_HIGHER);
+	d.faster.e = 0;
+	assert_text(&d, "not 2 % lower rating: +5.0 % (+5.0 % .. +5.0 %), settled after 18 pairs");
+	d.sense = make_sense("p99", UNIT_SECOND, BETTER_LOWER);
+	d.verdict = DECISION_SLOWER;
+	assert_text(
+		&d, "more than 1 % higher p99: +5.0 % (+5.0 % .. +5.0 %), settled after 18 pairs");
+	assert_true(decision_is_beyond(&d, 4.9) && !decision_is_beyond(&d, 5.1));
+	d.verdict = DECISION_NOT_SETTLED;
+	d.low = d.high = NAN;
+	assert_text(&d,
+		"not settled: +5.0 %, after 18 pairs; of the e-value 100 that settles it, \"more "
+		"than 1 % higher p99\" has 99, \"not 2 % higher p99\" has 1.5");
+	d.coarse = 0.025;
+	assert_text(&d,
+		"not settled: +5.0 %, after 18 pairs; it is counted in steps of 2.5 %, which is more "
+		"than the margin: have it counted in smaller ones, or make the runs longer");
+}
+
 static void test_metadata(void **state)
 {
 	struct decision d, again;
@@ -446,10 +639,15 @@ int main(void)
 		cmocka_unit_test(test_first_verdict_stays),
 		cmocka_unit_test(test_least_pairs),
 		cmocka_unit_test(test_zone),
+		cmocka_unit_test(test_zone_of_rates),
+		cmocka_unit_test(test_rates_are_costs),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_no_sign),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_no_interval),
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_texts_of_figures),
 		cmocka_unit_test(test_metadata),
 	};
 

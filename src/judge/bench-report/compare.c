@@ -19,6 +19,7 @@
 #include "judge/report/decision.h"
 #include "judge/report/rank.h"
 #include "judge/report/repeats.h"
+#include "judge/report/sense.h"
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
 #include "judge/result/metadata.h"
@@ -608,8 +609,7 @@ static int show_rankings(const struct pairs *pairs, ranking_writer *show, struct
 
 		for (size_t k = 0; k < i; k++)
 			known = known || pairs->comparisons[k]->old == c->old;
-		if (!known && !benchmark_is_by_program(c->old) &&
-			decision_read(&c->new->metadata, &decision) < 0)
+		if (!known && !benchmark_is_by_program(c->old) && !find_decision(c->new, &decision))
 			r = show_ranking(pairs, c->old, show, emit);
 	}
 	return r;
@@ -692,8 +692,7 @@ static enum gate find_gate(const struct pairs *pairs, const struct comparison *c
 		return comparison_gate(c, limit, pairs->gate_level);
 	if (decision.verdict == DECISION_NOT_SETTLED)
 		return GATE_UNCLEAR;
-	return decision.verdict == DECISION_SLOWER && decision.low > 1 + limit / 100 ? GATE_FAILS
-										     : GATE_PASSES;
+	return decision_is_beyond(&decision, limit) ? GATE_FAILS : GATE_PASSES;
 }
 
 /* --- Tables --- */
@@ -869,6 +868,8 @@ static void put_pair(struct sheet *sheet, const struct pairs *pairs, size_t at)
 	put_text(sheet, is_resolved ? c->resolution.why : NULL, "resolution_why");
 	if (sheet->emit)
 		emit_repeats(sheet->emit, c);
+	put_real(sheet, c->step > 0 ? c->step : NAN, "step");
+	put_text(sheet, better_name(c->old->better), "better");
 	put_text(sheet, comparison_verdict_name(c->verdict), "verdict", .csv = 18);
 	put_text(sheet, c->unclear, "unclear", .csv = 19);
 	put_real(sheet, carryover_is_found(&c->carryover) ? exp(c->carryover.change) : NAN,
@@ -1054,11 +1055,26 @@ static int print_pairs(const struct pairs *pairs)
 
 /* --- The gate --- */
 
-static const char *worse_word(const struct comparison *c)
+/* "slower by more than 2 %", "lower by ...", "worse by more than 2 % (fewer requests/s)", malloc'd.
+ */
+static char *make_worse(const struct comparison *c, double limit)
 {
-	if (comparison_is_of_speed(c))
-		return "slower";
-	return benchmark_is_gain(c->old) ? "lower" : "higher";
+	struct sense sense;
+	struct text t = { 0 };
+
+	sense_find(c->old, &sense);
+	text_appendf(&t, "%s by more than %g %%",
+		sense.is_speed		? sense.worse
+			: *sense.of	? "worse"
+			: sense.is_gain ? "lower"
+					: "higher",
+		limit);
+	if (*sense.of) {
+		text_append(&t, " (");
+		sense_append(&t, &sense, true);
+		text_append(&t, ")");
+	}
+	return xptr(text_steal(&t));
 }
 
 /* Says which benchmarks fail --fail-slower, and by how much, and why the first unclear benchmark is
@@ -1072,7 +1088,7 @@ static void judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *re
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
 		enum gate gate = find_gate(pairs, c);
-		_cleanup_free_ char *name = NULL, *change = NULL;
+		_cleanup_free_ char *name = NULL, *change = NULL, *worse = NULL;
 
 		if (gate == GATE_UNCLEAR && n_unclear++ == 0)
 			unclear = c;
@@ -1081,23 +1097,23 @@ static void judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *re
 		n_failed++;
 		name = make_name(c);
 		change = make_change(pairs, c);
-		say("%s%s%s is %s by more than %g %%: %s",
+		worse = make_worse(c, limit);
+		say("%s%s%s is %s: %s",
 			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
-			has_several_new(pairs) ? ": " : "", name, worse_word(c), limit, change);
+			has_several_new(pairs) ? ": " : "", name, worse, change);
 	}
 	if (unclear) {
 		struct decision decision;
 		bool decided = is_decided(pairs, unclear, &decision);
-		_cleanup_free_ char *why =
-			decided ? make_verdict(pairs, unclear) : comparison_gate_reason(unclear);
+		_cleanup_free_ char *why = decided ? make_verdict(pairs, unclear)
+						   : comparison_gate_reason(unclear, limit);
 		_cleanup_free_ char *name = make_name(unclear);
+		_cleanup_free_ char *worse = make_worse(unclear, limit);
 		/* What a decision says of itself has its remedy. */
 		const char *remedy = decided ? NULL : comparison_remedy(unclear);
 
-		say("unclear for %zu of %zu benchmarks whether they are %s by more than %g %%: "
-		    "%s: %s%s%s",
-			n_unclear, pairs->n, worse_word(unclear), limit, name, why,
-			remedy ? "; " : "", remedy ? remedy : "");
+		say("unclear for %zu of %zu benchmarks whether they are %s: %s: %s%s%s", n_unclear,
+			pairs->n, worse, name, why, remedy ? "; " : "", remedy ? remedy : "");
 	}
 	*ret_failed = n_failed;
 	*ret_unclear = n_unclear;

@@ -429,7 +429,17 @@ void emit_stability(struct emit *emit, const struct stability *stability)
 
 bool find_decision(const struct benchmark *benchmark, struct decision *ret)
 {
-	return !benchmark->metric && decision_read(&benchmark->metadata, ret) >= 0;
+	const char *figure = facts_find_string(&benchmark->metadata, DECISION_FIGURE);
+	struct sense sense;
+
+	if ((benchmark->metric || figure) &&
+		(!benchmark->metric || !figure || strcmp(benchmark->metric, figure) != 0))
+		return false;
+	if (decision_read(&benchmark->metadata, ret) < 0)
+		return false;
+	sense_find(benchmark, &sense);
+	decision_set_sense(ret, &sense);
+	return true;
 }
 
 void emit_decision(struct emit *emit, const struct benchmark *benchmark)
@@ -442,6 +452,7 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	}
 	emit_object(emit, "decision");
 	emit_real(emit, "percent", d.percent);
+	emit_string(emit, "figure", *d.sense.metric ? d.sense.metric : NULL);
 	emit_string(emit, "verdict", decision_verdict_name(d.verdict));
 	emit_integer(emit, "pairs", (int64_t)d.n_pairs);
 	emit_real(emit, "settled_after", d.settled_after > 0 ? (double)d.settled_after : NAN);
@@ -450,6 +461,7 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_real(emit, "ratio_high", d.high);
 	emit_real(emit, "carried", d.carried);
 	emit_real(emit, "alone", d.alone);
+	emit_real(emit, "step", d.coarse);
 	emit_real(emit, "e_wanted", d.wanted);
 	emit_real(emit, "e_slower", d.slower.e);
 	emit_real(emit, "e_not_slower", d.not_slower.e);

@@ -46,7 +46,7 @@ static const struct verb verbs[] = {
 		TAKES_VALUES | TAKES_SORT | TAKES_TABLE | TAKES_MARKDOWN | TAKES_JUNIT |
 			TAKES_FAIL_SLOWER | TAKES_RESULTS,
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare,
-		"--fail-slower found one, or --fail-unclear one that is unclear" },
+		"--fail-worse found one, or --fail-unclear one that is unclear" },
 	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "-o FILE FILE...",
 		"a picture: the samples in order, what was beside them", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
@@ -95,7 +95,7 @@ static bool is_taken_by(const struct verb *verb, const char *name)
 		{ "new", TAKES_RESULTS },
 		{ "repeats", TAKES_RESULTS },
 		{ "rename", TAKES_RESULTS },
-		{ "fail-worse", TAKES_FAIL_WORSE },
+		{ "fail-worse", TAKES_FAIL_WORSE | TAKES_FAIL_SLOWER },
 		{ "since", TAKES_FAIL_WORSE },
 		{ "earlier", TAKES_FAIL_WORSE },
 		{ "output", TAKES_OUTPUT },
@@ -142,7 +142,7 @@ static void usage(const struct option_row *rows)
 	option_rows_print(rows, stdout);
 	fputs("\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong use, 3 a finding of check or fleet,\n"
-	      "--fail-slower, --fail-unclear or --fail-worse.\n"
+	      "--fail-worse (--fail-slower) or --fail-unclear.\n"
 	      "bench-report VERB --help is the verb's own. See bench-report(1).\n",
 		stdout);
 }
@@ -170,6 +170,13 @@ static const char *find_own_help(const char *option, const struct verb *verb)
 	if (strcmp(option, "sort") == 0)
 		return verb->options & TAKES_FAIL_SLOWER ? "by name, value or change"
 							 : "by name or value";
+	if (strcmp(option, "fail-worse") == 0)
+		return verb->options & TAKES_FAIL_SLOWER
+			? "exit status 3 when a benchmark is slower, or a\n"
+			  "figure worse, by more than PCT per cent, interval\n"
+			  "and all"
+			: "exit status 3 when a level is worse than the one\n"
+			  "before by more than PCT per cent";
 	if (strcmp(option, "json") == 0)
 		return verb->options & TAKES_OUTPUT ? "with -o: say as JSON what was written"
 						    : "as JSON, with all digits";
@@ -377,10 +384,12 @@ static int read_options(
 			"services that keep a history; check, compare: junit",
 			take_format, &request->format,
 			"github-action-benchmark, bencher or junit" },
-		{ 0, "fail-slower", "PCT",
-			"compare: exit status 3 when a benchmark is slower by\n"
-			"more than PCT per cent, interval and all",
-			take_fail_slower, &request->fail_slower, "a number of per cent" },
+		{ 0, "fail-worse", "PCT",
+			"compare, trend: exit status 3 when a benchmark, or\n"
+			"a level, is worse by more than PCT per cent",
+			take_fail_slower, &request->fail_worse, "a number of per cent" },
+		{ 0, "fail-slower", "PCT", "compare: the same", take_fail_slower,
+			&request->fail_slower, "a number of per cent" },
 		{ 0, "fail-unclear", NULL, "compare: the same when that is unclear", option_set,
 			&request->fail_unclear },
 		{ 0, "old", "FILE...", "compare: several results of the old program, and",
@@ -398,10 +407,6 @@ static int read_options(
 			"OLD with the one of NEW that has NEW in its place",
 			take_rename, &lists[LIST_RENAMES],
 			"two texts between three equal characters, /old/new/" },
-		{ 0, "fail-worse", "PCT",
-			"trend: exit status 3 when a level is worse than\n"
-			"the one before by more than PCT per cent",
-			take_fail_slower, &request->fail_worse, "a number of per cent" },
 		{ 0, "since", "DATE",
 			"trend: --fail-worse counts a level that begins at\n"
 			"DATE (2026-11-20) or later",
@@ -546,6 +551,12 @@ static int parse_command_line(
 	r = check_options(request);
 	if (r < 0)
 		return r;
+	if (!isnan(request->fail_slower) && !isnan(request->fail_worse)) {
+		say("--fail-slower and --fail-worse are one: give one of them");
+		return -EINVAL;
+	}
+	if (request->verb->options & TAKES_FAIL_SLOWER && isnan(request->fail_slower))
+		request->fail_slower = request->fail_worse;
 	if (request->sort == SORT_CHANGE && strcmp(request->verb->name, "compare") != 0) {
 		say("--sort change needs compare");
 		return -EINVAL;

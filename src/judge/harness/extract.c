@@ -211,7 +211,9 @@ static int make_figure(
 	const struct rule *rule, const struct match *match, struct figure *ret, char **ret_why)
 {
 	_cleanup_free_ char *name = clean_name(match->name);
-	struct figure figure = { .better = rule->better, .value = match->number };
+	struct figure figure = {
+		.better = rule->better, .value = match->number, .is_exact = rule->is_exact, .n = 1
+	};
 	struct quantity_unit unit = { .factor = 1, .per = 1 };
 
 	if (!*name || strlen(name) > RULE_NAME_MAX)
@@ -239,13 +241,21 @@ static int make_figure(
 static int join(
 	const struct rule *rule, struct figure *sum, const struct figure *next, char **ret_why)
 {
-	if (rule->take != TAKE_SUM && rule->take != TAKE_LAST)
+	double from = next->value - sum->value;
+
+	if (rule->take == TAKE_ONE)
 		return refuse(ret_why, "two values of %s: %.15g and %.15g", sum->name, sum->value,
 			next->value);
 	if (strcmp(sum->unit, next->unit) != 0)
 		return refuse(ret_why, "%s is in %s and in %s", sum->name, sum->unit, next->unit);
-	sum->value = rule->take == TAKE_SUM ? sum->value + next->value : next->value;
 	sum->step = fmax(sum->step, next->step);
+	if (rule->take == TAKE_SUM || rule->take == TAKE_LAST) {
+		sum->value = rule->take == TAKE_SUM ? sum->value + next->value : next->value;
+		return 0;
+	}
+	/* Welford, Technometrics 4, 1962. */
+	sum->value += from / (double)++sum->n;
+	sum->squares += from * (next->value - sum->value);
 	return 0;
 }
 

@@ -18,6 +18,11 @@ struct figure {
 	enum better better;
 	double value;
 	double step; /* in which its source counts, by its digits; 0 where all digits are there */
+	bool is_exact;
+	/* Of how many values of one process it is the mean, and the sum of their squared distances
+	 * from it. They are no independent samples. */
+	size_t n;
+	double squares;
 };
 
 struct figures {

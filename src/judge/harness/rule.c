@@ -15,7 +15,7 @@
 #define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EINVAL, __VA_ARGS__))
 
 /* The words of the enum, by its values. */
-static const char *const takes[] = { "one", "last", "each", "sum" };
+static const char *const takes[] = { "one", "last", "each", "sum", "mean" };
 
 static int find_word(const char *const words[], size_t n, const char *word)
 {
@@ -171,7 +171,7 @@ int rule_set(struct rule *rule, const char *key, const char *value, char **ret_w
 	if (strcmp(key, "Take") == 0) {
 		word = find_word(takes, ARRAY_SIZE(takes), value);
 		if (word < 0)
-			return refuse(ret_why, "Take is one, last, each or sum");
+			return refuse(ret_why, "Take is one, last, each, sum or mean");
 		rule->take = (enum figure_take)word;
 		return 0;
 	}
@@ -181,6 +181,8 @@ int rule_set(struct rule *rule, const char *key, const char *value, char **ret_w
 		rule->value_group = group;
 		return 0;
 	}
+	if (strcmp(key, "Exact") == 0)
+		return set_yes_or_no(&rule->is_exact, key, value, ret_why);
 	if (strcmp(key, "Commas") == 0)
 		return set_yes_or_no(&rule->commas, key, value, ret_why);
 	if (strcmp(key, "Optional") == 0)
@@ -232,7 +234,9 @@ int rule_complete(struct rule *rule, char **ret_why)
 		return r;
 	if (own_unit && quantity_parse_unit(rule->unit, &unit) < 0)
 		return refuse(ret_why, "'%s' is no unit", rule->unit);
-	if (rule->better == BETTER_UNKNOWN && own_unit && quantity_is_cost(unit.base))
+	/* What is to stay the same is most often a cost. */
+	if (rule->better == BETTER_UNKNOWN &&
+		(rule->is_exact || (own_unit && quantity_is_cost(unit.base))))
 		rule->better = BETTER_LOWER;
 	if (rule->better == BETTER_UNKNOWN)
 		return refuse(ret_why, "which way is '%s' better? lower or higher", rule->label);
@@ -252,6 +256,8 @@ static int take_word(struct rule *rule, const char *word, char **ret_why)
 		return set_source(rule, word);
 	if (*word == '@' && word[1])
 		return set_source(rule, word + 1);
+	if (strcmp(word, "exact") == 0)
+		return rule_set(rule, "Exact", "yes", ret_why);
 	if (strcmp(word, "commas") == 0)
 		return rule_set(rule, "Commas", "yes", ret_why);
 	if (!*word)

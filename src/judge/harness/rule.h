@@ -29,8 +29,9 @@ enum figure_source {
 enum figure_take {
 	TAKE_ONE, /* there must be one */
 	TAKE_LAST,
-	TAKE_EACH, /* each is a figure; their names differ */
+	TAKE_EACH, /* each is a figure of its own name; of one name, their mean */
 	TAKE_SUM,
+	TAKE_MEAN,
 };
 
 enum {
@@ -55,6 +56,7 @@ struct rule {
 	enum figure_source source;
 	enum better better;
 	enum figure_take take;
+	bool is_exact; /* it is the same in all runs of a program */
 	bool commas;   /* a number may be "1,234.56" */
 	bool optional; /* not every way to call the program prints it */
 };
@@ -64,7 +66,8 @@ struct rule {
 
 /*
  * A rule as one text, of --figure (is_json: of --figure-json): "NAME[,WORD]...=PATTERN". The words
- * are a unit, lower or higher, each, last or sum, stderr, @FILE, and commas, in any order.
+ * are a unit, lower, higher or exact, each, last, sum or mean, stderr, @FILE, and commas, in any
+ * order.
  */
 int rule_parse(const char *text, bool is_json, struct rule *ret, char **ret_why);
 

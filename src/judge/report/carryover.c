@@ -29,6 +29,17 @@ static int compare_starts(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Whether the run has the next value. A chosen metric may not be known for it, which then only
+ * comes before others, like a warm-up. */
+static bool has_value(const struct benchmark *benchmark, size_t run)
+{
+	size_t first, n = 1;
+
+	if (benchmark->runs)
+		benchmark_run_values(benchmark, run, &first, &n);
+	return sample_counts(&benchmark->series->samples[run]) && n > 0;
+}
+
 /* The runs of a benchmark whose runs have one value each; 0 where one does not tell its start, or
  * has no logarithm. */
 static size_t list_starts(const struct benchmark *benchmark, size_t side, struct start *ret)
@@ -38,14 +49,15 @@ static size_t list_starts(const struct benchmark *benchmark, size_t side, struct
 
 	for (size_t i = 0; i < series->n_samples; i++) {
 		const struct sample *sample = &series->samples[i];
+		bool has = has_value(benchmark, i);
 		double value = NAN;
 
-		if (sample_counts(sample)) {
+		if (has) {
 			if (n_values >= benchmark->n_values)
 				return 0;
 			value = log(benchmark->values[n_values++]);
 		}
-		if (sample->start_ns < 0 || (sample_counts(sample) && !isfinite(value)))
+		if (sample->start_ns < 0 || (has && !isfinite(value)))
 			return 0;
 		ret[i] =
 			(struct start){ series->start_realtime_ns + sample->start_ns, side, value };
@@ -105,7 +117,8 @@ static bool find_after(const struct benchmark *old, const struct benchmark *new,
 
 	for (size_t i = 0; i < n_others; i++)
 		n += others[i]->series->n_samples;
-	if (old->metric || new->metric)
+	/* What a program leaves behind slows the next one down, or lowers its figures. */
+	if (old->metric && old->better == BETTER_UNKNOWN)
 		return false;
 	starts = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts)));
 	*ret_values = values = xptr(reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values)));
@@ -196,10 +209,13 @@ bool carryover_may_be_all(
 		carryover_explains(carryover, CARRYOVER_ALONE, bound, limit, is_above);
 }
 
-void carryover_append(struct text *t, double change, const char *old, const char *new)
+void carryover_append(
+	struct text *t, double change, bool is_speed, const char *old, const char *new)
 {
 	char text[UNITS_TEXT_SIZE];
 
-	text_appendf(t, "a run takes %s longer after one of %s",
+	text_appendf(t,
+		is_speed ? "a run takes %s longer after one of %s"
+			 : "it is %s higher in a run after one of %s",
 		units_format_percent(expm1(fabs(change)), text), change > 0 ? new : old);
 }

@@ -68,7 +68,8 @@ bool carryover_explains(
  */
 bool carryover_may_be_all(
 	const struct carryover *carryover, double bound, double limit, bool is_above);
-/* "a run takes 5.1 % longer after one of NAME". */
-void carryover_append(struct text *t, double change, const char *old, const char *new);
+/* "a run takes 5.1 % longer after one of NAME", or "is 5.1 % higher" of what is no time. */
+void carryover_append(
+	struct text *t, double change, bool is_speed, const char *old, const char *new);
 
 #endif

@@ -339,11 +339,41 @@ static void look_at_order(struct comparison *c, const struct benchmark *const *a
 	size_t n_others = 0;
 
 	for (size_t i = 0; i < n_all; i++)
+		/* Of the figures of another program one is enough: they are of the same runs. */
 		if (!benchmark_is_by_program(all[i]) && turns_are_common(all[i], c->old) &&
+			(!all[i]->is_figure || benchmark_is_same_metric(all[i], c->old)) &&
 			!is_part_of(c->old->series, all[i]->series) &&
 			!is_part_of(c->new->series, all[i]->series))
 			others[n_others++] = all[i];
 	carryover_find(c->old, c->new, others, n_others, &c->carryover);
+}
+
+/* Finds in which steps the figures are counted, after their medians. */
+static void find_step(struct comparison *c)
+{
+	const double medians[] = { c->old_stats.median, c->new_stats.median };
+	const double steps[] = { c->old->step, c->new->step };
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		if (medians[i] > 0)
+			c->step = MAX(c->step, steps[i] / medians[i]);
+}
+
+/* Exact figures are the same in all runs of a program: then a difference is one. */
+static int compute_exact(struct comparison *c, struct side *old, struct side *new)
+{
+	int r = compute_figures(c, old->units, old->n, new->units, new->n);
+	double ratio;
+
+	if (r < 0)
+		return r;
+	ratio = ratio_of_medians(c->old_stats.median, c->new_stats.median).ratio;
+	c->ratio = (struct ratio){ ratio, ratio, ratio };
+	c->p = c->old_stats.median == c->new_stats.median ? 1 : 0;
+	if (c->old_stats.min != c->old_stats.max || c->new_stats.min != c->new_stats.max)
+		c->doubt = xformat("it is to be exact, and differs between the runs of %s",
+			c->old_stats.min != c->old_stats.max ? c->old->name : c->new->name);
+	return 0;
 }
 
 /* Pairs need the units in the order of the runs, so they come first: stats_compute() sorts them. */
@@ -357,6 +387,8 @@ static int compute(struct comparison *c, struct side *old, struct side *new,
 	r = side_fill(c->old, old);
 	if (r >= 0)
 		r = side_fill(c->new, new);
+	if (r >= 0 && comparison_is_exact(c))
+		return compute_exact(c, old, new);
 	if (r >= 0 && turns_are_common(c->old, c->new))
 		n_pairs = turns_pick_pairs(c->old, c->new, old->units, new->units);
 	/* Without a pair all units are used, which were measured one after the other. */
@@ -372,6 +404,7 @@ static int compute(struct comparison *c, struct side *old, struct side *new,
 		r = compare_samples(c, old->units, new->units);
 	if (r < 0)
 		return r;
+	find_step(c);
 	c->doubt = explain_single(c);
 	/* Values of one run tell nothing of other runs. */
 	if (c->doubt)

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "judge/report/comparison.h"
+#include "judge/report/sense.h"
 #include "judge/stats/inference.h"
 #include "judge/stats/multiple.h"
 
@@ -185,6 +186,12 @@ bool comparison_is_of_speed(const struct comparison *comparison)
 	return unit_is_time(comparison->old->unit) && !comparison->old->metric;
 }
 
+bool comparison_is_exact(const struct comparison *comparison)
+{
+	return comparison->old->is_exact && comparison->new->is_exact &&
+		!comparison_is_of_machines(comparison) && !comparison_is_of_results(comparison);
+}
+
 bool comparison_is_of_machines(const struct comparison *comparison)
 {
 	return comparison->design == COMPARED_WITHIN_MACHINES ||
@@ -338,13 +345,15 @@ static char *explain_carryover(const struct comparison *c, bool is_above)
 	char alone[UNITS_TEXT_SIZE];
 
 	if (carryover_is_found(&c->carryover)) {
-		carryover_append(&t, c->carryover.change, c->old->name, c->new->name);
+		carryover_append(&t, c->carryover.change, comparison_is_of_speed(c), c->old->name,
+			c->new->name);
 		text_append(&t, ", which may be all of the difference");
 	} else {
 		text_appendf(&t,
 			"of the runs after one of the same program the change is %s, so what "
-			"another one leaves behind may slow down %s",
+			"another one leaves behind may %s %s",
 			units_format_change(expm1(c->carryover.alone_change), alone),
+			comparison_is_of_speed(c) ? "slow down" : "change",
 			is_above ? c->new->name : c->old->name);
 	}
 	return xptr(text_steal(&t));
@@ -415,9 +424,10 @@ void comparison_settle(struct comparison **comparisons, size_t n)
  * much. */
 static double find_limit(const struct comparison *c, double percent)
 {
-	if (!benchmark_is_gain(c->old))
-		return 1 + percent / 100;
-	return percent < 100 ? 1 / (1 - percent / 100) : INFINITY;
+	struct sense sense;
+
+	sense_find(c->old, &sense);
+	return sense_worse_by(&sense, percent / 100);
 }
 
 /* Where the old value is 0, every new value is more by any percentage. */
@@ -440,18 +450,39 @@ double comparison_gate_level(struct comparison *const *comparisons, size_t n, do
 	return level_of_discoveries(p, n_asked);
 }
 
+/* Whether a carry-over, which is one of the values, may be why the cost is above the limit. */
+static bool is_gate_carried(const struct comparison *c, double limit, double level)
+{
+	struct ratio ratio = comparison_interval_at(c, level);
+	bool is_gain = benchmark_is_gain(c->old);
+
+	return carryover_may_be_all(&c->carryover, is_gain ? ratio.high : ratio.low,
+		is_gain ? 1 / limit : limit, !is_gain);
+}
+
+/* Whether the steps in which the figure is counted are why it seems to be beyond the limit, or
+ * within it. */
+static bool is_coarse(const struct comparison *c, double percent, double level)
+{
+	double limit = find_limit(c, percent);
+
+	if (!(c->step > percent / 100) || comparison_is_exact(c))
+		return false;
+	if (find_gate_p(c, limit) <= level)
+		return find_gate_p(c, limit * (1 + c->step)) > level;
+	return !(comparison_cost(c, c->ratio).high * (1 + c->step) <= limit);
+}
+
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level)
 {
 	const struct comparison *c = comparison;
 	struct ratio cost = comparison_cost(c, c->ratio);
 	double limit = find_limit(c, percent);
 
+	if (is_coarse(c, percent, level))
+		return GATE_UNCLEAR;
 	if (find_gate_p(c, limit) <= level)
-		return carryover_may_be_all(&c->carryover,
-			       comparison_cost(c, comparison_interval_at(c, level)).low, limit,
-			       true)
-			? GATE_UNCLEAR
-			: GATE_FAILS;
+		return is_gate_carried(c, limit, level) ? GATE_UNCLEAR : GATE_FAILS;
 	if (c->unclear && !c->is_unresolved)
 		return GATE_UNCLEAR;
 	if (c->verdict == VERDICT_SLOWER && isnan(cost.low) && cost.ratio > limit)
@@ -464,12 +495,17 @@ enum gate comparison_gate(const struct comparison *comparison, double percent, d
 	return GATE_PASSES;
 }
 
-char *comparison_gate_reason(const struct comparison *comparison)
+char *comparison_gate_reason(const struct comparison *comparison, double percent)
 {
+	char step[UNITS_TEXT_SIZE];
+
 	if (comparison->unclear)
 		return xptr(strdup(comparison->unclear));
+	if (comparison->step > percent / 100)
+		return xformat("it is counted in steps of %s, so smaller changes do not show",
+			units_format_percent(comparison->step, step));
 	if (comparison->n_pairs > 0 && !isnan(comparison->ratio.low))
-		return explain_carryover(comparison, true);
+		return explain_carryover(comparison, !benchmark_is_gain(comparison->old));
 	if (!resolution_is_there(&comparison->resolution) || isnan(comparison->ratio.high))
 		return xptr(strdup("a value that is not above 0 has no ratio, so the change has no "
 				   "interval"));

@@ -81,6 +81,9 @@ struct comparison {
 	struct resolution resolution;
 	struct resolution of_machine;
 	struct resolution of_levels;
+	/* In which the figure is counted, as a part of the smaller median; 0 where that is not
+	 * known. No smaller change shows. */
+	double step;
 	bool is_disturbed; /* in most runs of either result */
 	/* Set by repeats_apply() (judge/report/repeats.h). */
 	struct learnt learnt;
@@ -163,6 +166,8 @@ bool comparison_may_be_faults(const struct comparison *comparison);
 bool comparison_is_learnt(const struct comparison *comparison);
 /* False for bytes, counts and metrics, which are not faster or slower, but less or more. */
 bool comparison_is_of_speed(const struct comparison *comparison);
+/* Whether it is of exact figures, of which a single run tells (struct event_kind). */
+bool comparison_is_exact(const struct comparison *comparison);
 /* Whether machines were counted, and not runs or results. */
 bool comparison_is_of_machines(const struct comparison *comparison);
 /* Whether several results of each were counted. */
@@ -196,12 +201,13 @@ enum gate {
  * certain as 1 - level: SIGNIFICANCE for one comparison, comparison_gate_level() for several that
  * are judged together (judge/stats/multiple.h). Results that were measured one after the other pass
  * only where the whole interval of 95 % is below the limit. It is unclear where carry-over may be
- * all that is beyond the limit (carryover_may_be_all()).
+ * all that is beyond the limit (carryover_may_be_all()), and where a figure is counted in steps
+ * that are larger than the limit, unless the change is beyond it, or within it, by more than one.
  */
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level);
 double comparison_gate_level(struct comparison *const *comparisons, size_t n, double percent);
-/* Why it is unclear, malloc'd. */
-char *comparison_gate_reason(const struct comparison *comparison);
+/* Why it is unclear by that, malloc'd. */
+char *comparison_gate_reason(const struct comparison *comparison, double percent);
 /* "passes", "fails", "unclear": the words used in JSON. */
 const char *comparison_gate_name(enum gate gate);
 

@@ -29,22 +29,34 @@ static bool have_equal(const struct benchmark *a, const struct benchmark *b, con
 	return x && y && metadata_equal_facts(x, y);
 }
 
+/* A control measures the speed of the machine: it says nothing about what does not depend on that.
+ * Of the figures of a program these are taken to depend on it: times, and all but sizes of which
+ * more is better. */
+static bool is_of_speed(const struct benchmark *benchmark)
+{
+	if (!benchmark->metric)
+		return true;
+	return benchmark->is_figure && !benchmark->is_exact &&
+		(unit_is_time(benchmark->unit) ||
+			(benchmark_is_gain(benchmark) && benchmark->unit != &unit_byte));
+}
+
 const struct benchmark *control_find(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of)
 {
-	/* A control measures the speed of the machine: it says nothing about another metric. */
-	if (benchmark_is_control(of) || of->metric)
+	if (benchmark_is_control(of) || !is_of_speed(of))
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		if (benchmark_is_control(benchmarks[i]) && benchmarks[i]->n_values > 0 &&
-			benchmarks[i]->unit == of->unit &&
+			(of->metric || benchmarks[i]->unit == of->unit) &&
 			have_equal(benchmarks[i], of, BENCHMARK_CONTROL) &&
 			turns_are_common(benchmarks[i], of))
 			return benchmarks[i];
 	return NULL;
 }
 
-/* The rounds of a program and its control, in their order. */
+/* The rounds of a program and its control, in their order. A program that has a rate counts with
+ * its costs, 1 / rate, which grow as the control's time does when the machine is slower. */
 struct rounds {
 	double *program; /* logarithms */
 	double *control;
@@ -76,8 +88,11 @@ static int find_rounds(
 		return -ENODATA;
 	ret->ratios = xptr((double *)reallocarray(NULL, ret->n, sizeof(*ret->ratios)));
 	for (size_t i = 0; i < ret->n; i++) {
-		double ratio = ret->program[i] / ret->control[i];
+		double ratio;
 
+		if (benchmark_is_gain(of))
+			ret->program[i] = 1 / ret->program[i];
+		ratio = ret->program[i] / ret->control[i];
 		ret->program[i] = log(ret->program[i]);
 		ret->control[i] = log(ret->control[i]);
 		if (!isfinite(ratio) || !isfinite(ret->program[i]) || !isfinite(ret->control[i]))
@@ -108,7 +123,12 @@ int control_measure(
 	if (r >= 0)
 		r = rounds_compare(&rounds, 1, 0);
 	if (r >= 0) {
-		ret->ratio = ratio_of_shift(&rounds.shift);
+		struct ratio costs = ratio_of_shift(&rounds.shift);
+
+		ret->is_rate = benchmark_is_gain(of);
+		ret->ratio = ret->is_rate
+			? (struct ratio){ 1 / costs.ratio, 1 / costs.high, 1 / costs.low }
+			: costs;
 		ret->n_rounds = rounds.n;
 	}
 	rounds_clear(&rounds);
@@ -122,7 +142,7 @@ char *control_text(const struct benchmark *control, const struct control_ratio *
 	const struct ratio *x = &ratio->ratio;
 	struct text t = { 0 };
 
-	text_appendf(&t, "%.4g of %s", x->ratio, name);
+	text_appendf(&t, "%.4g %s %s", x->ratio, ratio->is_rate ? "in the time of" : "of", name);
 	if (!isnan(x->low))
 		text_appendf(&t, " (%.4g .. %.4g with 95 %% certainty)", x->low, x->high);
 	text_appendf(&t, ", %zu round%s", ratio->n_rounds, ratio->n_rounds == 1 ? "" : "s");
@@ -311,7 +331,12 @@ static void set_change(struct comparison *c, const struct shift *old, const stru
 	double high = change + hypot(new->high - new->estimate, old->estimate - old->low);
 	double to_zero = change > 0 ? change - low : high - change;
 
-	c->ratio = ratio_of_shift(&(struct shift){ .estimate = change, .low = low, .high = high });
+	if (benchmark_is_gain(c->old))
+		c->ratio = ratio_of_shift(
+			&(struct shift){ .estimate = -change, .low = -high, .high = -low });
+	else
+		c->ratio = ratio_of_shift(
+			&(struct shift){ .estimate = change, .low = low, .high = high });
 	c->p = to_zero > 0 ? 2 * normal_upper_tail(NORMAL_975 * fabs(change) / to_zero)
 			   : (change == 0 ? 1 : 0);
 	c->least_p = 0;
@@ -454,7 +479,7 @@ static struct control_slope learn_slope(
 
 /* Sets the values by the slope, and returns it. */
 static int correct(const struct benchmark *const *controls, struct rounds *results, size_t n,
-	double *values, double *control_values, struct control_slope *ret)
+	bool is_gain, double *values, double *control_values, struct control_slope *ret)
 {
 	struct control_slope slope = slope_of_ours;
 	_cleanup_free_ double *scratch = xptr(reallocarray(NULL, n, sizeof(*scratch)));
@@ -465,6 +490,8 @@ static int correct(const struct benchmark *const *controls, struct rounds *resul
 		r = benchmark_median(controls[i], &control_values[i]);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; is_gain && i < n; i++)
+		values[i] = 1 / values[i];
 	if (!is_ours(controls[0]))
 		slope = learn_slope(results, values, control_values, n);
 	base = log(stats_find_median(control_values, n, scratch));
@@ -472,8 +499,11 @@ static int correct(const struct benchmark *const *controls, struct rounds *resul
 		r = rounds_compare(&results[i], slope.slope, base);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < n; i++)
-		values[i] = exp(results[i].shift.estimate + base);
+	for (size_t i = 0; i < n; i++) {
+		double log_cost = results[i].shift.estimate + base;
+
+		values[i] = exp(is_gain ? -log_cost : log_cost);
+	}
 	*ret = slope;
 	return 0;
 }
@@ -488,7 +518,8 @@ int control_correct(const struct benchmark *const *of, const struct benchmark *c
 		r = fleet_is_needed(&of[i], 1) ? -ENODATA
 					       : find_rounds(of[i], controls[i], &results[i]);
 	if (r >= 0)
-		r = correct(controls, results, n, values, control_values, ret);
+		r = correct(controls, results, n, benchmark_is_gain(of[0]), values, control_values,
+			ret);
 	for (size_t i = 0; i < n; i++)
 		rounds_clear(&results[i]);
 	free(results);

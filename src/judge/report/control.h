@@ -18,6 +18,9 @@
  * in 94 to 97 % (6 to 10 rounds: up to 99 %), and on a shared virtual machine the change of two
  * results of 25 rounds varied by 0.5 % (standard deviation) where the ratio of the medians varied
  * by 2.4 to 3.1 %.
+ *
+ * Of a figure of which more is better, such as a rate, A1 and A2 are costs, 1 / value, and the
+ * change is one of values again.
  */
 #ifndef QUIESCE_JUDGE_REPORT_CONTROL_H
 #define QUIESCE_JUDGE_REPORT_CONTROL_H
@@ -28,7 +31,8 @@
 #include "judge/result/benchmark.h"
 
 /* The control that was run in turn with this benchmark, among the benchmarks of the same file. NULL
- * when there is none, or when it is the benchmark itself. */
+ * when there is none, when it is the benchmark itself, or a metric that does not depend on how fast
+ * the machine is. */
 const struct benchmark *control_find(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of);
 
@@ -67,16 +71,19 @@ struct control_slope {
 int control_correct(const struct benchmark *const *of, const struct benchmark *const *controls,
 	size_t n, double *values, double *control_values, struct control_slope *ret);
 
-/* How long a benchmark takes in proportion to its control. */
+/* How long a benchmark takes in proportion to its control; of a rate, how much is done in the time
+ * of the control. */
 struct control_ratio {
 	struct ratio ratio; /* low and high are NAN with too few rounds */
+	bool is_rate;
 	size_t n_rounds;
 };
 /* -ENODATA without a round, or when the rounds are of several machines and so not independent;
  * -ERANGE when a value is not above 0. */
 int control_measure(
 	const struct benchmark *of, const struct benchmark *control, struct control_ratio *ret);
-/* "1.234 of runpinned-control 64 (1.221 .. 1.246 with 95 % certainty), 25 rounds", malloc'd. */
+/* "1.234 of runpinned-control 64 (1.221 .. 1.246 with 95 % certainty), 25 rounds", or "1234 in the
+ * time of ...", malloc'd. */
 char *control_text(const struct benchmark *control, const struct control_ratio *ratio);
 
 #endif

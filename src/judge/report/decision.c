@@ -47,28 +47,46 @@ void decision_begin(struct decision *decision, double percent, size_t n_together
 		.high = NAN,
 		.alone = NAN,
 		.carried = NAN,
+		.coarse = NAN,
+		.sense = sense_of_time,
 	};
 }
 
-/* `sign` is above 0 when the pair speaks for the claim, below 0 when it speaks against it. */
-static void claim_add(struct claim *claim, double sign)
+void decision_set_sense(struct decision *decision, const struct sense *sense)
 {
-	if (!isfinite(sign) || sign == 0)
+	decision->sense = *sense;
+}
+
+/* `sign` is above 0 when the pair speaks for the claim, below 0 when it speaks against it. Of an
+ * exact figure, no other pair says anything else. */
+static void claim_add(const struct decision *d, struct claim *claim, double sign)
+{
+	if (isnan(sign) || (isinf(sign) && !d->sense.is_exact) || sign == 0)
 		return;
 	claim->n_signed++;
 	claim->n_for += sign > 0;
 	claim->e = MAX(claim->e, sign_evalue(claim->n_for, claim->n_signed));
+	if (d->sense.is_exact && sign > 0)
+		claim->e = MAX(claim->e, d->wanted);
+}
+
+/* The logarithm of the ratio of costs. */
+static double find_change(const struct decision *d, double old, double new)
+{
+	if (d->sense.is_exact && old == new)
+		return 0;
+	return log(sense_cost(&d->sense, new / old));
 }
 
 void decision_add(struct decision *decision, double old, double new)
 {
 	struct decision *d = decision;
-	double change = log(new / old), margin = d->percent / 100;
+	double change = find_change(d, old, new), margin = d->percent / 100;
 
-	claim_add(&d->slower, change - log1p(margin / 2));
-	claim_add(&d->not_slower, log1p(margin) - change);
-	claim_add(&d->faster, log1p(-margin / 2) - change);
-	claim_add(&d->not_faster, change - log1p(-margin));
+	claim_add(d, &d->slower, change - log(sense_worse_by(&d->sense, margin / 2)));
+	claim_add(d, &d->not_slower, log(sense_worse_by(&d->sense, margin)) - change);
+	claim_add(d, &d->faster, log(sense_better_by(&d->sense, margin / 2)) - change);
+	claim_add(d, &d->not_faster, change - log(sense_better_by(&d->sense, margin)));
 	d->n_pairs++;
 	if (d->verdict != DECISION_NOT_SETTLED)
 		return;
@@ -81,6 +99,8 @@ void decision_add(struct decision *decision, double old, double new)
 		d->verdict = DECISION_NOT_SLOWER;
 	if (d->verdict != DECISION_NOT_SETTLED)
 		d->settled_after = d->n_pairs;
+	if (d->sense.is_exact)
+		d->of_alone = DECISION_ALONE_SLOWER;
 }
 
 void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n)
@@ -99,6 +119,8 @@ void decision_estimate(struct decision *decision, const double *old, const doubl
 		return;
 	stats_sort(ratios, n_ratios);
 	decision->ratio = stats_median(ratios, n_ratios);
+	if (decision->sense.is_exact)
+		decision->low = decision->high = decision->ratio;
 	least = sign_evalue_least(n_ratios, decision->wanted);
 	if (least <= n_ratios) {
 		/* Every value below `low` is refuted, because at least `least` ratios are above
@@ -114,20 +136,47 @@ bool decision_wants_look(const struct decision *decision)
 		decision->n_pairs >= decision->next_look;
 }
 
-/* The ratio above which the new program is slower. */
+/* The ratio of costs above which the new program is slower, and below which it is not. */
 static double get_limit(const struct decision *decision)
 {
-	return 1 + decision->percent / 200;
+	return sense_worse_by(&decision->sense, decision->percent / 200);
+}
+
+static double get_upper_limit(const struct decision *decision)
+{
+	return sense_worse_by(&decision->sense, decision->percent / 100);
+}
+
+/* The ends of the interval of the ratio of costs. */
+static double cost_low(const struct decision *d)
+{
+	return d->sense.is_gain ? 1 / d->high : d->low;
+}
+
+static double cost_high(const struct decision *d)
+{
+	return d->sense.is_gain ? 1 / d->low : d->high;
 }
 
 static bool may_be_carryover(const struct decision *d, const struct carryover *carryover)
 {
 	return (d->verdict == DECISION_SLOWER &&
-		       carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2, d->low,
+		       carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2, cost_low(d),
 			       get_limit(d), true)) ||
 		(d->verdict == DECISION_NOT_SLOWER &&
-			carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2, d->high,
-				1 + d->percent / 100, false));
+			carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2, cost_high(d),
+				get_upper_limit(d), false));
+}
+
+/* Whether rounding to steps that are larger than the margin may be what the verdict goes by. */
+static bool may_be_rounding(const struct decision *d)
+{
+	if (!(d->step > d->percent / 100) || d->sense.is_exact)
+		return false;
+	return d->verdict == DECISION_SLOWER ? !(cost_low(d) > get_limit(d) * (1 + d->step))
+		: d->verdict == DECISION_NOT_SLOWER
+		? !(cost_high(d) < get_upper_limit(d) / (1 + d->step))
+		: false;
 }
 
 void decision_look(struct decision *decision, const struct carryover *carryover)
@@ -152,23 +201,44 @@ bool decision_is_settled(const struct decision *decision)
 		(decision->verdict == DECISION_SLOWER && decision->of_alone != DECISION_ALONE_OPEN);
 }
 
-void decision_conclude(struct decision *decision, const struct carryover *carryover)
+/* Whether the runs of each alone, or what one leaves to the next, leave the verdict open. */
+static bool is_undone(struct decision *d, const struct carryover *carryover)
 {
-	struct decision *d = decision;
-
+	if (d->sense.is_exact)
+		return false;
 	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_OPEN)
 		decision_look(d, carryover);
 	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_SLOWER &&
 		carryover->is_known)
-		return;
+		return false;
 	if (may_be_carryover(d, carryover))
-		d->carried = exp(carryover->change);
+		d->carried = sense_cost(&d->sense, exp(carryover->change));
 	else if (d->verdict == DECISION_SLOWER && d->of_alone != DECISION_ALONE_SLOWER)
-		d->alone = isnan(carryover->alone_change) ? 0 : exp(carryover->alone_change);
+		d->alone = isnan(carryover->alone_change)
+			? 0
+			: sense_cost(&d->sense, exp(carryover->alone_change));
 	else
-		return;
+		return false;
+	return true;
+}
+
+void decision_conclude(struct decision *decision, const struct carryover *carryover)
+{
+	struct decision *d = decision;
+
+	if (!is_undone(d, carryover)) {
+		if (!may_be_rounding(d))
+			return;
+		d->coarse = d->step;
+	}
 	d->verdict = DECISION_NOT_SETTLED;
 	d->settled_after = 0;
+}
+
+bool decision_is_beyond(const struct decision *decision, double percent)
+{
+	return decision->verdict == DECISION_SLOWER &&
+		cost_low(decision) > sense_worse_by(&decision->sense, percent / 100);
 }
 
 const char *decision_verdict_name(enum decision_verdict verdict)
@@ -193,6 +263,7 @@ static const struct {
 	{ "quiesce_decide_ratio_high", offsetof(struct decision, high), false },
 	{ "quiesce_decide_carried", offsetof(struct decision, carried), false },
 	{ "quiesce_decide_alone", offsetof(struct decision, alone), false },
+	{ "quiesce_decide_step", offsetof(struct decision, coarse), false },
 };
 
 void decision_write(const struct decision *decision, struct facts *facts)
@@ -205,6 +276,8 @@ void decision_write(const struct decision *decision, struct facts *facts)
 		facts_set_integer(
 			facts, "quiesce_decide_settled_after", (int64_t)decision->settled_after);
 	facts_set_string(facts, "quiesce_decide_verdict", verdict_names[decision->verdict]);
+	if (*decision->sense.metric)
+		facts_set_string(facts, DECISION_FIGURE, decision->sense.metric);
 }
 
 static size_t read_count(const struct facts *facts, const char *name)
@@ -217,7 +290,7 @@ static size_t read_count(const struct facts *facts, const char *name)
 int decision_read(const struct facts *facts, struct decision *ret)
 {
 	const char *verdict = facts_find_string(facts, "quiesce_decide_verdict");
-	struct decision decision = { 0 };
+	struct decision decision = { .sense = sense_of_time };
 	size_t at = 0;
 
 	if (!verdict || facts_find(facts, "quiesce_stamps"))
@@ -262,33 +335,102 @@ static const char *format_evalue(double e, char buf[static UNITS_TEXT_SIZE])
 	return buf;
 }
 
+/* Also where no sense was set. */
+static bool is_of_time(const struct decision *d)
+{
+	return d->sense.is_speed || !d->sense.worse;
+}
+
+/* "slower by more than 1 %", "more than 1 % fewer requests/s" */
+static void append_more_than(struct text *t, const struct decision *d, bool is_worse)
+{
+	double half = d->percent / 2;
+
+	if (is_of_time(d)) {
+		text_appendf(t, "%s by more than %g %%", is_worse ? "slower" : "faster", half);
+		return;
+	}
+	text_appendf(t, "more than %g %% ", half);
+	sense_append_whole(t, &d->sense, is_worse);
+}
+
+/* "not slower by 2 %", "not 2 % fewer requests/s" */
+static void append_not(struct text *t, const struct decision *d)
+{
+	if (is_of_time(d)) {
+		text_appendf(t, "not slower by %g %%", d->percent);
+		return;
+	}
+	text_appendf(t, "not %g %% ", d->percent);
+	sense_append_whole(t, &d->sense, true);
+}
+
 /* What is missing, in the words that the two claims have in a verdict. */
 static void append_missing(struct text *t, const struct decision *d)
 {
-	char wanted[UNITS_TEXT_SIZE], slower[UNITS_TEXT_SIZE], not_slower[UNITS_TEXT_SIZE];
+	char number[UNITS_TEXT_SIZE];
 
-	text_appendf(t,
-		"; of the e-value %s that settles it, \"slower by more than %g %%\" has %s, \"not "
-		"slower by %g %%\" has %s",
-		format_evalue(d->wanted, wanted), d->percent / 2,
-		format_evalue(d->slower.e, slower), d->percent,
-		format_evalue(d->not_slower.e, not_slower));
+	text_appendf(
+		t, "; of the e-value %s that settles it, \"", format_evalue(d->wanted, number));
+	append_more_than(t, d, true);
+	text_appendf(t, "\" has %s, \"", format_evalue(d->slower.e, number));
+	append_not(t, d);
+	text_appendf(t, "\" has %s", format_evalue(d->not_slower.e, number));
+}
+
+/* What the old program may do to the new one. */
+static const char *harm_text(const struct decision *d)
+{
+	return is_of_time(d) ? "slows down the new one" : "makes the new one worse";
+}
+
+/* Why it is not settled. */
+static void append_reason(struct text *t, const struct decision *d)
+{
+	char alone[UNITS_TEXT_SIZE];
+
+	if (d->coarse > 0) {
+		text_appendf(t,
+			"; it is counted in steps of %s, which is more than the margin: have it "
+			"counted in smaller ones, or make the runs longer",
+			units_format_percent(d->coarse, alone));
+	} else if (d->carried > 0) {
+		text_append(t, "; ");
+		carryover_append(
+			t, log(d->carried), is_of_time(d), "the old program", "the new program");
+		text_append(t,
+			", which may be all of it: have a hook remove what it leaves "
+			"(--prepare sync)");
+	} else if (d->alone > 0) {
+		text_appendf(t,
+			"; of the runs after one of the same program it is %s, so the old one may "
+			"leave something that %s: have a hook remove that "
+			"(--prepare sync), or allow more runs",
+			units_format_change(d->alone - 1, alone), harm_text(d));
+	} else if (d->alone == 0) {
+		text_append(t,
+			"; too few runs follow one of the same program to tell that from what the "
+			"old one may leave behind");
+	} else {
+		append_missing(t, d);
+	}
 }
 
 char *decision_text(const struct decision *decision)
 {
 	const struct decision *d = decision;
 	struct text t = { 0 };
-	char alone[UNITS_TEXT_SIZE];
 
 	switch (d->verdict) {
 	case DECISION_SLOWER:
-		text_appendf(&t, "slower by more than %g %%", d->percent / 2);
+		append_more_than(&t, d, true);
 		break;
 	case DECISION_NOT_SLOWER:
-		text_appendf(&t, "not slower by %g %%", d->percent);
-		if (d->faster.e >= d->wanted)
-			text_appendf(&t, ", and faster by more than %g %%", d->percent / 2);
+		append_not(&t, d);
+		if (d->faster.e >= d->wanted) {
+			text_append(&t, ", and ");
+			append_more_than(&t, d, false);
+		}
 		break;
 	default:
 		text_append(&t, "not settled");
@@ -297,29 +439,11 @@ char *decision_text(const struct decision *decision)
 	if (d->verdict == DECISION_NOT_SETTLED)
 		text_appendf(&t, ", after %zu pair%s", d->n_pairs, d->n_pairs == 1 ? "" : "s");
 	else if (d->settled_after == d->n_pairs)
-		text_appendf(&t, ", settled after %zu pairs", d->n_pairs);
+		text_appendf(
+			&t, ", settled after %zu pair%s", d->n_pairs, d->n_pairs == 1 ? "" : "s");
 	else
 		text_appendf(&t, ", settled after %zu of %zu pairs", d->settled_after, d->n_pairs);
-	if (d->verdict != DECISION_NOT_SETTLED)
-		return xptr(text_steal(&t));
-	if (d->carried > 0) {
-		text_append(&t, "; ");
-		carryover_append(&t, log(d->carried), "the old program", "the new program");
-		text_append(&t,
-			", which may be all of it: have a hook remove what it leaves "
-			"(--prepare sync)");
-	} else if (d->alone > 0) {
-		text_appendf(&t,
-			"; of the runs after one of the same program it is %s, so the old one may "
-			"leave something that slows down the new one: have a hook remove that "
-			"(--prepare sync), or allow more runs",
-			units_format_change(d->alone - 1, alone));
-	} else if (d->alone == 0) {
-		text_append(&t,
-			"; too few runs follow one of the same program to tell that from what the "
-			"old one may leave behind");
-	} else {
-		append_missing(&t, d);
-	}
+	if (d->verdict == DECISION_NOT_SETTLED)
+		append_reason(&t, d);
 	return xptr(text_steal(&t));
 }

@@ -19,6 +19,10 @@
  *
  * For information, the same two claims are tested for a faster new program.
  *
+ * Of a figure of the program, "slower" is "worse" (judge/report/sense.h): where more is better, all
+ * of this holds for the ratio of costs, 1 / value. The bounds are those of a figure that falls by
+ * PCT/2 and by PCT per cent. An exact figure is settled by the first pair.
+ *
  * Pairs cannot tell a program that is slower from one that is slowed down by what the old program
  * leaves behind (carryover.h), because it mostly runs after that one. So who claims that a program
  * is slower looks at each of the two alone as well, and makes more pairs where that is not enough
@@ -32,6 +36,7 @@
 
 #include "base/facts.h"
 #include "judge/report/carryover.h"
+#include "judge/report/sense.h"
 
 /* What PCT may be. */
 #define DECISION_PERCENT_MIN 0.01
@@ -51,8 +56,9 @@ struct claim {
 };
 
 struct decision {
-	double percent; /* the margin */
-	double wanted;	/* the e-value that settles a claim */
+	struct sense sense; /* of what is compared */
+	double percent;	    /* the margin */
+	double wanted;	    /* the e-value that settles a claim */
 	struct claim slower;
 	struct claim not_slower;
 	struct claim faster;	 /* by more than half the margin */
@@ -60,6 +66,9 @@ struct decision {
 	size_t n_pairs;
 	enum decision_verdict verdict;
 	size_t settled_after; /* pairs; 0 when it is not settled */
+
+	/* In which its source counts, as a part of the value; 0 where that is not known. */
+	double step;
 
 	/* Set by decision_estimate(): the median of the pairs' ratios, and an interval that holds
 	 * it with 98 % certainty whenever the runs ended: all ratios that neither side refutes with
@@ -83,10 +92,15 @@ struct decision {
 	/* Set by decision_conclude(): how long a run takes after one of the new program, in
 	 * proportion to one after the old one, where that may be why it was settled; else NAN. */
 	double carried;
+	/* Set by decision_conclude(): the step, where it is larger than the margin, and the change
+	 * is not beyond that; else NAN. */
+	double coarse;
 };
 
 /* `n_together`: how many comparisons are made together. */
 void decision_begin(struct decision *decision, double percent, size_t n_together);
+/* Before the first pair, of what is no time. */
+void decision_set_sense(struct decision *decision, const struct sense *sense);
 /* How many pairs a verdict takes if all of them speak for the same claim. */
 size_t decision_least_pairs(size_t n_together);
 /* Takes the next pair of values. A pair whose ratio is not a number above 0 counts for neither
@@ -97,23 +111,28 @@ void decision_estimate(struct decision *decision, const double *old, const doubl
 
 /* Whether the verdict says "slower", and it is time to look at each of the two alone. */
 bool decision_wants_look(const struct decision *decision);
-/* That look, after decision_estimate(). */
+/* That look, after decision_estimate(). The carry-over is that of costs (judge/report/sense.h). */
 void decision_look(struct decision *decision, const struct carryover *carryover);
 /* Whether more pairs would add nothing. */
 bool decision_is_settled(const struct decision *decision);
-/* After decision_estimate() of all pairs: a verdict is none where it may come from a carry-over, or
- * where each of the two alone does not show it. */
+/* After decision_estimate() of all pairs: a verdict is none where it may come from a carry-over,
+ * where each of the two alone does not show it, or where it may come from rounding (`step`). */
 void decision_conclude(struct decision *decision, const struct carryover *carryover);
 
+/* Which figure it is about; absent of times. */
+#define DECISION_FIGURE "quiesce_decide_figure"
 /* Metadata of the new program's benchmark, quiesce_decide_... */
 void decision_write(const struct decision *decision, struct facts *facts);
 /* Reads back what decision_text() needs. -ENOENT when these are not the metadata of a decision. The
  * metadata of values that the program measured itself are none, because the decision was about
- * whole runs. */
+ * whole runs. The sense is that of times. */
 int decision_read(const struct facts *facts, struct decision *ret);
+/* Whether it says that the new program is worse by more than that, with its whole interval. */
+bool decision_is_beyond(const struct decision *decision, double percent);
 /* "slower", "not slower", "not settled". */
 const char *decision_verdict_name(enum decision_verdict verdict);
-/* "slower by more than 1 %: +2.9 % (+1.1 % .. +4.6 %), settled after 18 pairs", malloc'd. */
+/* "slower by more than 1 %: +2.9 % (+1.1 % .. +4.6 %), settled after 18 pairs", "more than 1 %
+ * fewer requests/s: -2.9 % (...", malloc'd. */
 char *decision_text(const struct decision *decision);
 
 #endif

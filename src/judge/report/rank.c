@@ -7,6 +7,7 @@
 #include "base/xalloc.h"
 #include "judge/report/compare.h"
 #include "judge/report/rank.h"
+#include "judge/report/sense.h"
 #include "judge/report/wording.h"
 #include "judge/result/metric.h"
 #include "judge/stats/multiple.h"
@@ -14,13 +15,6 @@
 static bool is_of_rate(const struct comparison *c)
 {
 	return benchmark_is_gain(c->old);
-}
-
-static const char *better_word(const struct comparison *c)
-{
-	if (comparison_is_of_speed(c))
-		return "faster";
-	return is_of_rate(c) ? "more" : "less";
 }
 
 /* The program with the lowest median, or with the highest rate. */
@@ -64,6 +58,9 @@ static int choose_decimals(const struct ratio *ratio)
 {
 	double width = ratio->high - ratio->low;
 
+	/* Of exact figures, which have no interval. */
+	if (width == 0 && ratio->ratio != 1)
+		width = fabs(ratio->ratio - 1);
 	return width > 1e-9 ? (int)MIN(MAX(1 - floor(log10(width)), 0.0), 6.0) : 2;
 }
 
@@ -100,15 +97,21 @@ static void append_line(struct text *t, const struct comparison *c)
 {
 	_cleanup_free_ char *fast = NULL, *slow = NULL;
 	const struct benchmark *fast_one, *slow_one;
-	bool is_of_speed = comparison_is_of_speed(c);
+	struct sense sense;
 	struct ratio ratio;
+	bool is_had;
 
+	sense_find(c->old, &sense);
+	/* There are more requests, and a latency is lower. */
+	is_had = *sense.of || !sense.is_known;
 	rank_orient(c, &fast_one, &slow_one, &ratio);
 	fast = xptr(text_escape_control(fast_one->name));
 	slow = xptr(text_escape_control(slow_one->name));
 	if (c->verdict == VERDICT_UNCLEAR) {
-		text_appendf(t, "unclear whether %s %s %s than %s: %s\n", fast,
-			is_of_speed ? "is" : "has", better_word(c), slow, c->unclear);
+		text_appendf(t, "unclear whether %s %s ", fast,
+			is_had && !sense.is_speed ? "has" : "is");
+		sense_append(t, &sense, false);
+		text_appendf(t, " than %s: %s\n", slow, c->unclear);
 		return;
 	}
 	if (c->verdict == VERDICT_SAME) {
@@ -116,10 +119,12 @@ static void append_line(struct text *t, const struct comparison *c)
 			isfinite(ratio.ratio) ? ":" : "");
 		append_times(t, &ratio);
 	} else {
-		text_appendf(t, "%s %s", fast, is_of_speed ? "ran" : "has");
+		text_appendf(t, "%s %s", fast, sense.is_speed ? "ran" : is_had ? "has" : "is");
 		if (ratio.ratio != 1)
 			append_times(t, &ratio);
-		text_appendf(t, " %s than %s%s", better_word(c), slow, comparison_where_text(c));
+		text_append(t, " ");
+		sense_append(t, &sense, false);
+		text_appendf(t, " than %s%s", slow, comparison_where_text(c));
 	}
 	if (c->verdict == VERDICT_SAME || ratio.ratio != 1)
 		append_interval(t, &ratio);

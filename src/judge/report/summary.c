@@ -479,6 +479,23 @@ static void append_inspections(struct text *t, const struct benchmark *benchmark
 	text_append(t, "\n");
 }
 
+/* Several values of a figure in one process are no independent samples: each run counts with their
+ * mean. */
+static void append_within(struct text *t, const struct benchmark *benchmark)
+{
+	const struct series *series = benchmark->series;
+	size_t event =
+		benchmark->metric ? series_find_event(series, benchmark->metric) : series->n_events;
+	char percent[UNITS_TEXT_SIZE];
+	double deviation;
+
+	if (event == series->n_events || series->event_kinds[event].n_within == 0)
+		return;
+	deviation = event_deviation_within(&series->event_kinds[event]);
+	text_appendf(t, "  within     each run is the mean of %zu values, which deviate by %s\n",
+		series->event_kinds[event].n_within, units_format_percent(deviation, percent));
+}
+
 static void append_head(struct text *t, const struct summary_input *input)
 {
 	const struct benchmark *benchmark = input->benchmark;
@@ -535,6 +552,7 @@ char *summary_render(const struct summary_input *input)
 	if (input->meanwhile)
 		text_appendf(&t, "  meanwhile there: %s\n", input->meanwhile);
 	append_figures(&t, input, &input->analysis->stats);
+	append_within(&t, input->benchmark);
 	append_events(&t, input->benchmark);
 	append_histogram(&t, input);
 	if (*disturbed)

@@ -215,7 +215,9 @@ static void find_late(struct trend *trend)
 static double find_larger(const struct trend *trend, size_t level, double slope)
 {
 	const struct level *old = &trend->levels->items[level - 1], *new = old + 1;
-	const double more = slope - trend->control_slope;
+	bool is_gain = benchmark_is_gain(trend->points[0].benchmark);
+	/* The control's time grows where a rate falls. */
+	const double more = (slope - trend->control_slope) * (is_gain ? -1 : 1);
 	double n_larger = 0;
 
 	for (size_t i = old->first; i < old->first + old->n; i++)

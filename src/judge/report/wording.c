@@ -7,11 +7,14 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/xalloc.h"
+#include "judge/report/sense.h"
 #include "judge/report/wording.h"
 #include "judge/stats/multiple.h"
 
 /* With more degrees of freedom, further repeats narrow the interval by a tenth at most. */
 #define REPEATS_ENOUGH 9
+/* Smaller steps are said only where they matter. */
+#define STEP_SHOWN 0.005
 
 const char *comparison_remedy(const struct comparison *comparison)
 {
@@ -41,19 +44,25 @@ const char *comparison_remedy(const struct comparison *comparison)
 	}
 }
 
-static const char *verdict_word(const struct comparison *c)
+/* "faster", "worse: fewer requests/s" */
+static void append_verdict(struct text *t, const struct comparison *c)
 {
-	bool time = comparison_is_of_speed(c), is_gain = benchmark_is_gain(c->old);
+	bool is_worse = c->verdict == VERDICT_SLOWER;
+	struct sense sense;
 
+	sense_find(c->old, &sense);
 	switch (c->verdict) {
 	case VERDICT_FASTER:
-		return time ? "faster" : is_gain ? "more" : "less";
 	case VERDICT_SLOWER:
-		return time ? "slower" : is_gain ? "less" : "more";
+		if (sense.is_known)
+			text_append(t, is_worse ? "worse: " : "better: ");
+		sense_append(t, &sense, is_worse);
+		break;
 	case VERDICT_UNCLEAR:
-		return "unclear";
+		text_append(t, "unclear");
+		break;
 	default:
-		return "no difference found";
+		text_append(t, "no difference found");
 	}
 }
 
@@ -94,7 +103,7 @@ char *comparison_verdict_text(const struct comparison *comparison)
 {
 	struct text t = { 0 };
 
-	text_append(&t, verdict_word(comparison));
+	append_verdict(&t, comparison);
 	text_append(&t, comparison_where_text(comparison));
 	if (comparison->verdict == VERDICT_UNCLEAR)
 		text_appendf(&t, ": %s", comparison->unclear);
@@ -185,6 +194,10 @@ const char *comparison_median_remark(const struct comparison *comparison)
 static void append_design(struct text *t, const struct comparison *c, const char *change)
 {
 	text_appendf(t, "  change     %s    ", change);
+	if (comparison_is_exact(c)) {
+		text_append(t, "exact: a single run tells\n");
+		return;
+	}
 	switch (c->design) {
 	case COMPARED_IN_TURN:
 		text_appendf(t, "measured in turn, %zu pair%s\n", c->n_pairs,
@@ -215,7 +228,7 @@ static void append_design(struct text *t, const struct comparison *c, const char
 /* Appends nothing if there are too few machines for a test. */
 static void append_tests(struct text *t, const struct comparison *c)
 {
-	if (isnan(c->p) && comparison_is_of_machines(c))
+	if ((isnan(c->p) && comparison_is_of_machines(c)) || comparison_is_exact(c))
 		return;
 	text_appendf(t, "  tests      %s ",
 		comparison_is_of_machines(c)	  ? "Student's t of the machines"
@@ -266,7 +279,7 @@ char *comparison_render(const struct comparison *comparison)
 		scale_format_shown(scale, c->old->unit, c->new_stats.median, b),
 		*remark ? "    " : "", remark);
 	append_design(&t, c, change);
-	if (!isnan(c->ratio.low))
+	if (!isnan(c->ratio.low) && !comparison_is_exact(c))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
 			comparison_format_interval(c, interval));
 	if (c->control_ratio > 0) {
@@ -278,6 +291,10 @@ char *comparison_render(const struct comparison *comparison)
 				c->control_slope);
 		text_append(&t, "\n");
 	}
+	if (c->step >= STEP_SHOWN)
+		text_appendf(&t,
+			"  step       %s    in which it is counted: smaller changes do not show\n",
+			units_format_percent(c->step, a));
 	if (resolution_is_there(&c->resolution))
 		text_appendf(&t, "  resolution %s    two results of %s may differ by this much\n",
 			units_format_percent(resolution_size(&c->resolution), a),
@@ -294,7 +311,8 @@ char *comparison_render(const struct comparison *comparison)
 		text_appendf(&t, "  runs       %zu, %zu\n", c->n_runs[0], c->n_runs[1]);
 	if (carryover_is_found(&c->carryover)) {
 		text_append(&t, "  carry-over ");
-		carryover_append(&t, c->carryover.change, c->old->name, c->new->name);
+		carryover_append(&t, c->carryover.change, comparison_is_of_speed(c), c->old->name,
+			c->new->name);
 		text_append(&t, "\n");
 	}
 	if (comparison_may_be_faults(c))

@@ -52,6 +52,7 @@ int benchmark_view(const char *name, const struct series *series, struct benchma
 void benchmark_clear_view(struct benchmark *benchmark)
 {
 	free(benchmark->values);
+	free(benchmark->runs);
 	*benchmark = (struct benchmark){ 0 };
 }
 

@@ -57,6 +57,8 @@ struct benchmark {
 	const char *metric;
 	enum better better;    /* of the metric; BETTER_UNKNOWN of the measured values */
 	bool is_figure;	       /* it is a figure of a program, and called so (benchmark_split()) */
+	bool is_exact;	       /* of the metric: a single difference tells (struct event_kind) */
+	double step;	       /* in which its source counts; 0 where that is not known */
 	struct facts metadata; /* metadata that hold for all of its runs */
 
 	/* One sample for each run, in the order of the file; a run without values (a calibration, a

@@ -53,12 +53,20 @@ static int check_series(const struct series *series, const struct benchmark *ins
 static void set_figures(const struct series *series, struct facts *metadata)
 {
 	for (size_t i = 0; i < series->n_events; i++) {
+		const struct event_kind *kind = &series->event_kinds[i];
 		_cleanup_free_ char *name = NULL, *text = series_figure_text(series, i);
+		_cleanup_free_ char *within = xformat(METADATA_WITHIN "%s", series->event_names[i]);
+		_cleanup_free_ char *deviation =
+			xformat(METADATA_DEVIATION "%s", series->event_names[i]);
 
 		if (!text)
 			continue;
 		name = xformat(METADATA_FIGURE "%s", series->event_names[i]);
 		facts_set_string(metadata, name, text);
+		if (kind->n_within > 0) {
+			facts_set_integer(metadata, within, (int64_t)kind->n_within);
+			facts_set_real(metadata, deviation, event_deviation_within(kind));
+		}
 	}
 }
 

@@ -51,6 +51,9 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* Before the name of a figure, which is an event of each run (quiesce_event_rps): which way it is
  * better, and in which unit and step: "higher, 1/s, step 0.01". */
 #define METADATA_FIGURE "quiesce_unit_"
+/* Of how many values of one process each is the mean, and their deviation as a part of it. */
+#define METADATA_WITHIN "quiesce_values_"
+#define METADATA_DEVIATION "quiesce_within_"
 /* The benchmark that it was compared with, by its name. */
 #define METADATA_BASELINE "quiesce_baseline"
 /* The command of a benchmark whose name is not its command. */

@@ -15,6 +15,8 @@ struct metric {
 	const char *name; /* of the fact, or of the event; borrowed */
 	const struct unit *unit;
 	enum better better;
+	bool is_exact;
+	double step;
 	const struct run_fact *fact; /* NULL: it is an event */
 	size_t event;
 };
@@ -47,6 +49,8 @@ static bool metric_next(const struct series *series, size_t *index, struct metri
 			.name = series->event_names[event],
 			.unit = kind->unit,
 			.better = kind->better,
+			.is_exact = kind->is_exact,
+			.step = kind->step,
 			.event = event,
 		};
 		if (ret->better == BETTER_UNKNOWN && is_rate(ret->name))
@@ -73,6 +77,21 @@ static double find_value(const struct series *series, const struct metric *metri
 
 	return metric->fact ? run_fact_real(metric->fact, &place)
 			    : series->counters[run * series->n_events + metric->event];
+}
+
+double series_metric_at(const struct series *series, const char *name, size_t run)
+{
+	struct metric metric;
+
+	return metric_find(series, name, &metric) ? find_value(series, &metric, run) : NAN;
+}
+
+const char *series_first_figure(const struct series *series)
+{
+	for (size_t i = 0; i < series->n_events; i++)
+		if (series->event_kinds[i].own)
+			return series->event_names[i];
+	return NULL;
 }
 
 size_t series_metric(const struct series *series, const char *name, double *ret)
@@ -175,6 +194,8 @@ static void take_metric(
 	ret->unit = metric->unit;
 	ret->metric = metric->name;
 	ret->better = metric->better;
+	ret->is_exact = metric->is_exact;
+	ret->step = metric->step;
 }
 
 int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
@@ -208,14 +229,31 @@ bool metric_is_of_program(const char *name)
 	return strncmp(name, instructions, n) == 0 && (name[n] == '\0' || name[n] == ':');
 }
 
+int benchmark_view_metric(
+	const char *name, const struct series *series, const char *metric, struct benchmark *ret)
+{
+	struct benchmark view;
+	struct metric found;
+	int r = benchmark_view(name, series, &view);
+
+	if (r < 0)
+		return r;
+	if (metric && !metric_find(series, metric, &found))
+		r = -ENODATA;
+	else if (metric)
+		take_metric(&view, &found, &view);
+	if (r >= 0 && view.n_values == 0)
+		r = -ENODATA;
+	if (r < 0)
+		benchmark_clear_view(&view);
+	else
+		*ret = view;
+	return r;
+}
+
 bool benchmark_has_figures(const struct benchmark *benchmark)
 {
-	const struct series *series = benchmark->series;
-
-	for (size_t i = 0; i < series->n_events; i++)
-		if (series->event_kinds[i].own)
-			return true;
-	return false;
+	return series_first_figure(benchmark->series);
 }
 
 static struct benchmark *make_figure(
@@ -245,6 +283,22 @@ static struct benchmark *make_figure(
 		xalloc_fail();
 	take_metric(of, metric, ret);
 	return ret;
+}
+
+struct benchmark **benchmark_split_chosen(
+	const struct benchmark *benchmark, const char *chosen, bool with_name)
+{
+	struct benchmark **figures;
+	struct metric metric;
+
+	if (!chosen)
+		return benchmark_split(benchmark, with_name);
+	if (strcmp(chosen, METRIC_TIME) == 0 || !metric_find(benchmark->series, chosen, &metric) ||
+		count_known(benchmark->series, &metric) == 0)
+		return NULL;
+	figures = xptr(calloc(2, sizeof(struct benchmark *)));
+	figures[0] = make_figure(benchmark, &metric, with_name);
+	return figures;
 }
 
 struct benchmark **benchmark_split(const struct benchmark *benchmark, bool with_name)

@@ -22,6 +22,13 @@
 void benchmark_list_metrics(const struct benchmark *benchmark,
 	void (*name)(void *context, const char *metric), void *context);
 
+/* How long a run took, where a metric can be named. */
+#define METRIC_TIME "time"
+
+/* The metric of that name of a run; NAN where it is not known. */
+double series_metric_at(const struct series *series, const char *name, size_t run);
+/* The figure that the program gave first; NULL where there is none. */
+const char *series_first_figure(const struct series *series);
 /* The metric of that name of each run that counts, in seconds, bytes or a number; NAN where it is
  * not known. `ret` has room for all runs; returns for how many it was filled. */
 size_t series_metric(const struct series *series, const char *name, double *ret);
@@ -33,6 +40,11 @@ size_t series_metric(const struct series *series, const char *name, double *ret)
  */
 int benchmark_choose_metric(struct benchmark *benchmark, const char *name);
 
+/* As benchmark_view(), with the metric of that name for the values, unless it is NULL. -ENODATA
+ * also where it is known for no run that counts. */
+int benchmark_view_metric(
+	const char *name, const struct series *series, const char *metric, struct benchmark *ret);
+
 /*
  * The figures that a program gives of each run (series_declare_figure()), each as a benchmark of
  * its own, which shares the series; NULL-terminated, malloc'd as they are. NULL where there are
@@ -40,6 +52,9 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name);
  * says so: "wrk: rps".
  */
 struct benchmark **benchmark_split(const struct benchmark *benchmark, bool with_name);
+/* The same, but where one is chosen by name, that metric alone, and none for METRIC_TIME. */
+struct benchmark **benchmark_split_chosen(
+	const struct benchmark *benchmark, const char *chosen, bool with_name);
 /* Whether there are any. */
 bool benchmark_has_figures(const struct benchmark *benchmark);
 

@@ -361,6 +361,21 @@ static void derive_flags(struct pending *pending)
 	}
 }
 
+static void read_within(struct series *series, size_t event, const struct facts *metadata)
+{
+	struct event_kind *kind = &series->event_kinds[event];
+	_cleanup_free_ char *within = xformat(METADATA_WITHIN "%s", series->event_names[event]);
+	_cleanup_free_ char *deviation =
+		xformat(METADATA_DEVIATION "%s", series->event_names[event]);
+	double n = facts_find_real(metadata, within), of = facts_find_real(metadata, deviation);
+
+	if (!(n >= 2 && n <= 1e9))
+		return;
+	kind->n_within = (size_t)n;
+	kind->spread = of * of;
+	kind->n_spread = of >= 0 ? 1 : 0;
+}
+
 /* A figure whose unit, step or direction differs from run to run is an event like others. */
 static void declare_figures(struct benchmark *b)
 {
@@ -369,8 +384,8 @@ static void declare_figures(struct benchmark *b)
 			xformat(METADATA_FIGURE "%s", b->series->event_names[i]);
 		const char *text = facts_find_string(&b->metadata, name);
 
-		if (text)
-			(void)series_parse_figure(b->series, i, text);
+		if (text && series_parse_figure(b->series, i, text) >= 0)
+			read_within(b->series, i, &b->metadata);
 	}
 }
 

@@ -343,10 +343,31 @@ int series_declare_figure(
 	/* One piece of memory, which stays where it is when there are more events. */
 	own = xptr(malloc(sizeof(*own) + size));
 	*own = (struct unit){ .name = memcpy(own + 1, unit, size), .kind = UNIT_IS_OTHER };
-	*kind = (struct event_kind){ .better = better, .own = own, .step = step };
+	*kind = (struct event_kind){
+		.better = better, .own = own, .step = step, .is_exact = kind->is_exact
+	};
 	if (!unit_find(unit, &kind->unit))
 		kind->unit = own;
 	return 0;
+}
+
+void series_add_within(struct series *series, size_t event, double mean, size_t n, double squares)
+{
+	struct event_kind *kind = &series->event_kinds[event];
+	double spread = squares / mean / mean;
+
+	if (n < 2)
+		return;
+	kind->n_within = MAX(kind->n_within, n);
+	if (!isfinite(spread))
+		return;
+	kind->spread += spread;
+	kind->n_spread += (double)(n - 1);
+}
+
+double event_deviation_within(const struct event_kind *kind)
+{
+	return kind->n_spread > 0 ? sqrt(kind->spread / kind->n_spread) : NAN;
 }
 
 static const char *const better_names[] = {
@@ -376,6 +397,8 @@ char *series_figure_text(const struct series *series, size_t event)
 	if (!kind->own)
 		return NULL;
 	text_append(&t, better_name(kind->better));
+	if (kind->is_exact)
+		text_append(&t, ", exact");
 	if (*kind->own->name)
 		text_appendf(&t, ", %s", kind->own->name);
 	if (kind->step > 0)
@@ -389,20 +412,27 @@ int series_parse_figure(struct series *series, size_t event, const char *text)
 	const char *unit = "";
 	char *rest = copy, *word;
 	enum better better;
+	bool is_exact = false;
 	double step = 0;
+	int r;
 
 	better = better_parse(strsep(&rest, ","));
 	while ((word = strsep(&rest, ","))) {
 		if (*word++ != ' ' || !*word)
 			return -EINVAL;
-		if (!text_starts_with(word, "step "))
+		if (strcmp(word, "exact") == 0)
+			is_exact = true;
+		else if (!text_starts_with(word, "step "))
 			unit = word;
 		else if (parse_real(word + 5, &step) < 0 || !(step > 0))
 			return -EINVAL;
 	}
 	if (better == BETTER_UNKNOWN)
 		return -EINVAL;
-	return series_declare_figure(series, event, unit, better, step);
+	r = series_declare_figure(series, event, unit, better, step);
+	if (r >= 0)
+		series->event_kinds[event].is_exact = is_exact;
+	return r;
 }
 
 int series_intern_irq(struct series *series, const char *name, uint16_t *ret)

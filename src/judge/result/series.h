@@ -190,6 +190,15 @@ struct event_kind {
 	struct unit *own;	 /* with its name; NULL of a counted event */
 	const struct unit *unit; /* `own`, or one that units.h has */
 	double step;		 /* in which the figure's source counts; 0 where it is not known */
+	/* It is the same in all runs of a program, so that a single difference tells: bytes that
+	 * are written, instructions that a simulator counts. */
+	bool is_exact;
+	/* Each run's value is the mean of up to so many of one process, which are no independent
+	 * samples; 0 where it is one. Their standard deviation within a process, as a part of the
+	 * mean, is the root of spread / n_spread. */
+	size_t n_within;
+	double spread;
+	double n_spread;
 };
 
 struct series {
@@ -273,8 +282,13 @@ size_t series_find_event(const struct series *series, const char *name);
  */
 int series_declare_figure(
 	struct series *series, size_t event, const char *unit, enum better better, double step);
-/* What a result says of a figure, malloc'd: "higher, 1/s, step 0.01", without what is not there.
- * NULL where the event is none. */
+/* Says that a run's value of a figure is the mean of n, whose squared distances from it have this
+ * sum. */
+void series_add_within(struct series *series, size_t event, double mean, size_t n, double squares);
+/* The deviation within a process; NAN where it is not known. */
+double event_deviation_within(const struct event_kind *kind);
+/* What a result says of a figure, malloc'd: "higher, 1/s, step 0.01", "lower, exact, B", without
+ * what is not there. NULL where the event is none. */
 char *series_figure_text(const struct series *series, size_t event);
 /* Takes such a text. -EINVAL where it is none, else as series_declare_figure(). */
 int series_parse_figure(struct series *series, size_t event, const char *text);
