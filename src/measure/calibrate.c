@@ -145,6 +145,7 @@ int calibrate_control(struct commands *commands, const struct launch_inputs *giv
 		.options = options,
 		.place = given->place,
 		.counting = given->counting,
+		.figurepad = given->figurepad,
 	};
 	struct command *control = &commands->items[commands->n - 1];
 	double program, trial;

@@ -218,6 +218,7 @@ void commands_clear(struct commands *commands)
 		command_clear(&commands->items[i]);
 	command_clear(&commands->empty_shell);
 	free(commands->metric);
+	figurepad_free(commands->figurepad);
 	tracepoints_free(commands->tracepoints);
 	if (commands->is_waking) {
 		pthread_join(commands->waking, NULL);

@@ -13,6 +13,7 @@
 
 #include "base/facts.h"
 #include "base/stop.h"
+#include "measure/figurepad.h"
 #include "measure/measurement.h"
 #include "measure/options.h"
 #include "measure/place.h"
@@ -50,7 +51,8 @@ struct commands {
 	/* By which metric of a run the programs are judged (judge/result/metric.h): that of
 	 * --metric, or the first figure of the first run. NULL for the time. */
 	char *metric;
-	struct command empty_shell; /* with --shell: a shell that has nothing to do */
+	struct command empty_shell;  /* with --shell: a shell that has nothing to do */
+	struct figurepad *figurepad; /* of all of them; NULL until the runs are near */
 	/* Attached, or about to be; NULL where they are not allowed or not wanted. */
 	struct tracepoints *tracepoints;
 	/* Waits for what the first event of the machine that is opened on a task waits for. */

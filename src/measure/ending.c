@@ -25,6 +25,7 @@ static void end_runs(void)
 	hooks_conclude(begun.options, begun.place, begun.commands, begun.stop);
 	(void)hooks_clean_up(begun.options, begun.place, begun.commands, begun.stop);
 	sessions_free(begun.commands);
+	figurepad_remove(begun.commands->figurepad);
 }
 
 /* exit(3) calls it. Where main() returns, nothing is left to end. */

@@ -35,18 +35,20 @@ struct figure_file {
 
 struct figure_files {
 	const struct options *options;
+	const struct figurepad *pad;
 	struct file_buffer streams[2]; /* standard output, standard error */
 	bool is_read[2];	       /* since the run has ended */
 	struct figure_file *items;
 	size_t n;
 };
 
-struct figure_files *figure_files_new(const struct options *options)
+struct figure_files *figure_files_new(const struct options *options, const struct figurepad *pad)
 {
 	const struct figure_rules *rules = &options->figures;
 	struct figure_files *files = xptr(calloc(1, sizeof(*files)));
 
 	files->options = options;
+	files->pad = pad;
 	files->items = xptr(calloc(figure_rules_count(rules) + 1, sizeof(*files->items)));
 	for (size_t i = 0; i < figure_rules_count(rules); i++) {
 		const char *path = figure_rules_get(rules, i)->file;
@@ -87,6 +89,8 @@ static void let_tick_pass(const struct timespec *written)
 
 void figure_files_look(struct figure_files *files)
 {
+	if (files->n == 0)
+		return;
 	user_enter(files->options->user);
 	for (size_t i = 0; i < files->n; i++) {
 		struct figure_file *file = &files->items[i];
@@ -197,8 +201,8 @@ static int find_failure(const struct harness *harness, const struct command *com
 	return 0;
 }
 
-/* Finds the event of a figure, or adds it, where no run before had figures. */
-static int find_event(struct series *series, const struct figure *figure, bool had_figures,
+/* Finds the event of a figure, or adds it, where no run before had others, or none. */
+static int find_event(struct series *series, const struct figure *figure, bool had_others,
 	size_t *ret, char **ret_why)
 {
 	size_t event = series_find_event(series, figure->name);
@@ -209,7 +213,7 @@ static int find_event(struct series *series, const struct figure *figure, bool h
 			return refuse(ret_why, "a figure cannot be called %s", figure->name);
 		if (event == FIGURES_MAX)
 			return refuse(ret_why, "more than %d figures and events", FIGURES_MAX);
-		if (had_figures)
+		if (had_others)
 			return refuse(ret_why, "a value of %s, which the runs before had not",
 				figure->name);
 		series_add_event(series, figure->name);
@@ -263,18 +267,33 @@ void figures_leave_out(const struct series *series, double **events)
 	*events = values;
 }
 
+static bool has_figures(const struct series *series)
+{
+	for (size_t i = 0; i < series->n_events; i++)
+		if (series->event_kinds[i].own)
+			return true;
+	return false;
+}
+
+/* Whether there was a run before that had, or could have had, figures. */
+static bool had_runs(const struct series *series)
+{
+	for (size_t i = 0; i < series->n_samples; i++)
+		if (!(series->samples[i].flags & SAMPLE_FAILED))
+			return true;
+	return false;
+}
+
 /* Each run has the figures that the runs before had. */
 static int keep(
 	struct series *series, const struct figures *figures, double **events, char **ret_why)
 {
 	_cleanup_free_ double *values = copy_events(series, *events, figures->n);
-	bool had_figures = false;
+	bool had_others = has_figures(series) ? series->n_samples > 0 : had_runs(series);
 
-	for (size_t i = 0; i < series->n_events; i++)
-		had_figures |= series->event_kinds[i].own && series->n_samples > 0;
 	for (size_t i = 0; i < figures->n; i++) {
 		size_t event = 0;
-		int r = find_event(series, &figures->items[i], had_figures, &event, ret_why);
+		int r = find_event(series, &figures->items[i], had_others, &event, ret_why);
 
 		if (r >= 0)
 			r = check_exact(series, &figures->items[i], event, ret_why);
@@ -294,13 +313,15 @@ static int keep(
 	return 0;
 }
 
-int figures_take(const struct command *command, struct figure_files *files, struct series *series,
-	double **events, char **ret_why)
+int figures_take(const struct command *command, struct figure_files *files, bool has_said,
+	struct series *series, double **events, char **ret_why)
 {
 	const struct figure_rules *rules = &files->options->figures;
 	struct figures figures = { 0 };
 	int r = 0;
 
+	if (!figure_rules_are_there(rules) && !has_said && !has_figures(series))
+		return 0;
 	files->is_read[FIGURE_STDOUT] = files->is_read[FIGURE_STDERR] = false;
 	if (rules->harness)
 		r = find_failure(rules->harness, command, files, ret_why);
@@ -312,9 +333,11 @@ int figures_take(const struct command *command, struct figure_files *files, stru
 		if (r >= 0)
 			r = extract_figures(rule, &output, &figures, ret_why);
 	}
-	if (r >= 0 && figures.n == 0)
+	if (r >= 0 && rules->harness && figures.n == 0)
 		r = refuse(
 			ret_why, "its output has none of the figures of %s", rules->harness->name);
+	if (r >= 0 && has_said)
+		r = figurepad_read(files->pad, &figures, ret_why);
 	if (r >= 0)
 		r = keep(series, &figures, events, ret_why);
 	figures_clear(&figures);

@@ -9,12 +9,13 @@
 #include "base/cleanup.h"
 #include "judge/result/series.h"
 #include "measure/command.h"
+#include "measure/figurepad.h"
 #include "measure/options.h"
 
 /* The files that the program may write its figures to, before a run: for figures_take(), which
- * refuses one that the run has not written. */
+ * refuses one that the run has not written. The pad may be NULL. */
 struct figure_files;
-struct figure_files *figure_files_new(const struct options *options);
+struct figure_files *figure_files_new(const struct options *options, const struct figurepad *pad);
 void figure_files_free(struct figure_files *files);
 DEFINE_CLEANUP(figure_files, figure_files_free);
 void figure_files_look(struct figure_files *files);
@@ -22,11 +23,11 @@ void figure_files_look(struct figure_files *files);
 /*
  * The figures of the run that has just ended: declares new ones in the series, and sets their
  * values behind the counted events in *events, which has room for all events of the series and is
- * enlarged. -EBADMSG with the reason, malloc'd, where the output is not as it should be; events are
- * unchanged then.
+ * enlarged. has_said: the program has written into the pad. -EBADMSG with the reason, malloc'd,
+ * where what it has written is not as it should be; events are unchanged then.
  */
-int figures_take(const struct command *command, struct figure_files *files, struct series *series,
-	double **events, char **ret_why);
+int figures_take(const struct command *command, struct figure_files *files, bool has_said,
+	struct series *series, double **events, char **ret_why);
 /* The same for a run that has none: they are not known. */
 void figures_leave_out(const struct series *series, double **events);
 

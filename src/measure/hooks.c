@@ -60,6 +60,7 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 		_exit(127);
 	/* If these variables are set, then by another runpinned, which runs this one. */
 	unsetenv(VALUES_FD_VARIABLE);
+	unsetenv(LAUNCH_FIGURES_VARIABLE);
 	unsetenv(LAUNCH_RUN_FILL_VARIABLE);
 	snprintf(number, sizeof(number), "%u", w->number);
 	if (setenv(LAUNCH_RUN_VARIABLE, number, 1) < 0)

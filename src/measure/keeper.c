@@ -154,6 +154,7 @@ void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumas
 {
 	struct keeper k = *keeper;
 	sigset_t all;
+	int r;
 
 	/* Signals from the terminal are for runpinned. */
 	sigfillset(&all);
@@ -166,5 +167,8 @@ void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumas
 		kill(launcher, SIGKILL);
 	serve(&k, launcher);
 	/* This ends the launcher, too, if it is still alive. */
-	_exit(orphans_end(0) < 0 ? 127 : 0);
+	r = orphans_end(0);
+	if (getppid() != k.runpinned)
+		figurepad_remove(k.figurepad);
+	_exit(r < 0 ? 127 : 0);
 }

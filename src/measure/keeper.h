@@ -5,7 +5,8 @@
  *
  * It is the ancestor that orphans of the program are given to (orphans.h), and it does three
  * things. It reaps orphans that end, as init would do. It ends the remaining ones after a run, when
- * the launcher asks for it. And it ends all of them when the launcher is gone, for whatever reason.
+ * the launcher asks for it. And it ends all of them when the launcher is gone, for whatever reason,
+ * and removes what runpinned has made for the programs, if runpinned was killed.
  * Otherwise it sleeps. It does not run on the benchmark's CPUs if there are other CPUs: orphans may
  * end in the middle of a run, and the keeper must not disturb that run.
  *
@@ -23,6 +24,7 @@
 #include <sys/types.h>
 
 #include "base/machine/cpumask.h"
+#include "measure/figurepad.h"
 
 struct keeper {
 	pid_t runpinned;
@@ -30,6 +32,7 @@ struct keeper {
 	int socket;   /* a SOCK_SEQPACKET, on which the launcher's requests arrive */
 	int launcher; /* the launcher's end of that socket */
 	int output;   /* a pipe or a terminal's other end, to be read and forgotten; -1: none */
+	const struct figurepad *figurepad; /* removed where runpinned was killed; NULL: none */
 	/* What the launcher has to restore: SIG_IGN when the caller ignores SIGCHLD. */
 	void (*caller_chld)(int);
 };

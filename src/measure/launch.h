@@ -22,8 +22,8 @@
  * runpinned sleeps until the last one has ended, and the launcher reads the evidence itself, on the
  * CPU that it runs on anyway. It ends a request early, after any run, when a user would have to
  * wait too long for the next sign of progress, and when runpinned has to look at something: a run
- * that failed, or values that the program handed over. So each run of a long program is a request
- * of its own.
+ * that failed, or values or figures that the program handed over. So each run of a long program is
+ * a request of its own.
  *
  * Signals to the launcher: LAUNCH_STOP ends the process group of the running child by SIGTERM (a
  * second one kills it). The keeper passes them on. The keeper also ends what the program leaves
@@ -39,7 +39,7 @@
 #include "library/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x7175690e,
+	LAUNCH_MAGIC = 0x7175690f,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
@@ -69,6 +69,8 @@ enum {
 #define LAUNCH_RUN_FILL_VARIABLE "QUIESCE_RUN_FILL"
 /* The padding of LAUNCH_ENV_PAD. */
 #define LAUNCH_PAD_VARIABLE "QUIESCE_PAD"
+/* The file in which a program may say figures of its own (figurepad.h). */
+#define LAUNCH_FIGURES_VARIABLE "QUIESCE_FIGURES"
 
 enum launch_flag {
 	LAUNCH_NO_ASLR = 1 << 0,
@@ -142,6 +144,7 @@ struct launch_plan {
 	uint32_t files; /* offset of n_files struct launch_file */
 	uint32_t n_files;
 	int32_t values_fd; /* where programs write their values (library/values.h) */
+	uint32_t figures;  /* offset of the path of the file for figures; 0: there is none */
 	int32_t stamps_fd; /* the array with struct stamps; -1: no tracepoints */
 	/* By which the tracepoints recognize the child that executes the program. */
 	char name[LAUNCH_NAME_SIZE];
@@ -299,9 +302,10 @@ struct launch_report {
 	 * runpinned sets it as well where it learns otherwise that a task of the program has left
 	 * the plan's CPUs (judge_left()). */
 	uint32_t left;
-	int32_t only_cpu; /* the single CPU that it was allowed then; -1: there were several */
-	int64_t start_ns; /* just before execve(2) */
-	int64_t end_ns;	  /* just after waitid(2) */
+	int32_t only_cpu;     /* the single CPU that it was allowed then; -1: there were several */
+	uint32_t has_figures; /* 1 when the file for figures is not as it was made */
+	int64_t start_ns;     /* just before execve(2) */
+	int64_t end_ns;	      /* just after waitid(2) */
 	/* CPU time of the launcher's reader while the program ran; -1 where there is none. */
 	int64_t reader_cpu_ns;
 	/* How long the launcher may have slept between the readings, outside of the run. */

@@ -1018,6 +1018,16 @@ static bool parse_arguments(int argc, char *argv[], int ret[N_ARGUMENTS])
 		type == SOCK_SEQPACKET;
 }
 
+/* Whether the program has written into the file for figures, or done something else to it. */
+static bool has_figures(const struct launcher *l)
+{
+	const char *path = (const char *)l->plan + l->plan->figures;
+	struct stat st;
+
+	return l->plan->figures > 0 &&
+		(lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > 0);
+}
+
 /* Makes one run and writes it to the run log. Returns 1 when the request ends after this run, 0 to
  * go on, or a negative errno when the run log could not be written. */
 static int serve_run(struct launcher *l, const struct launch_request *request, uint32_t index)
@@ -1028,6 +1038,7 @@ static int serve_run(struct launcher *l, const struct launch_request *request, u
 	run_once(l, request->command == LAUNCH_FLOOR, &request->runs[index], &report);
 	attach_end(&l->attach);
 	close_schedstat(l);
+	report.has_figures = request->command == LAUNCH_RUN && has_figures(l);
 	r = runlog_write_report(l->runlog, &report);
 	if (r < 0)
 		return r;
@@ -1037,7 +1048,7 @@ static int serve_run(struct launcher *l, const struct launch_request *request, u
 	r = runlog_write_reading(l->runlog, RUNLOG_AFTER, cpu);
 	if (r < 0)
 		return r;
-	return report.status != 0 || report.interrupted ||
+	return report.status != 0 || report.interrupted || report.has_figures ||
 		!values_fd_is_untouched(l->plan->values_fd);
 }
 

@@ -28,9 +28,10 @@ static uint32_t append_vector(struct text *t, char *const *vector, uint32_t *ret
 	return offset;
 }
 
-/* The environment of the program: that of the caller, and the variable that says where values can
- * be written. */
-static uint32_t append_environment(struct text *t, char *const *env, int values_fd, uint32_t *ret_n)
+/* The environment of the program: that of the caller, and the variables that say where values and
+ * figures can be written. */
+static uint32_t append_environment(struct text *t, char *const *env, int values_fd,
+	const struct figurepad *pad, uint32_t *ret_n)
 {
 	static const char variable[] = VALUES_FD_VARIABLE "=";
 	uint32_t offset = (uint32_t)t->length, n = 0;
@@ -39,6 +40,7 @@ static uint32_t append_environment(struct text *t, char *const *env, int values_
 		/* These variables were set by another runpinned that runs this one; the launcher
 		 * sets those of the run. */
 		if (text_starts_with(*env, variable) ||
+			text_starts_with(*env, LAUNCH_FIGURES_VARIABLE "=") ||
 			text_starts_with(*env, LAUNCH_RUN_VARIABLE "=") ||
 			text_starts_with(*env, LAUNCH_RUN_FILL_VARIABLE "="))
 			continue;
@@ -47,7 +49,13 @@ static uint32_t append_environment(struct text *t, char *const *env, int values_
 	}
 	text_appendf(t, "%s%d", variable, values_fd);
 	text_append_n(t, "", 1);
-	*ret_n = n + 1;
+	n++;
+	if (pad) {
+		text_append(t, LAUNCH_FIGURES_VARIABLE "=");
+		append_string(t, figurepad_get_path(pad));
+		n++;
+	}
+	*ret_n = n;
 	return offset;
 }
 
@@ -200,7 +208,9 @@ int launchplan_write(int fd, const struct launch_inputs *in, const struct comman
 	p.program = append_string(&t, command->program);
 	p.floor_program = append_string(&t, ends->floor);
 	p.argv = append_vector(&t, command->argv, &p.n_argv);
-	p.env = append_environment(&t, env, p.values_fd, &p.n_env);
+	p.env = append_environment(&t, env, p.values_fd, in->figurepad, &p.n_env);
+	if (in->figurepad)
+		p.figures = append_string(&t, figurepad_get_path(in->figurepad));
 	if (in->evidence)
 		files = evidence_files(in->evidence, &n_files);
 	p.n_files = (uint32_t)n_files;

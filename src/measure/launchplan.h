@@ -12,6 +12,7 @@
 #include "measure/command.h"
 #include "measure/counting.h"
 #include "measure/evidence.h"
+#include "measure/figurepad.h"
 #include "measure/options.h"
 #include "measure/place.h"
 #include "measure/tracepoints.h"
@@ -23,6 +24,7 @@ struct launch_inputs {
 	const struct counting *counting;
 	struct evidence_reader *evidence;      /* NULL: no readings */
 	const struct tracepoints *tracepoints; /* NULL: none */
+	const struct figurepad *figurepad;     /* NULL: none */
 };
 
 /* What belongs to one launcher. */

@@ -431,6 +431,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 		.options = options,
 		.place = place,
 		.counting = counting,
+		.figurepad = commands->figurepad,
 	};
 	const struct measurement *first;
 	enum exit_status prepared;
@@ -531,6 +532,8 @@ static int run_here(const struct options *options, const struct place *place,
 	if (options->dry_run)
 		return dry_run(options, place, commands, counting);
 	ending_set_runs(options, place, commands, stop);
+	if (!commands->figurepad)
+		commands->figurepad = figurepad_new(options->user);
 	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	if (status != HAS_WAITED) {

@@ -75,8 +75,10 @@ struct work {
 	uint64_t sitting;
 	uint64_t random_order; /* state of the random generator for the order of the commands */
 	int64_t began_ns;
-	double *events;			   /* counts and figures of the newest run */
-	struct figure_files *figure_files; /* NULL unless figures are looked for */
+	double *events; /* counts and figures of the newest run */
+	struct figure_files *figure_files;
+	const struct figurepad *pad; /* NULL where there is none */
+	bool pad_used;		     /* perhaps, by the runs that were made last */
 };
 
 /* The times of some runs of the empty program. */
@@ -584,12 +586,13 @@ static struct window_floor get_window_floor(const struct work *work)
 
 /* Takes the figures of a run that has not failed otherwise. Returns why it has failed: its output
  * is not as it should be; NULL where it is, or where failures are ignored. */
-static const char *take_figures(struct work *work, struct sample *sample, char **ret_why)
+static const char *take_figures(
+	struct work *work, bool has_said, struct sample *sample, char **ret_why)
 {
 	struct series *series = work->m->series;
-	int r = sample->flags & SAMPLE_FAILED
-		? -EBADMSG
-		: figures_take(work->command, work->figure_files, series, &work->events, ret_why);
+	int r = sample->flags & SAMPLE_FAILED ? -EBADMSG
+					      : figures_take(work->command, work->figure_files,
+							has_said, series, &work->events, ret_why);
 
 	if (r >= 0)
 		return NULL;
@@ -642,6 +645,7 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	char status[96];
 	int r;
 
+	work->pad_used |= report->has_figures;
 	if (report->interrupted) {
 		end_stopped(work);
 		return 1;
@@ -674,8 +678,8 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	if (is_no_failure(work->options, report->status))
 		sample.flags &= (uint16_t)~SAMPLE_FAILED;
 	failure = measure_find_failure(work->options, report, status, sizeof(status));
-	if (!failure && work->figure_files && !work->command->is_control)
-		failure = take_figures(work, &sample, &why);
+	if (!failure && !work->command->is_control)
+		failure = take_figures(work, report->has_figures, &sample, &why);
 	if (failure) {
 		end_failed(work, failure, purpose);
 		return 1;
@@ -726,7 +730,7 @@ static bool is_one_at_a_time(const struct work *work)
 {
 	const struct options *o = work->options;
 
-	return o->cooldown >= 0 || o->drop_caches || work->figure_files ||
+	return o->cooldown >= 0 || o->drop_caches || figure_rules_are_there(&o->figures) ||
 		work->command->hooks[HOOK_PREPARE] || work->command->hooks[HOOK_CONCLUDE];
 }
 
@@ -743,8 +747,15 @@ static int prepare_run(struct work *work)
 		end_stopped(work);
 		return 1;
 	}
-	if (work->figure_files)
-		figure_files_look(work->figure_files);
+	figure_files_look(work->figure_files);
+	if (work->pad && work->pad_used) {
+		r = figurepad_renew(work->pad);
+		if (r < 0) {
+			say_errno(r, "cannot make the file of $" LAUNCH_FIGURES_VARIABLE " anew");
+			return r;
+		}
+		work->pad_used = false;
+	}
 	if (!o->drop_caches)
 		return 0;
 	r = drop_caches();
@@ -1326,6 +1337,9 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 		.counting = in->counting,
 		.evidence = in->evidence,
 		.user_clock = user_clock,
+		.pad = in->figurepad,
+		/* By the runs that calibrate. */
+		.pad_used = true,
 		.began_ns = clock_now_ns(CLOCK_MONOTONIC_RAW),
 	};
 	int r;
@@ -1336,8 +1350,7 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 	if (r < 0)
 		return r;
 	work.events = xptr(calloc(in->counting->n_events + 1, sizeof(*work.events)));
-	if (figure_rules_are_there(&options->figures))
-		files = work.figure_files = figure_files_new(options);
+	files = work.figure_files = figure_files_new(options, in->figurepad);
 	for (size_t i = 0; i < commands->n; i++)
 		commands->items[i].measurement = prepare(&work);
 	progress_begin(

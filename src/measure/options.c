@@ -304,7 +304,7 @@ static bool is_same_variable(const struct option_variable *a, const struct optio
 static bool is_own_variable(const char *text)
 {
 	static const char *const names[] = { VALUES_FD_VARIABLE, LAUNCH_RUN_VARIABLE,
-		LAUNCH_RUN_FILL_VARIABLE, LAUNCH_PAD_VARIABLE };
+		LAUNCH_RUN_FILL_VARIABLE, LAUNCH_PAD_VARIABLE, LAUNCH_FIGURES_VARIABLE };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (options_is_same_variable(names[i], text))

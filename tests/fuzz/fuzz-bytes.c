@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "judge/harness/benchfmt.h"
 #include "judge/harness/extract.h"
 #include "judge/harness/harness.h"
 #include "judge/result/document.h"
@@ -322,12 +323,28 @@ static void fuzz_harness(const uint8_t *data, size_t size)
 	free(text);
 }
 
+/* What a program says itself. */
+static void fuzz_benchfmt(const uint8_t *data, size_t size)
+{
+	struct figures figures = { 0 };
+	char *why = NULL;
+	int r = benchfmt_read(&(struct output){ (const char *)data, size }, &figures, &why);
+
+	must(r >= 0 ? !why : why && *why);
+	for (size_t i = 0; i < figures.n; i++)
+		must(isfinite(figures.items[i].value) && *figures.items[i].name &&
+			figures.items[i].better != BETTER_UNKNOWN);
+	figures_clear(&figures);
+	free(why);
+}
+
 /* --- */
 
 static const struct target {
 	const char *name;
 	void (*run)(const uint8_t *data, size_t size);
 } targets[] = {
+	{ "benchfmt", fuzz_benchfmt },
 	{ "document", fuzz_document },
 	{ "harness", fuzz_harness },
 	{ "records", fuzz_records },

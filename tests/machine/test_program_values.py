@@ -386,7 +386,7 @@ if sys.argv[1] == "old" or done not in (2, 5, 6):
 
 def test_cleared_environment():
     code = f'''
-if set(os.environ) - {{"PATH", "QUIESCE_VALUES_FD", "QUIESCE_RUN", "QUIESCE_RUN_FILL", "LC_CTYPE"}}:
+if set(os.environ) - {{"PATH", "QUIESCE_VALUES_FD", "QUIESCE_FIGURES", "QUIESCE_RUN", "QUIESCE_RUN_FILL", "LC_CTYPE"}}:
     sys.exit(7)
 os.write(fd, {block()!r}.encode())
 '''

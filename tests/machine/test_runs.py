@@ -851,7 +851,8 @@ def test_environment_is_passed_on():
 
 def test_clear_env():
     listed = shown('--clear-env', 'env').split('\n')[:-1]
-    equal([line.split('=')[0] for line in listed], ['QUIESCE_RUN', 'QUIESCE_RUN_FILL', 'PATH', 'QUIESCE_VALUES_FD'],
+    equal([line.split('=')[0] for line in listed], ['QUIESCE_RUN', 'QUIESCE_RUN_FILL', 'PATH', 'QUIESCE_VALUES_FD',
+                                                    'QUIESCE_FIGURES'],
           'environment')
 
 

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/text.h"
+#include "judge/harness/benchfmt.h"
 #include "judge/harness/extract.h"
 #include "judge/harness/harness.h"
 
@@ -351,12 +352,96 @@ static void test_shipped(void **state)
 	}
 }
 
+/* What the lines of a program say: "name=value unit direction step;..." or "!reason". */
+static char *read_lines(const char *text, size_t size)
+{
+	struct figures figures = { 0 };
+	_cleanup_free_ char *why = NULL;
+	struct text t = { 0 };
+	int r = benchfmt_read(&(struct output){ text, size }, &figures, &why);
+
+	if (r < 0)
+		text_appendf(&t, "!%s", why);
+	for (size_t i = 0; r >= 0 && i < figures.n; i++)
+		text_appendf(&t, "%s%s=%.9g %s %s %.3g", i > 0 ? ";" : "", figures.items[i].name,
+			figures.items[i].value, figures.items[i].unit,
+			better_name(figures.items[i].better), figures.items[i].step);
+	figures_clear(&figures);
+	text_append(&t, "");
+	return text_steal(&t);
+}
+
+static void test_lines_of_a_program(void **state)
+{
+	static const struct {
+		const char *text, *found;
+	} cases[] = {
+		{ "", "" },
+		{ "\n \t\n", "" },
+		{ "BenchmarkA 1 52.5 ns/op\n", "A=5.25e-08 s/op lower 1e-10" },
+		{ "BenchmarkA-2\t 100\t52.5 ns/op\t 16 B/op\t2 allocs/op\r\n",
+			"A-2=5.25e-08 s/op lower 1e-10;A-2 B/op=16 B/op lower 1;"
+			"A-2 allocs/op=2 allocs/op lower 1" },
+		{ "Benchmarkrps 1 9721.5 1/s\n", "rps=9721.5 1/s higher 0.1" },
+		{ "BenchmarkA 1 5 req/s\n", "A=5 req/s higher 1" },
+		{ "BenchmarkA 1 5 MIPS\nUnit MIPS better=higher assume=exact\n",
+			"A=5 MIPS higher 1" },
+		{ "Unit 1/s better=lower\nUnit 1/s better=lower\nBenchmarkA 1 -2 1/s\n",
+			"A=-2 1/s lower 1" },
+		{ "Unit MIPS assume=exact\n", "" },
+		/* Repeats within the process. */
+		{ "BenchmarkA 1 4 s\nBenchmarkA 1 5 s\nBenchmarkB 1 1 s\nBenchmarkA 1 9.5 s\n",
+			"A=6.16666667 s lower 1;B=1 s lower 1" },
+		{ "BenchmarkA 1 1000 us\nBenchmarkA 1 2 ms\n", "A=0.0015 s lower 0.001" },
+		/* As go test prints it. */
+		{ "goos: linux\npkg: a.b/c\ncpu: X(R) Y @ 2.00GHz\nnote:\nBenchmarkA\nBenchmarkA-2 "
+		  "1 5 ns/op\nPASS\nok  \ta.b/c\t1.2s\n",
+			"A-2=5e-09 s/op lower 1e-09" },
+		{ "BenchmarkA 1 5 s", "!its last line has no end, so it was not written whole" },
+		{ "hello\n", "!line 1: 'hello' is no line of Go's benchmark format" },
+		{ "\nFAIL\n", "!line 2: 'FAIL' is no line of Go's benchmark format" },
+		{ "--- FAIL: x\n", "!line 1: '--- FAIL: x' is no line of Go's benchmark format" },
+		{ "okay\n", "!line 1: 'okay' is no line of Go's benchmark format" },
+		{ "Benchmark 1 5 s\n", "!line 1: a figure without a name" },
+		{ "BenchmarkA 1\n", "!line 1: A: no value" },
+		{ "BenchmarkA 1 5\n", "!line 1: A: 5 has no unit" },
+		{ "BenchmarkA 1 5 s 6\n", "!line 1: A: 6 has no unit" },
+		{ "BenchmarkA 0 5 s\n", "!line 1: A: '0' is no number of iterations" },
+		{ "BenchmarkA 5 s\n", "!line 1: A: s has no unit" },
+		{ "BenchmarkA 5 s 1\n", "!line 1: A: 's' is not a number" },
+		{ "BenchmarkA 1 nan s\n", "!line 1: A: 'nan' is not a number" },
+		{ "BenchmarkA 1 1e308 m\n", "!line 1: A: '1e308' is too large" },
+		{ "BenchmarkA 1 1e308 s\nBenchmarkA 1 -1e308 s\n",
+			"!line 2: A: its values are too large" },
+		{ "BenchmarkA 1 5 MIPS\n",
+			"!line 1: which way is MIPS better? A line 'Unit MIPS better=higher', or "
+			"lower, says it" },
+		{ "Unit x better=up\n", "!line 1: better is lower or higher" },
+		{ "Unit\n", "!line 1: 'Unit' is followed by a unit" },
+		{ "Unit x better=lower\nUnit x better=higher\n",
+			"!line 2: two lines say which way x is better, and differ" },
+		{ "BenchmarkA 1 5 s\nBenchmarkA 1 5 B\n", "!line 2: A is in s and in B" },
+		{ "Benchmark\033[1m 1 5 s\n", "\\x1b[1m=5 s lower 1" },
+		{ "\033\n", "!line 1: '\\x1b' is no line of Go's benchmark format" },
+	};
+	_cleanup_free_ char *nul = read_lines("BenchmarkA 1 5\0 s\n", 18);
+
+	(void)state;
+	assert_string_equal(nul, "!not a text");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *found = read_lines(cases[i].text, strlen(cases[i].text));
+
+		assert_string_equal(found, cases[i].found);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_lines_of_a_program),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_shipped),

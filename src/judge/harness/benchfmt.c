@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "judge/harness/benchfmt.h"
+
+#define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EBADMSG, __VA_ARGS__))
+
+static const char blanks[] = " \t";
+
+/* What a line "Unit" says of a unit, which is called as it was written. */
+struct unit_note {
+	const char *unit; /* in the text that is read */
+	enum better better;
+};
+
+struct reading {
+	struct unit_note *notes;
+	size_t n_notes, notes_capacity;
+	struct figures *figures;
+	size_t first;	/* of the figures that are ours */
+	size_t *counts; /* of how many values each of ours is the mean */
+	size_t counts_capacity;
+};
+
+enum better benchfmt_find_better(const char *base)
+{
+	if (quantity_is_cost(base) || text_ends_with(base, "/op"))
+		return BETTER_LOWER;
+	return text_ends_with(base, "/s") ? BETTER_HIGHER : BETTER_UNKNOWN;
+}
+
+/* The next word, or NULL. */
+static char *next_word(char **rest)
+{
+	char *word;
+
+	do
+		word = strsep(rest, blanks);
+	while (word && !*word);
+	return word;
+}
+
+/* "Unit U better=lower assume=exact": the words that others have are left alone. */
+static int take_unit(struct reading *reading, char *rest, char **ret_why)
+{
+	const char *unit = next_word(&rest), *word;
+	enum better better = BETTER_UNKNOWN;
+
+	if (!unit)
+		return refuse(ret_why, "'Unit' is followed by a unit");
+	while ((word = next_word(&rest))) {
+		if (!text_starts_with(word, "better="))
+			continue;
+		better = better_parse(word + strlen("better="));
+		if (better == BETTER_UNKNOWN)
+			return refuse(ret_why, "better is lower or higher");
+	}
+	if (better == BETTER_UNKNOWN)
+		return 0;
+	for (size_t i = 0; i < reading->n_notes; i++)
+		if (strcmp(reading->notes[i].unit, unit) == 0 && reading->notes[i].better != better)
+			return refuse(
+				ret_why, "two lines say which way %s is better, and differ", unit);
+	xcheck(array_grow(&reading->notes, sizeof(*reading->notes), reading->n_notes,
+		&reading->notes_capacity));
+	reading->notes[reading->n_notes++] = (struct unit_note){ unit, better };
+	return 0;
+}
+
+static enum better find_better(
+	const struct reading *reading, const char *unit, const struct quantity_unit *parsed)
+{
+	for (size_t i = 0; i < reading->n_notes; i++)
+		if (strcmp(reading->notes[i].unit, unit) == 0)
+			return reading->notes[i].better;
+	return benchfmt_find_better(parsed->base);
+}
+
+/* Adds a value, or makes it a part of the mean. Takes the name. */
+static int add_figure(struct reading *reading, struct figure *figure, char **ret_why)
+{
+	struct figures *figures = reading->figures;
+	size_t i = 0;
+
+	while (i < figures->n && strcmp(figures->items[i].name, figure->name) != 0)
+		i++;
+	if (i < figures->n) {
+		struct figure *mean = &figures->items[i];
+
+		free(TAKE_PTR(figure->name));
+		if (i < reading->first)
+			return refuse(ret_why, "two figures are called %s", mean->name);
+		if (strcmp(mean->unit, figure->unit) != 0)
+			return refuse(ret_why, "%s is in %s and in %s", mean->name, mean->unit,
+				figure->unit);
+		mean->value += (figure->value - mean->value) /
+			(double)++reading->counts[i - reading->first];
+		mean->step = fmax(mean->step, figure->step);
+		if (!isfinite(mean->value))
+			return refuse(ret_why, "%s: its values are too large", mean->name);
+		return 0;
+	}
+	if (figures->n == EXTRACT_FIGURES_MAX) {
+		free(TAKE_PTR(figure->name));
+		return refuse(ret_why, "more than %d figures", EXTRACT_FIGURES_MAX);
+	}
+	xcheck(array_grow(&reading->counts, sizeof(*reading->counts), i - reading->first,
+		&reading->counts_capacity));
+	reading->counts[i - reading->first] = 1;
+	xcheck(array_grow(
+		&figures->items, sizeof(*figures->items), figures->n, &figures->capacity));
+	figures->items[figures->n++] = *figure;
+	return 0;
+}
+
+/* A value and its unit; the first ones of a line have its name alone. */
+static int take_value(struct reading *reading, const char *name, bool is_first, const char *number,
+	const char *unit, char **ret_why)
+{
+	_cleanup_free_ char *raw = is_first ? xptr(strdup(name)) : xformat("%s %s", name, unit);
+	_cleanup_free_ char *called = xptr(text_escape_control(raw));
+	struct figure figure = { 0 };
+	struct quantity_unit parsed;
+
+	if (strlen(called) > RULE_NAME_MAX)
+		return refuse(ret_why, "the name of a figure is too long");
+	if (quantity_parse_number(number, false, &figure.value, &figure.step) < 0)
+		return refuse(ret_why, "%s: '%s' is not a number", name, number);
+	if (quantity_parse_unit(unit, &parsed) < 0)
+		return refuse(ret_why, "%s: '%s' is no unit", name, unit);
+	figure.better = find_better(reading, unit, &parsed);
+	if (figure.better == BETTER_UNKNOWN)
+		return refuse(ret_why,
+			"which way is %s better? A line 'Unit %s better=higher', or lower, says "
+			"it",
+			unit, unit);
+	memcpy(figure.unit, parsed.base, sizeof(figure.unit));
+	figure.value = figure.value * parsed.factor / parsed.per;
+	figure.step = figure.step * parsed.factor / parsed.per;
+	if (!isfinite(figure.value))
+		return refuse(ret_why, "%s: '%s' is too large", name, number);
+	figure.name = TAKE_PTR(called);
+	return add_figure(reading, &figure, ret_why);
+}
+
+/* "BenchmarkNAME N VALUE UNIT [VALUE UNIT]..." */
+static int take_benchmark(struct reading *reading, char *line, char **ret_why)
+{
+	const char *name = next_word(&line) + strlen(BENCHFMT_PREFIX);
+	const char *iterations = next_word(&line), *number;
+	uint64_t n;
+
+	/* `go test -v` prints it alone, before the benchmark runs. */
+	if (!iterations)
+		return 0;
+	if (!*name)
+		return refuse(ret_why, "a figure without a name");
+	if (parse_u64(iterations, 1, INT64_MAX, &n) < 0)
+		return refuse(ret_why, "%s: '%s' is no number of iterations", name, iterations);
+	number = next_word(&line);
+	if (!number)
+		return refuse(ret_why, "%s: no value", name);
+	for (bool is_first = true; number; is_first = false) {
+		const char *unit = next_word(&line);
+		int r;
+
+		if (!unit)
+			return refuse(ret_why, "%s: %s has no unit", name, number);
+		r = take_value(reading, name, is_first, number, unit, ret_why);
+		if (r < 0)
+			return r;
+		number = next_word(&line);
+	}
+	return 0;
+}
+
+/* "key: value": no blank and no capital letter in the key. */
+static bool is_setting(const char *line)
+{
+	size_t n = strcspn(line, ": \tABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	return *line >= 'a' && *line <= 'z' && line[n] == ':' &&
+		(line[n + 1] == '\0' || strchr(blanks, line[n + 1]));
+}
+
+static bool begins_with_word(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	return strncmp(line, word, n) == 0 && (line[n] == '\0' || strchr(blanks, line[n]));
+}
+
+/* Lines "Unit" are taken before all others. */
+static int take_line(struct reading *reading, char *line, bool units, char **ret_why)
+{
+	size_t length = strlen(line);
+
+	if (length > 0 && line[length - 1] == '\r')
+		line[length - 1] = '\0';
+	if (begins_with_word(line, "Unit"))
+		return units ? take_unit(reading, line + strlen("Unit"), ret_why) : 0;
+	if (units)
+		return 0;
+	if (text_starts_with(line, BENCHFMT_PREFIX))
+		return take_benchmark(reading, line, ret_why);
+	if (!line[strspn(line, blanks)] || is_setting(line) || begins_with_word(line, "PASS") ||
+		begins_with_word(line, "ok"))
+		return 0;
+	return refuse(ret_why, "'%.80s' is no line of Go's benchmark format", line);
+}
+
+static int take_lines(struct reading *reading, char *text, bool units, char **ret_why)
+{
+	size_t number = 0;
+
+	for (char *line; (line = strsep(&text, "\n"));) {
+		_cleanup_free_ char *why = NULL, *safe = NULL;
+
+		number++;
+		if (take_line(reading, line, units, &why) >= 0)
+			continue;
+		safe = xptr(text_escape_control(why));
+		return refuse(ret_why, "line %zu: %s", number, safe);
+	}
+	return 0;
+}
+
+int benchfmt_read(const struct output *output, struct figures *figures, char **ret_why)
+{
+	_cleanup_free_ char *text = NULL, *again = NULL;
+	struct reading reading = { .figures = figures, .first = figures->n };
+	int r;
+
+	if (output->size == 0)
+		return 0;
+	if (memchr(output->text, '\0', output->size))
+		return refuse(ret_why, "not a text");
+	if (output->text[output->size - 1] != '\n')
+		return refuse(ret_why, "its last line has no end, so it was not written whole");
+	text = xptr(strndup(output->text, output->size));
+	again = xptr(strdup(text));
+	r = take_lines(&reading, text, true, ret_why);
+	if (r >= 0)
+		r = take_lines(&reading, again, false, ret_why);
+	free(reading.notes);
+	free(reading.counts);
+	return r;
+}
