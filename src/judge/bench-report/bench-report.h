@@ -11,11 +11,6 @@
 
 #include "base/say.h"
 #include "base/text.h"
-#include "judge/report/analysis.h"
-#include "judge/report/decision.h"
-#include "judge/result/emit.h"
-#include "judge/result/reader.h"
-#include "judge/stats/histogram.h"
 
 struct request;
 
@@ -121,71 +116,5 @@ enum exit_status verb_show(const struct request *request);
 enum exit_status verb_slowest(const struct request *request);
 enum exit_status verb_stats(const struct request *request);
 enum exit_status verb_trend(const struct request *request);
-
-/* --- Functions that several verbs use (files.c) --- */
-
-/* The name of a file in messages: "standard input" for "-". */
-const char *file_label(const char *file);
-
-/* Says which benchmarks of a file are left out, and why (struct suite). */
-void say_left_out(const char *file, const struct facts *left_out);
-/* The result of one file. Says what is wrong and returns a negative errno. */
-int report_read(
-	const struct request *request, const char *file, bool with_evidence, struct suite **ret);
-/* The results of all files, read one after the other. Says what is wrong and returns a negative
- * errno. */
-struct reports {
-	struct suite **suites; /* one for each file of the request */
-	size_t n;
-};
-int reports_read(const struct request *request, bool with_evidence, struct reports *ret);
-void reports_clear(struct reports *reports);
-
-static inline void cleanup_reports(struct reports *reports)
-{
-	reports_clear(reports);
-}
-#define _cleanup_reports_ __attribute__((cleanup(cleanup_reports)))
-
-/* Calls `each` for every benchmark that the request selects, file by file. Stops at the first
- * failure and returns it. -ENOENT, after saying so, when no file has the benchmark of -b. */
-int reports_each(const struct request *request, const struct reports *reports,
-	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
-	void *context);
-/* The same for verbs that print text, or with --json one object that has the array `name`: then
- * `each` writes an element of that array. */
-int reports_each_emit(const struct request *request, const struct reports *reports,
-	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
-	void *context, struct emit *emit, const char *name);
-
-/* The title of a benchmark: "FILE: NAME", or "NAME" when there is only one file; malloc'd. */
-char *reports_title(
-	const struct request *request, const char *file, const struct benchmark *benchmark);
-
-/* The following write members into the JSON object that is open, in the same way for all verbs.
- * This one: how many values and runs there are, also when there are no values. */
-void emit_counts(struct emit *emit, const struct benchmark *benchmark);
-/* An array of texts. */
-void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n);
-/* The object "machines" of a change, or of one program's level (change is NULL); null for a single
- * machine (nested is NULL, or the change has no machines). */
-void emit_machines(
-	struct emit *emit, const struct nested *nested, const struct fleet_change *change);
-/* The array "bins", which is empty where `histogram` is NULL. */
-void emit_bins(struct emit *emit, const struct histogram *histogram);
-/* The concerns and the disturbed runs. */
-void emit_stability(struct emit *emit, const struct stability *stability);
-
-/* The verdict of runpinned --decide on this benchmark; false when there is none. It is about the
- * values, so that a metric has none. */
-bool find_decision(const struct benchmark *benchmark, struct decision *ret);
-/* The same as the object "decision", or null; `benchmark` may be NULL. */
-void emit_decision(struct emit *emit, const struct benchmark *benchmark);
-/* The same as a line of text, malloc'd; "" when there is no decision. */
-char *decision_line(const struct benchmark *benchmark);
-
-/* The exit status for the return value r of a function. Says what r means unless it is -ENOENT,
- * which was said before. Also says, and fails, when standard output could not be written. */
-enum exit_status request_conclude(const struct request *request, int r);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/export.h"
+#include "judge/bench-report/files.h"
 
 struct check {
 	const struct request *request;

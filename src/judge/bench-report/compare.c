@@ -13,7 +13,7 @@
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/export.h"
-#include "judge/bench-report/folders.h"
+#include "judge/bench-report/files.h"
 #include "judge/report/compare.h"
 #include "judge/report/control.h"
 #include "judge/report/decision.h"

@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
+#include "judge/bench-report/files.h"
 #include "judge/result/runfact.h"
 #include "judge/result/weight.h"
 

@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macro.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/export.h"
+#include "judge/bench-report/files.h"
 
 /* --- The figures of benchmarks --- */
 
@@ -63,13 +65,6 @@ void put_figures(struct sheet *sheet, const struct analysis *analysis)
 	put_real(sheet, middle, "runs_median", .csv = 20, .heading = "MEDIAN", .cell = 3);
 	put_real(sheet, low, "interval_low", .csv = 18);
 	put_real(sheet, high, "interval_high", .csv = 19);
-}
-
-void emit_counts(struct emit *emit, const struct benchmark *benchmark)
-{
-	struct sheet sheet = { .emit = emit };
-
-	put_counts(&sheet, benchmark);
 }
 
 struct exporter {
@@ -276,4 +271,158 @@ int junit_print(struct junit *junit, const char *suite)
 	if (r >= 0)
 		r = xprint(stdout, "%s", cases);
 	return r < 0 ? r : xprint(stdout, "  </testsuite>\n</testsuites>\n");
+}
+
+/* --- Members of JSON that several verbs write --- */
+
+void emit_counts(struct emit *emit, const struct benchmark *benchmark)
+{
+	struct sheet sheet = { .emit = emit };
+
+	put_counts(&sheet, benchmark);
+}
+
+void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n)
+{
+	emit_array(emit, name);
+	for (size_t i = 0; i < n; i++)
+		emit_string(emit, NULL, texts[i]);
+	emit_close(emit, ']');
+}
+
+void emit_machines(
+	struct emit *emit, const struct nested *nested, const struct fleet_change *change)
+{
+	struct nested_advice advice;
+
+	if (!nested || (change && change->n_machines[0] == 0)) {
+		emit_string(emit, "machines", NULL);
+		return;
+	}
+	fleet_advice(nested, change, &advice);
+	emit_object(emit, "machines");
+	emit_integer(emit, "machines", (int64_t)nested->n_groups);
+	emit_integer(emit, "sittings",
+		(int64_t)(change && change->is_split ? change->n_sittings[0] + change->n_sittings[1]
+						     : nested->n_values));
+	emit_real(emit, "runs_each", fleet_runs_each(nested, change));
+	emit_bool(emit, "within", !change || change->within);
+	emit_real(emit, "spread_machines", nested->spread.groups);
+	emit_real(emit, "spread_sittings", nested->spread.values);
+	emit_real(emit, "spread_runs", nested->spread.runs);
+	emit_object(emit, "plan");
+	emit_real(emit, "interval", advice.wanted);
+	emit_real(emit, "machines", isnan(advice.wanted) ? NAN : (double)advice.groups);
+	emit_real(emit, "sittings", isnan(nested->spread.values) ? NAN : (double)advice.values);
+	emit_real(emit, "runs", isnan(nested->spread.runs) ? NAN : (double)advice.runs);
+	emit_real(
+		emit, "runs_enough", isnan(nested->spread.runs) ? NAN : (double)advice.runs_enough);
+	emit_close(emit, '}');
+	emit_close(emit, '}');
+}
+
+void emit_bins(struct emit *emit, const struct histogram *histogram)
+{
+	emit_array(emit, "bins");
+	for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
+		emit_object(emit, NULL);
+		emit_real(emit, "low", histogram->bins[i].low);
+		emit_real(emit, "high", histogram->bins[i].high);
+		emit_integer(emit, "count", (int64_t)histogram->bins[i].n);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+void emit_stability(struct emit *emit, const struct stability *stability)
+{
+	const struct disturbances *disturbances = &stability->disturbances;
+
+	emit_bool(emit, "stable", stability->stable);
+	emit_real(emit, "runs_needed", stability->runs_needed);
+	emit_integer(emit, "disturbed", (int64_t)disturbances->n_disturbed);
+	emit_bool(emit, "mostly_disturbed", stability->mostly_disturbed);
+	emit_real(emit, "disturbed_from", disturbances->threshold);
+	emit_real(emit, "typical_lost", disturbances->typical);
+	emit_object(emit, "causes");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
+		if (disturbances->n_by[bit] == 0)
+			continue;
+		emit_object(emit, sample_flag_name((enum sample_flag)(1 << bit)));
+		emit_integer(emit, "runs", (int64_t)disturbances->n_by[bit]);
+		emit_real(emit, "worst", disturbances->worst[bit]);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, '}');
+	emit_object(emit, "flags");
+	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
+		if (disturbances->n_flagged[bit] > 0)
+			emit_integer(emit, sample_flag_name((enum sample_flag)(1 << bit)),
+				(int64_t)disturbances->n_flagged[bit]);
+	emit_close(emit, '}');
+	emit_array(emit, "findings");
+	for (size_t i = 0; i < stability->n_concerns; i++) {
+		const struct concern *concern = &stability->concerns[i];
+
+		emit_object(emit, NULL);
+		emit_string(emit, "code", concern_code_name(concern->code));
+		emit_bool(emit, "warning", concern->warning);
+		emit_string(emit, "text", concern->text);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+bool find_decision(const struct benchmark *benchmark, struct decision *ret)
+{
+	const char *figure = facts_find_string(&benchmark->metadata, DECISION_FIGURE);
+	struct sense sense;
+
+	if ((benchmark->metric || figure) &&
+		(!benchmark->metric || !figure || strcmp(benchmark->metric, figure) != 0))
+		return false;
+	if (decision_read(&benchmark->metadata, ret) < 0)
+		return false;
+	sense_find(benchmark, &sense);
+	decision_set_sense(ret, &sense);
+	return true;
+}
+
+void emit_decision(struct emit *emit, const struct benchmark *benchmark)
+{
+	struct decision d;
+
+	if (!benchmark || !find_decision(benchmark, &d)) {
+		emit_string(emit, "decision", NULL);
+		return;
+	}
+	emit_object(emit, "decision");
+	emit_real(emit, "percent", d.percent);
+	emit_string(emit, "figure", *d.sense.metric ? d.sense.metric : NULL);
+	emit_string(emit, "verdict", decision_verdict_name(d.verdict));
+	emit_integer(emit, "pairs", (int64_t)d.n_pairs);
+	emit_real(emit, "settled_after", d.settled_after > 0 ? (double)d.settled_after : NAN);
+	emit_real(emit, "ratio", d.ratio);
+	emit_real(emit, "ratio_low", d.low);
+	emit_real(emit, "ratio_high", d.high);
+	emit_real(emit, "carried", d.carried);
+	emit_real(emit, "alone", d.alone);
+	emit_real(emit, "step", d.coarse);
+	emit_real(emit, "e_wanted", d.wanted);
+	emit_real(emit, "e_slower", d.slower.e);
+	emit_real(emit, "e_not_slower", d.not_slower.e);
+	emit_real(emit, "e_faster", d.faster.e);
+	emit_real(emit, "e_not_faster", d.not_faster.e);
+	emit_close(emit, '}');
+}
+
+char *decision_line(const struct benchmark *benchmark)
+{
+	_cleanup_free_ char *text = NULL;
+	struct decision d;
+
+	if (!find_decision(benchmark, &d))
+		return xptr(strdup(""));
+	text = decision_text(&d);
+	return xformat("  decided    %s\n", text);
 }

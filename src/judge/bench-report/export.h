@@ -7,6 +7,11 @@
 #include "base/text.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
+#include "judge/bench-report/files.h"
+#include "judge/report/analysis.h"
+#include "judge/report/decision.h"
+#include "judge/result/emit.h"
+#include "judge/stats/histogram.h"
 
 /* How many values and runs there are; the statistics of the values; the same and the interval
  * of the median, or for several machines, that of their mean. */
@@ -40,5 +45,27 @@ void junit_add(struct junit *junit, const char *file, const char *name, enum jun
 	const char *message, const char *output);
 /* Prints it as the suite of that name, and empties it. */
 int junit_print(struct junit *junit, const char *suite);
+
+/* The following write members into the JSON object that is open, in the same way for all verbs.
+ * This one: how many values and runs there are, also when there are no values. */
+void emit_counts(struct emit *emit, const struct benchmark *benchmark);
+/* An array of texts. */
+void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n);
+/* The object "machines" of a change, or of one program's level (change is NULL); null for a single
+ * machine (nested is NULL, or the change has no machines). */
+void emit_machines(
+	struct emit *emit, const struct nested *nested, const struct fleet_change *change);
+/* The array "bins", which is empty where `histogram` is NULL. */
+void emit_bins(struct emit *emit, const struct histogram *histogram);
+/* The concerns and the disturbed runs. */
+void emit_stability(struct emit *emit, const struct stability *stability);
+
+/* The verdict of runpinned --decide on this benchmark; false when there is none. It is about the
+ * values, so that a metric has none. */
+bool find_decision(const struct benchmark *benchmark, struct decision *ret);
+/* The same as the object "decision", or null; `benchmark` may be NULL. */
+void emit_decision(struct emit *emit, const struct benchmark *benchmark);
+/* The same as a line of text, malloc'd; "" when there is no decision. */
+char *decision_line(const struct benchmark *benchmark);
 
 #endif

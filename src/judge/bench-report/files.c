@@ -1,24 +1,107 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/guess.h"
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
+#include "judge/bench-report/files.h"
 #include "judge/report/decision.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
+
+/* --- Their names --- */
 
 const char *file_label(const char *file)
 {
 	return strcmp(file, "-") == 0 ? "standard input" : file;
 }
+
+void folders_clear(struct file_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->items[i]);
+	free(names->items);
+}
+
+static void add_name(struct file_names *names, const char *directory, const char *name)
+{
+	const char *slash = directory && !text_ends_with(directory, "/") ? "/" : "";
+
+	names->items = xptr(reallocarray(names->items, names->n + 1, sizeof(char *)));
+	names->items[names->n++] = xformat("%s%s%s", directory ? directory : "", slash, name);
+}
+
+static int is_result(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' &&
+		(text_ends_with(entry->d_name, ".json") ||
+			text_ends_with(entry->d_name, ".json.gz"));
+}
+
+/* Whether it is the file that is about to be written: an earlier one of the same name. */
+static bool is_output(const char *directory, const char *name, const char *output)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (!output)
+		return false;
+	path = xformat("%s/%s", directory, name);
+	return file_is_same(path, output);
+}
+
+/* Says what is wrong. */
+static int add_directory(struct file_names *names, const char *directory, const char *output)
+{
+	struct dirent **entries;
+	int n = scandir(directory, &entries, is_result, alphasort);
+	size_t before = names->n;
+
+	if (n < 0) {
+		int r = xcheck(-errno);
+
+		say_errno(r, "cannot read %s", directory);
+		return r;
+	}
+	for (int i = 0; i < n; i++) {
+		if (!is_output(directory, entries[i]->d_name, output))
+			add_name(names, directory, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	if (names->n == before) {
+		say("%s: no result there ends in .json or .json.gz", directory);
+		return -ENOENT;
+	}
+	return 0;
+}
+
+int folders_expand(const struct request *request, struct file_names *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < request->n_files; i++) {
+		const char *file = request->files[i];
+		struct stat st;
+
+		if (strcmp(file, "-") != 0 && stat(file, &st) == 0 && S_ISDIR(st.st_mode))
+			r = add_directory(ret, file, request->output);
+		else
+			add_name(ret, NULL, file);
+	}
+	return r;
+}
+
+/* --- One of them --- */
 
 /* A metric belongs to a whole run: for values that a program measured itself, it is already judged
  * with the program. */
@@ -204,6 +287,8 @@ int report_read(
 	return 0;
 }
 
+/* --- All of them --- */
+
 int reports_read(const struct request *request, bool with_evidence, struct reports *ret)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
@@ -334,151 +419,6 @@ char *reports_title(
 		text_appendf(&t, " (%s)", benchmark->metric);
 	plain = xptr(text_steal(&t));
 	return xptr(text_escape_control(plain));
-}
-
-void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n)
-{
-	emit_array(emit, name);
-	for (size_t i = 0; i < n; i++)
-		emit_string(emit, NULL, texts[i]);
-	emit_close(emit, ']');
-}
-
-void emit_machines(
-	struct emit *emit, const struct nested *nested, const struct fleet_change *change)
-{
-	struct nested_advice advice;
-
-	if (!nested || (change && change->n_machines[0] == 0)) {
-		emit_string(emit, "machines", NULL);
-		return;
-	}
-	fleet_advice(nested, change, &advice);
-	emit_object(emit, "machines");
-	emit_integer(emit, "machines", (int64_t)nested->n_groups);
-	emit_integer(emit, "sittings",
-		(int64_t)(change && change->is_split ? change->n_sittings[0] + change->n_sittings[1]
-						     : nested->n_values));
-	emit_real(emit, "runs_each", fleet_runs_each(nested, change));
-	emit_bool(emit, "within", !change || change->within);
-	emit_real(emit, "spread_machines", nested->spread.groups);
-	emit_real(emit, "spread_sittings", nested->spread.values);
-	emit_real(emit, "spread_runs", nested->spread.runs);
-	emit_object(emit, "plan");
-	emit_real(emit, "interval", advice.wanted);
-	emit_real(emit, "machines", isnan(advice.wanted) ? NAN : (double)advice.groups);
-	emit_real(emit, "sittings", isnan(nested->spread.values) ? NAN : (double)advice.values);
-	emit_real(emit, "runs", isnan(nested->spread.runs) ? NAN : (double)advice.runs);
-	emit_real(
-		emit, "runs_enough", isnan(nested->spread.runs) ? NAN : (double)advice.runs_enough);
-	emit_close(emit, '}');
-	emit_close(emit, '}');
-}
-
-void emit_bins(struct emit *emit, const struct histogram *histogram)
-{
-	emit_array(emit, "bins");
-	for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
-		emit_object(emit, NULL);
-		emit_real(emit, "low", histogram->bins[i].low);
-		emit_real(emit, "high", histogram->bins[i].high);
-		emit_integer(emit, "count", (int64_t)histogram->bins[i].n);
-		emit_close(emit, '}');
-	}
-	emit_close(emit, ']');
-}
-
-void emit_stability(struct emit *emit, const struct stability *stability)
-{
-	const struct disturbances *disturbances = &stability->disturbances;
-
-	emit_bool(emit, "stable", stability->stable);
-	emit_real(emit, "runs_needed", stability->runs_needed);
-	emit_integer(emit, "disturbed", (int64_t)disturbances->n_disturbed);
-	emit_bool(emit, "mostly_disturbed", stability->mostly_disturbed);
-	emit_real(emit, "disturbed_from", disturbances->threshold);
-	emit_real(emit, "typical_lost", disturbances->typical);
-	emit_object(emit, "causes");
-	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
-		if (disturbances->n_by[bit] == 0)
-			continue;
-		emit_object(emit, sample_flag_name((enum sample_flag)(1 << bit)));
-		emit_integer(emit, "runs", (int64_t)disturbances->n_by[bit]);
-		emit_real(emit, "worst", disturbances->worst[bit]);
-		emit_close(emit, '}');
-	}
-	emit_close(emit, '}');
-	emit_object(emit, "flags");
-	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++)
-		if (disturbances->n_flagged[bit] > 0)
-			emit_integer(emit, sample_flag_name((enum sample_flag)(1 << bit)),
-				(int64_t)disturbances->n_flagged[bit]);
-	emit_close(emit, '}');
-	emit_array(emit, "findings");
-	for (size_t i = 0; i < stability->n_concerns; i++) {
-		const struct concern *concern = &stability->concerns[i];
-
-		emit_object(emit, NULL);
-		emit_string(emit, "code", concern_code_name(concern->code));
-		emit_bool(emit, "warning", concern->warning);
-		emit_string(emit, "text", concern->text);
-		emit_close(emit, '}');
-	}
-	emit_close(emit, ']');
-}
-
-bool find_decision(const struct benchmark *benchmark, struct decision *ret)
-{
-	const char *figure = facts_find_string(&benchmark->metadata, DECISION_FIGURE);
-	struct sense sense;
-
-	if ((benchmark->metric || figure) &&
-		(!benchmark->metric || !figure || strcmp(benchmark->metric, figure) != 0))
-		return false;
-	if (decision_read(&benchmark->metadata, ret) < 0)
-		return false;
-	sense_find(benchmark, &sense);
-	decision_set_sense(ret, &sense);
-	return true;
-}
-
-void emit_decision(struct emit *emit, const struct benchmark *benchmark)
-{
-	struct decision d;
-
-	if (!benchmark || !find_decision(benchmark, &d)) {
-		emit_string(emit, "decision", NULL);
-		return;
-	}
-	emit_object(emit, "decision");
-	emit_real(emit, "percent", d.percent);
-	emit_string(emit, "figure", *d.sense.metric ? d.sense.metric : NULL);
-	emit_string(emit, "verdict", decision_verdict_name(d.verdict));
-	emit_integer(emit, "pairs", (int64_t)d.n_pairs);
-	emit_real(emit, "settled_after", d.settled_after > 0 ? (double)d.settled_after : NAN);
-	emit_real(emit, "ratio", d.ratio);
-	emit_real(emit, "ratio_low", d.low);
-	emit_real(emit, "ratio_high", d.high);
-	emit_real(emit, "carried", d.carried);
-	emit_real(emit, "alone", d.alone);
-	emit_real(emit, "step", d.coarse);
-	emit_real(emit, "e_wanted", d.wanted);
-	emit_real(emit, "e_slower", d.slower.e);
-	emit_real(emit, "e_not_slower", d.not_slower.e);
-	emit_real(emit, "e_faster", d.faster.e);
-	emit_real(emit, "e_not_faster", d.not_faster.e);
-	emit_close(emit, '}');
-}
-
-char *decision_line(const struct benchmark *benchmark)
-{
-	_cleanup_free_ char *text = NULL;
-	struct decision d;
-
-	if (!find_decision(benchmark, &d))
-		return xptr(strdup(""));
-	text = decision_text(&d);
-	return xformat("  decided    %s\n", text);
 }
 
 enum exit_status request_conclude(const struct request *request, int r)

@@ -11,7 +11,7 @@
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
-#include "judge/bench-report/folders.h"
+#include "judge/bench-report/files.h"
 #include "judge/report/machines.h"
 #include "judge/stats/esd.h"
 

@@ -9,6 +9,8 @@
 #include "base/terminal.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
+#include "judge/bench-report/export.h"
+#include "judge/bench-report/files.h"
 #include "judge/result/metadata.h"
 
 /* The bins of all benchmarks of one name and unit. */

@@ -19,6 +19,7 @@
 #include "base/xalloc.h"
 #include "config.h"
 #include "judge/bench-report/bench-report.h"
+#include "judge/bench-report/files.h"
 #include "judge/result/metric.h"
 
 enum {

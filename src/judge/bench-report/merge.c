@@ -9,7 +9,8 @@
 #include "base/macro.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
-#include "judge/bench-report/folders.h"
+#include "judge/bench-report/export.h"
+#include "judge/bench-report/files.h"
 #include "judge/result/document.h"
 
 static int add_all(const struct request *request, struct merge *merge)

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
+#include "judge/bench-report/files.h"
 #include "judge/bench-report/picture.h"
 #include "judge/result/metadata.h"
 

@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/chart.h"
+#include "judge/bench-report/files.h"
 #include "judge/bench-report/page.h"
 #include "judge/bench-report/picture.h"
 #include "judge/bench-report/scanchart.h"

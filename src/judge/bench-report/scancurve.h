@@ -12,6 +12,7 @@
 
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/chart.h"
+#include "judge/bench-report/files.h"
 #include "library/growth.h"
 
 struct scan_point {

@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/export.h"
+#include "judge/bench-report/files.h"
 #include "judge/report/control.h"
 #include "judge/report/summary.h"
 

@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/export.h"
+#include "judge/bench-report/files.h"
 #include "judge/result/weight.h"
 
 struct stats_verb {

@@ -12,7 +12,8 @@
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/earlier.h"
-#include "judge/bench-report/folders.h"
+#include "judge/bench-report/export.h"
+#include "judge/bench-report/files.h"
 #include "judge/report/trend.h"
 #include "judge/result/metadata.h"
 
