@@ -911,7 +911,7 @@ def test_cmdline():
                     for name in ('thread_siblings_list', 'core_cpus_list'):
                         box.write(f'{CPU}/cpu{cpu}/topology/{name}', f'{cpu}\n')
                 if tree and cpu % 8 == 0:
-                    box.write(f'proc/device-tree/cpus/PowerPC,POWER9@{cpu:x}/ibm,ppc-interrupt-server#s',
+                    box.write(f'sys/firmware/devicetree/base/cpus/PowerPC,POWER9@{cpu:x}/ibm,ppc-interrupt-server#s',
                               4 * tree + '123\n')
             result = run(box, '--cmdline', '-c', '8')
             equal((result.stdout, result.stderr), (wanted + '\n', said), 'siblings that are offline')

@@ -59,6 +59,16 @@ def checks(path, *arguments, **options):
 CGROUPS = re.compile(r'/(ovs\.slice|vswitchd\.service|dpdk|group\d+)')
 
 
+def test_device_tree():
+    """What the device tree says of the cores of a POWER machine is bytes, most of them 0."""
+    path = 'sys/firmware/devicetree/base/cpus/PowerPC,POWER9@0/ibm,ppc-interrupt-server#s'
+    cells = b''.join(thread.to_bytes(4, 'big') for thread in range(8))
+    with Machine('vm-plain') as box, tempfile.TemporaryDirectory() as directory:
+        box.write(path, '')
+        (box.root / path).write_bytes(cells)
+        equal(contents(record(box, f'{directory}/machine.tar.gz'))[path], cells, 'threads of a core')
+
+
 def test_same(name):
     """A described machine and its recording are judged alike. What the description lacks, and the
     recording has of the machine that the test runs on, is unknown of the first."""
@@ -379,6 +389,7 @@ TESTS = [
     ('what is wrong is said in a line', test_refused),
     ('no mounts are left', test_mounts),
     ('an ordinary user', test_user),
+    ('the device tree of POWER', test_device_tree),
     ('where user namespaces are forbidden', test_forbidden),
 ]
 

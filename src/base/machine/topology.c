@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
-#define TREE_CPUS "/proc/device-tree/cpus"
+#define TREE_CPUS "/sys/firmware/devicetree/base/cpus"
 #define NODE_DIR "/sys/devices/system/node"
 
 enum {

@@ -128,7 +128,7 @@ static const struct rule rules[] = {
 	{ "proc", "sysinfo", scrub_sysinfo },
 	{ "proc", "swaps", scrub_swaps },
 	{ "proc/device-tree", "compatible hypervisor/compatible", NULL, RULE_FOLLOW },
-	{ "proc/device-tree/cpus/*", "ibm,ppc-interrupt-server#s", NULL, RULE_FOLLOW },
+	{ "sys/firmware/devicetree/base/cpus/*", "ibm,ppc-interrupt-server#s", NULL, RULE_FOLLOW },
 	{ "proc/device-tree", "ibm,partition-name", scrub_everything, RULE_FOLLOW },
 	{ "sys/hypervisor", "type" },
 	/* The vendor and the model, without the serial numbers, asset tags and UUIDs beside them. */
@@ -211,7 +211,7 @@ static char *read_text(const char *path, size_t *ret_size)
 	int r;
 
 	/* Files below /proc may have any length, and those of the device tree NUL bytes. */
-	if (strncmp(path, "/proc/", strlen("/proc/")) == 0) {
+	if (text_starts_with(path, "/proc/") || text_starts_with(path, "/sys/firmware/")) {
 		r = xcheck(file_read_all(path, TABLE_MAX, &text, ret_size));
 		if (r == 0)
 			return text;
