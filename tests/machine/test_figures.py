@@ -648,6 +648,25 @@ def test_decide_append():
     check(found['new: rps']['new']['runs'] >= 18, found)
 
 
+def test_append_of_other_digits():
+    """A figure stays one where a sitting gives more digits, with the larger step; not in another direction."""
+    path = FOLDER / 'digits.json'
+    path.unlink(missing_ok=True)
+    for text in 'rps: 10', 'rps: 10.25', 'rps: 10.5':
+        start('-q', '-n', 3, '--append', '-o', path, '--figure', RPS, '--name', 'x', program(f'echo {text}'))
+    shown = json.loads(report('show', '--json', path))['benchmarks']
+    equal([(each['name'], each['unit'], each['runs']) for each in shown], [('rps', '1/s', 9)], 'appended')
+    equal(compare(path, path)['rps']['step'], 1 / 10.25, 'its step')
+    merged = FOLDER / 'merged.json'
+    report('merge', '-o', merged, path, save('other.json', '--figure', RPS, '--name', 'x', program('echo rps: 10.125')))
+    shown = json.loads(report('show', '--json', merged))['benchmarks']
+    equal([(each['name'], each['runs']) for each in shown], [('rps', 11)], 'merged')
+    start('-q', '-n', 3, '--append', '-o', path, '--figure', RPS.replace('higher', 'lower'), '--name', 'x',
+          program('echo rps: 10'))
+    shown = json.loads(report('show', '--json', path))['benchmarks']
+    equal([each['name'] for each in shown], ['x'], 'of two directions it is no figure')
+
+
 def test_until_rel_error():
     """Of the figure, whatever the time does."""
     found = run('--until-rel-error', 1, '--max-runs', 60, *FIGURES, loader('new', 10000), n=6)

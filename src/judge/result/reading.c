@@ -290,6 +290,7 @@ void pending_free(struct pending *pending)
 		return;
 	for (size_t i = 0; i < pending->n_names; i++) {
 		free(pending->names[i].name);
+		free(pending->names[i].figure);
 		facts_clear(&pending->names[i].first);
 	}
 	free(pending->names);

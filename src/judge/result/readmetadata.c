@@ -76,6 +76,23 @@ static int find_run_name(struct reader *reader, struct pending *pending, struct 
 	return 0;
 }
 
+/* Keeps what is known of a figure. */
+static void join_figure(struct run_name *name, const struct fact *fact)
+{
+	const char *joined = NULL;
+
+	if (fact->type != FACT_STRING || !text_starts_with(name->name, METADATA_FIGURE))
+		return;
+	if (name->n_seen == 1)
+		joined = fact->string;
+	else if (name->figure)
+		joined = figure_text_join(name->figure, fact->string);
+	if (joined == name->figure)
+		return;
+	free(name->figure);
+	name->figure = joined ? xptr(strdup(joined)) : NULL;
+}
+
 int reader_read_run_metadata(
 	struct reader *reader, struct pending *pending, struct text *buffer, struct run_data *data)
 {
@@ -102,6 +119,7 @@ int reader_read_run_metadata(
 		} else if (!name->varies) {
 			name->varies = !metadata_equal_facts(&name->first.items[0], &fact);
 		}
+		join_figure(name, &fact);
 		if (r >= 0)
 			run_field_read(
 				&name->field, &data->place, pending->benchmark->series, &fact);
@@ -361,6 +379,38 @@ static void derive_flags(struct pending *pending)
 	}
 }
 
+/* What all runs say of a figure, or what is above them, but for the step; NULL where it is not the
+ * same. */
+static const char *find_figure(const struct pending *pending, const char *key)
+{
+	const struct run_name *name = find_name(pending, key);
+	const char *above = facts_find_string(&pending->metadata, key);
+
+	if (!name)
+		return above;
+	if (!name->figure || name->n_seen == pending->benchmark->series->n_samples)
+		return name->figure;
+	return above ? figure_text_join(name->figure, above) : NULL;
+}
+
+/* The steps may vary from run to run; the metadata that hold for all of them have the largest one.
+ */
+static void merge_figures(struct pending *pending)
+{
+	struct benchmark *b = pending->benchmark;
+
+	for (size_t i = 0; i < pending->n_names; i++) {
+		const char *key = pending->names[i].name, *text = NULL;
+
+		if (pending->names[i].figure)
+			text = find_figure(pending, key);
+		if (text)
+			facts_set_string(&b->metadata, key, text);
+	}
+	if (b->metadata.failed)
+		xalloc_fail();
+}
+
 static void read_within(struct series *series, size_t event, const struct facts *metadata)
 {
 	struct event_kind *kind = &series->event_kinds[event];
@@ -376,7 +426,7 @@ static void read_within(struct series *series, size_t event, const struct facts 
 	kind->n_spread = of >= 0 ? 1 : 0;
 }
 
-/* A figure whose unit, step or direction differs from run to run is an event like others. */
+/* A figure whose unit or direction differs from run to run is an event like others. */
 static void declare_figures(struct benchmark *b)
 {
 	for (size_t i = 0; i < b->series->n_events; i++) {
@@ -415,6 +465,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	r = merge_metadata(reader, pending, n_own);
 	if (r < 0)
 		return r;
+	merge_figures(pending);
 	spread_facts(pending);
 	forget_elsewhere(pending);
 	declare_figures(b);

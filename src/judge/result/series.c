@@ -370,6 +370,8 @@ double event_deviation_within(const struct event_kind *kind)
 	return kind->n_spread > 0 ? sqrt(kind->spread / kind->n_spread) : NAN;
 }
 
+#define FIGURE_STEP ", step " /* before the last part of a figure's text */
+
 static const char *const better_names[] = {
 	[BETTER_LOWER] = "lower",
 	[BETTER_HIGHER] = "higher",
@@ -402,8 +404,28 @@ char *series_figure_text(const struct series *series, size_t event)
 	if (*kind->own->name)
 		text_appendf(&t, ", %s", kind->own->name);
 	if (kind->step > 0)
-		text_appendf(&t, ", step %s", text_format_real(kind->step, step));
+		text_appendf(&t, FIGURE_STEP "%s", text_format_real(kind->step, step));
 	return xptr(text_steal(&t));
+}
+
+/* The step that a text ends with; 0 where there is none. *ret_length is that of what is before. */
+static double find_step(const char *text, size_t *ret_length)
+{
+	const char *at = strstr(text, FIGURE_STEP);
+	double step = 0;
+
+	*ret_length = at ? (size_t)(at - text) : strlen(text);
+	return at && parse_real(at + strlen(FIGURE_STEP), &step) >= 0 ? step : 0;
+}
+
+const char *figure_text_join(const char *a, const char *b)
+{
+	size_t n_a, n_b;
+	double step_a = find_step(a, &n_a), step_b = find_step(b, &n_b);
+
+	if (n_a != n_b || strncmp(a, b, n_a) != 0)
+		return NULL;
+	return step_a >= step_b ? a : b;
 }
 
 int series_parse_figure(struct series *series, size_t event, const char *text)

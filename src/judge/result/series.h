@@ -290,6 +290,8 @@ double event_deviation_within(const struct event_kind *kind);
 /* What a result says of a figure, malloc'd: "higher, 1/s, step 0.01", "lower, exact, B", without
  * what is not there. NULL where the event is none. */
 char *series_figure_text(const struct series *series, size_t event);
+/* Of two such texts the one with the larger step; NULL where they differ in more than that. */
+const char *figure_text_join(const char *a, const char *b);
 /* Takes such a text. -EINVAL where it is none, else as series_declare_figure(). */
 int series_parse_figure(struct series *series, size_t event, const char *text);
 /* "higher", ...; NULL for BETTER_UNKNOWN. */
