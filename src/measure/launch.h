@@ -45,8 +45,7 @@ enum {
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
 	LAUNCH_MAX_ENV_PAD = 65536,
-	LAUNCH_MAX_RUNS = 64,  /* at most in one request */
-	LAUNCH_NAME_SIZE = 16, /* of a task's name, with the NUL (TASK_COMM_LEN) */
+	LAUNCH_MAX_RUNS = 64, /* at most in one request */
 	/* Each process that the program starts inherits one event for each of these CPUs. */
 	TREE_MAX_CPUS = 16,
 	/* How long a program may take to end after SIGTERM, before it gets SIGKILL. */
@@ -146,8 +145,6 @@ struct launch_plan {
 	int32_t values_fd; /* where programs write their values (library/values.h) */
 	uint32_t figures;  /* offset of the path of the file for figures; 0: there is none */
 	int32_t stamps_fd; /* the array with struct stamps; -1: no tracepoints */
-	/* By which the tracepoints recognize the child that executes the program. */
-	char name[LAUNCH_NAME_SIZE];
 	uint32_t n_counters;
 	/* The first ones are evidence, and are counted only with LAUNCH_ATTACH_RECORDS. */
 	uint32_t n_evidence_counters;
@@ -234,8 +231,8 @@ enum stamper {
 	STAMPER_TRACEPOINTS, /* BPF programs (tracepoints.h) */
 };
 
-/* What the tracepoints write, in memory that the launcher and the BPF programs share. The times are
- * those of CLOCK_MONOTONIC, the only clock of these programs that does not stop. */
+/* What the tracepoints write and read, in memory that the launcher and the BPF programs share. The
+ * times are those of CLOCK_MONOTONIC, the only clock of these programs that does not stop. */
 struct stamps {
 	int64_t exec_ns;
 	int64_t exit_ns;  /* of the thread that ended last */
@@ -244,7 +241,9 @@ struct stamps {
 	int32_t cpu_exit;
 	uint32_t n_started; /* threads and processes that the process has started */
 	uint32_t n_ended;   /* threads of the process */
-	uint32_t reserved;
+	/* The number of the child that is to execute the program, in the launcher's PID namespace;
+	 * 0: none, or it has. The launcher writes it. */
+	uint32_t expected;
 };
 
 /* What the kernel's stamps of one run tell. */

@@ -323,9 +323,6 @@ static int child_main(void *arg)
 	signal(SIGCHLD, l->caller_chld);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &plan->caller_signals, NULL, KERNEL_SIGSET_SIZE);
 
-	/* The tracepoints recognize the child by this. It loses the name in execve(2). */
-	if (l->stamps)
-		prctl(PR_SET_NAME, plan->name);
 	child->core = look_before(l, child->is_floor);
 	/* Not earlier: until now the child waited for the parent to sleep, which must not count as
 	 * the program's waiting. */
@@ -419,6 +416,8 @@ static int child_start(struct launcher *l, uint32_t attachments)
 		CLONE_VM | CLONE_FILES | SIGCHLD, child);
 	if (child->pid < 0)
 		return -errno;
+	if (l->stamps)
+		l->stamps->expected = (uint32_t)child->pid;
 	/* Done by the parent, so that the group exists before a signal can be sent to it. It fails
 	 * only if the child has ended, which is found out when waiting for it. */
 	(void)setpgid(child->pid, child->pid);
@@ -573,7 +572,7 @@ static void take_stamps(struct launcher *l, struct launch_report *report)
 	const struct stamps stamps = *l->stamps;
 	struct window *w = &report->window;
 
-	l->stamps->process = 0;
+	l->stamps->process = l->stamps->expected = 0;
 	if (stamps.exec_ns == 0)
 		return;
 	w->exec_ns = stamps.exec_ns - l->child.ahead_ns;

@@ -193,12 +193,10 @@ int launchplan_write(int fd, const struct launch_inputs *in, const struct comman
 		p.flags |= LAUNCH_INPUT;
 	if (command->streams.output > 0)
 		p.flags |= LAUNCH_OUTPUT;
-	if (in->tracepoints) {
+	if (in->tracepoints)
 		p.stamps_fd = tracepoints_get_fd(in->tracepoints);
-		memcpy(p.name, tracepoints_get_name(in->tracepoints), sizeof(p.name));
-	} else if (!options->stamper_given || options->stamper == STAMPER_CPU_EVENTS) {
+	else if (!options->stamper_given || options->stamper == STAMPER_CPU_EVENTS)
 		p.flags |= LAUNCH_CPU_EVENTS;
-	}
 	cpumask_export(in->place->cpus, p.cpus, sizeof(p.cpus));
 	memcpy(p.counters, counting->attrs, counting->n * sizeof(p.counters[0]));
 	/* The kernel's signal set consists of 64 signals, and glibc's begins with these. */

@@ -8,12 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -31,7 +30,9 @@ enum {
 struct tracepoints {
 	int map;
 	int links[N_PROGRAMS];
-	char name[LAUNCH_NAME_SIZE];
+	/* Where the launcher's numbers of processes are those of its children. */
+	uint64_t namespace_device;
+	uint64_t namespace_inode;
 	bool has_thread;
 	pthread_t thread;
 	sem_t attached; /* posted by the thread: `error` is set */
@@ -87,10 +88,14 @@ struct tracepoints {
 	{                                  \
 		.code = BPF_JMP | BPF_EXIT \
 	}
-/* Four instructions: goes on if the registers are equal, else the program ends. */
+/* Three instructions: goes on if the registers are equal, else the program ends. */
 #define REQUIRE_EQUAL(a, b)                                                              \
 	{ .code = BPF_JMP | BPF_JEQ | BPF_X, .dst_reg = (a), .src_reg = (b), .off = 2 }, \
 		SET(0, 0), EXIT
+
+/* Three instructions: the same for a register that is not 0. */
+#define REQUIRE_NOT_ZERO(a) \
+	{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = (a), .imm = 0, .off = 2 }, SET(0, 0), EXIT
 
 #define STAMP(field) offsetof(struct stamps, field)
 
@@ -108,26 +113,25 @@ static int load(enum bpf_prog_type type, const struct bpf_insn *instructions, si
 	return fd < 0 ? -errno : fd;
 }
 
-/* The task gets another name: is it the child that executes the program? */
+/* The task gets another name: is it the child that executes the program? It is expected once: what
+ * it calls itself later is no beginning. Outside of the namespace the helper tells number 0. */
 static int load_start(const struct tracepoints *t)
 {
-	uint64_t name[LAUNCH_NAME_SIZE / sizeof(uint64_t)];
-
-	memcpy(name, t->name, sizeof(name));
 	const struct bpf_insn program[] = {
-		/* The tracepoint lies before the change, so this is the old name. */
-		MOVE(1, 10),
-		CALCULATE(BPF_ADD, 1, -LAUNCH_NAME_SIZE),
-		SET(2, LAUNCH_NAME_SIZE),
-		CALL(BPF_FUNC_get_current_comm),
-		LOAD(BPF_DW, 1, 10, -16),
-		SET_LONG(2, 0, name[0]),
-		REQUIRE_EQUAL(1, 2),
-		LOAD(BPF_DW, 1, 10, -8),
-		SET_LONG(2, 0, name[1]),
-		REQUIRE_EQUAL(1, 2),
-		CALL(BPF_FUNC_ktime_get_ns),
 		SET_LONG(6, BPF_PSEUDO_MAP_VALUE, t->map),
+		LOAD(BPF_W, 7, 6, STAMP(expected)),
+		REQUIRE_NOT_ZERO(7),
+		SET_LONG(1, 0, t->namespace_device),
+		SET_LONG(2, 0, t->namespace_inode),
+		MOVE(3, 10),
+		CALCULATE(BPF_ADD, 3, -(int)sizeof(struct bpf_pidns_info)),
+		SET(4, sizeof(struct bpf_pidns_info)),
+		CALL(BPF_FUNC_get_ns_current_pid_tgid),
+		LOAD(BPF_W, 1, 10,
+			(int)offsetof(struct bpf_pidns_info, tgid) -
+				(int)sizeof(struct bpf_pidns_info)),
+		REQUIRE_EQUAL(1, 7),
+		CALL(BPF_FUNC_ktime_get_ns),
 		STORE(BPF_DW, 6, STAMP(exec_ns), 0),
 		CALL(BPF_FUNC_get_smp_processor_id),
 		STORE(BPF_W, 6, STAMP(cpu_exec), 0),
@@ -135,6 +139,7 @@ static int load_start(const struct tracepoints *t)
 		CALCULATE(BPF_RSH, 0, 32),
 		STORE(BPF_W, 6, STAMP(process), 0),
 		SET(0, 0),
+		STORE(BPF_W, 6, STAMP(expected), 0),
 		EXIT,
 	};
 
@@ -273,7 +278,7 @@ int tracepoints_begin(struct tracepoints **ret)
 		.map_flags = BPF_F_MMAPABLE,
 	};
 	_cleanup_(tracepoints) struct tracepoints *t = NULL;
-	uint64_t number;
+	struct stat st;
 	int r;
 
 	t = malloc(sizeof(*t));
@@ -282,10 +287,11 @@ int tracepoints_begin(struct tracepoints **ret)
 	*t = (struct tracepoints){ .map = -EBADF, .links = { -EBADF, -EBADF, -EBADF } };
 	sem_init(&t->attached, 0, 0);
 	sem_init(&t->ending, 0, 0);
-	if (getrandom(&number, sizeof(number), 0) < 0)
+	if (stat("/proc/self/ns/pid_for_children", &st) < 0)
 		return -errno;
-	/* 52 bits of it: the kernel keeps 15 characters. */
-	snprintf(t->name, sizeof(t->name), "qs%013llx", (unsigned long long)(number >> 12));
+	/* The helper wants the kernel's own number of the device (include/linux/kdev_t.h). */
+	t->namespace_device = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
+	t->namespace_inode = st.st_ino;
 	t->map = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
 	if (t->map < 0)
 		return -errno;
@@ -311,11 +317,6 @@ void tracepoints_end(struct tracepoints *t)
 int tracepoints_get_fd(const struct tracepoints *t)
 {
 	return t->map;
-}
-
-const char *tracepoints_get_name(const struct tracepoints *t)
-{
-	return t->name;
 }
 
 void tracepoints_free(struct tracepoints *t)

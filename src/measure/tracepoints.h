@@ -5,10 +5,10 @@
  * on the machine about 0.1 us, whoever does it. The perf events of window.h and tree.h cost about
  * ten times as much at each fork and exit of the program, and 1 to 3 us at each switch.
  *
- * task_rename: in execve(2) the kernel gives the task the name of the new program. The launcher's
- * child calls itself by a name that nobody can guess before it calls execve(2), so the task that
- * loses this name is the one to be measured. This is the moment of the exec record of perf
- * (fs/exec.c: begin_new_exec()).
+ * task_rename: in execve(2) the kernel gives the task the name of the new program. The launcher
+ * tells by which number it knows the child that is to execute the program, so the first rename by
+ * that process is the one to be stamped. This is the moment of the exec record of perf (fs/exec.c:
+ * begin_new_exec()).
  *
  * sched_process_fork: counts what the process starts, threads and processes.
  *
@@ -17,8 +17,9 @@
  * do_exit()). Before 6.16 it lies behind, and the program is attached to the beginning of do_exit()
  * instead, by a kprobe.
  *
- * The process is known by its number in the initial PID namespace, which only the BPF programs see,
- * so that this works in other PID namespaces, too.
+ * From there on the process is known by its number in the initial PID namespace, which only the BPF
+ * programs see. The launcher's number is one of its own PID namespace, which is told to the kernel
+ * by device and inode (bpf-helpers(7), bpf_get_ns_current_pid_tgid()).
  *
  * BPF needs CAP_BPF and CAP_PERFMON in the initial user namespace, and Linux 5.8
  * (capabilities(7), include/uapi/linux/bpf.h). The launcher needs neither: it inherits
@@ -43,8 +44,6 @@ int tracepoints_await(struct tracepoints *tracepoints);
 void tracepoints_end(struct tracepoints *tracepoints);
 /* The array with one struct stamps (launch.h), for mmap(2). */
 int tracepoints_get_fd(const struct tracepoints *tracepoints);
-/* The name by which a child is recognized, of LAUNCH_NAME_SIZE bytes with the NUL. */
-const char *tracepoints_get_name(const struct tracepoints *tracepoints);
 void tracepoints_free(struct tracepoints *tracepoints);
 DEFINE_CLEANUP(tracepoints, tracepoints_free);
 
