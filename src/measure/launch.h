@@ -312,11 +312,13 @@ struct launch_report {
 	int64_t user_cpu_ns;
 	int64_t system_cpu_ns;
 	/* Of the main thread, from before execve(2) on; -1 when unknown: how long it waited for a
-	 * CPU, and how long it ran. */
+	 * CPU, and how long it ran. With the tracepoints these are unknown of a program of several
+	 * tasks, without records of them, and the second one of a program that did not wait. */
 	int64_t run_delay_ns;
 	int64_t leader_ran_ns;
 	/* How long the launcher waited for its CPU between start_ns and end_ns: after the program's
-	 * end, since it slept until then. -1 when unknown. */
+	 * end, since it slept until then. -1 when unknown, and with the tracepoints, which do not
+	 * need it. */
 	int64_t launcher_delay_ns;
 	int64_t max_rss_kib;
 	int64_t minor_faults;

@@ -72,6 +72,10 @@ enum {
 	 */
 	OFFSET_MAX_NS = 300,
 	OFFSET_TRIES = 5,
+	/* Of the kernel's struct rusage, which is all long (include/uapi/linux/resource.h). */
+	USAGE_SIZE = 18,
+	USAGE_VOLUNTARY = 16,
+	USAGE_INVOLUNTARY = 17,
 };
 
 static const char pad_variable[] = LAUNCH_PAD_VARIABLE "=";
@@ -98,18 +102,20 @@ struct child {
 	int64_t start_ns;
 	int64_t ahead_ns;     /* how far CLOCK_MONOTONIC is ahead of the plan's clock */
 	struct rusage before; /* what the child had used before execve(2), without the program */
-	/* How long the child had run and waited for the CPU before execve(2), and how long the
-	 * launcher had waited; -1 when unknown. */
+	/* How long the child had run and waited for the CPU before execve(2), from its schedstat or
+	 * as it reckons itself, and how long the launcher had waited; -1 when unknown. */
 	struct schedstat schedstat_before;
 	int64_t launcher_delay_before_ns;
 	struct core_look core;
 	int error;
 	int step;
 	/* The child's schedstat, which both read: the child before execve(2), and the parent after
-	 * the end. -1 when there is no such file. */
+	 * the end. Negative when it is not open. */
 	int schedstat;
+	int64_t cloned_ns; /* on CLOCK_MONOTONIC; set by the parent */
 	/* Used by the parent only. */
 	pid_t pid;
+	int64_t n_switches; /* away from it and all that it has waited for, until its end */
 	int window_error;
 };
 
@@ -215,6 +221,19 @@ static struct schedstat reread_schedstat(int fd)
 		return unknown;
 	buf[n] = '\0';
 	return schedstat_parse(buf, &schedstat) < 0 ? unknown : schedstat;
+}
+
+/* The same of the child itself, to a microsecond, without the file: since its start it has run or
+ * waited. Called in the child. */
+static struct schedstat reckon_schedstat(const struct child *child)
+{
+	int64_t ran_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	int64_t since_ns = clock_now_ns(CLOCK_MONOTONIC) - child->cloned_ns;
+
+	return (struct schedstat){
+		.ran_ns = ran_ns,
+		.waited_ns = MAX(since_ns - ran_ns, (int64_t)0),
+	};
 }
 
 /* How far CLOCK_MONOTONIC, the clock of the tracepoints, is ahead of the clock of our own stamps:
@@ -326,10 +345,14 @@ static int child_main(void *arg)
 	child->core = look_before(l, child->is_floor);
 	/* Not earlier: until now the child waited for the parent to sleep, which must not count as
 	 * the program's waiting. */
-	child->schedstat_before = reread_schedstat(child->schedstat);
+	if (child->schedstat >= 0)
+		child->schedstat_before = reread_schedstat(child->schedstat);
+	else if (plan->flags & LAUNCH_SCHEDSTAT)
+		child->schedstat_before = reckon_schedstat(child);
 	/* The launcher's delay is read here too, because the launcher sleeps by now: its earlier
-	 * waiting is over. */
-	child->launcher_delay_before_ns = reread_schedstat(l->schedstat).waited_ns;
+	 * waiting is over. It is in no window that the tracepoints stamp. */
+	if (!l->stamps)
+		child->launcher_delay_before_ns = reread_schedstat(l->schedstat).waited_ns;
 	getrusage(RUSAGE_SELF, &child->before);
 	if (l->stamps)
 		child->ahead_ns = get_ahead(plan->clockid);
@@ -381,7 +404,7 @@ static void open_schedstat(struct launcher *l)
 {
 	char path[64];
 
-	if (!(l->plan->flags & LAUNCH_SCHEDSTAT) || !l->has_proc)
+	if (!(l->plan->flags & LAUNCH_SCHEDSTAT) || !l->has_proc || l->schedstat < 0)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", l->child.pid);
 	l->child.schedstat = open(path, O_RDONLY | O_CLOEXEC);
@@ -416,6 +439,7 @@ static int child_start(struct launcher *l, uint32_t attachments)
 		CLONE_VM | CLONE_FILES | SIGCHLD, child);
 	if (child->pid < 0)
 		return -errno;
+	child->cloned_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (l->stamps)
 		l->stamps->expected = (uint32_t)child->pid;
 	/* Done by the parent, so that the group exists before a signal can be sent to it. It fails
@@ -423,9 +447,24 @@ static int child_start(struct launcher *l, uint32_t attachments)
 	(void)setpgid(child->pid, child->pid);
 	if (l->plan->flags & LAUNCH_TERMINAL)
 		(void)tcsetpgrp(STDOUT_FILENO, child->pid);
-	open_schedstat(l);
+	/* The tracepoints tell whether it was needed. Opening it takes as long as a twentieth of a
+	 * short program. */
+	if (!l->stamps || attachments & LAUNCH_ATTACH_RECORDS)
+		open_schedstat(l);
 	child->window_error = attach_begin(&l->attach, child->pid, attachments);
 	return 0;
+}
+
+/* Waits until the child is in one of the states (WEXITED, WSTOPPED), and leaves it in it. errno is
+ * shared with the child until it executes the program, so its value means nothing here. But waiting
+ * for one's own child can only fail because of a signal. The C library's function has no usage. */
+static void await_child(struct child *child, int states, siginfo_t *ret)
+{
+	long usage[USAGE_SIZE];
+
+	while (syscall(SYS_waitid, P_PID, child->pid, ret, states | WNOWAIT, usage) < 0)
+		;
+	child->n_switches = (int64_t)usage[USAGE_VOLUNTARY] + usage[USAGE_INVOLUNTARY];
 }
 
 /* Lets the waiting child execute the program, and waits until it ends. Signals are blocked before
@@ -444,37 +483,41 @@ static void child_run(struct launcher *l, struct launch_report *report)
 	block_signals(false);
 
 	__atomic_store_n(&child->go, true, __ATOMIC_RELEASE);
-	/* errno is shared with the child until it executes the program, so its value means nothing
-	 * here. But waiting for one's own child can only fail because of a signal. */
-	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WSTOPPED | WNOWAIT) < 0)
-		;
+	await_child(child, WEXITED | WSTOPPED, &info);
 	if (info.si_code == CLD_STOPPED) {
 		/* Nobody would continue it, because it is not in a terminal's foreground; and the
 		 * time until then would not be the program's. */
 		report->stopped = info.si_status;
 		signal_child(child->pid, SIGKILL);
-		while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0)
-			;
+		await_child(child, WEXITED, &info);
 	}
 	report->end_ns = clock_now_ns(l->plan->clockid);
 	if (l->plan->flags & LAUNCH_READER)
 		report->reader_cpu_ns += clock_now_ns(l->reader_cpu);
-	report->launcher_delay_ns = reread_schedstat(l->schedstat).waited_ns;
+	if (!l->stamps)
+		report->launcher_delay_ns = reread_schedstat(l->schedstat).waited_ns;
 	block_signals(true);
 	running_child = 0;
 	timer_arm(l, 0);
 }
 
-/* Whether it is certain that the program has left no process behind. Then the keeper, which sleeps
- * on another CPU, need not be woken. */
-static bool is_nobody_left(const struct launcher *l, const struct window *w)
+/* Whether the kernel's stamps tell that the program has started nothing that is not a thread of its
+ * own. Records of the main thread alone do not: a setuid program has none. */
+static bool has_started_nobody(const struct window *w)
+{
+	return w->is_last && w->n_exec == 1 && w->n_lost == 0 && w->n_threads == 0 &&
+		w->n_children == 0;
+}
+
+/* Whether it is certain that the keeper has no children but the launcher. Then the keeper, which
+ * sleeps on another CPU, need not be woken. */
+static bool is_nobody_left(const struct launcher *l)
 {
 	char list[sizeof(l->self)];
 	ssize_t n;
 
 	if (l->orphans < 0)
-		return w->n_exec == 1 && w->n_exit == 1 && w->n_lost == 0 && w->n_threads == 0 &&
-			w->n_children == 0;
+		return false;
 	n = pread(l->orphans, list, sizeof(list), 0);
 	return n == (ssize_t)strlen(l->self) && memcmp(list, l->self, (size_t)n) == 0;
 }
@@ -486,13 +529,15 @@ static int end_leftover(const struct launcher *l, struct launch_report *report)
 	ssize_t n;
 	int r;
 
+	if (has_started_nobody(&report->window))
+		return 0;
 	/* With CLONE_PARENT the program gives the launcher children, and the keeper none. When
 	 * there are none this is one system call. */
 	r = orphans_end(0);
 	if (r < 0)
 		return r;
 	report->leftover = (uint32_t)r;
-	if (is_nobody_left(l, &report->window))
+	if (is_nobody_left(l))
 		return 0;
 	if (send(l->keeper_socket, "", 1, MSG_NOSIGNAL) != 1)
 		return -EPIPE;
@@ -558,10 +603,11 @@ static void report_core(const struct core_look *look, int run_cpu, struct core_r
 		*ret = look->reading;
 }
 
-/* The time between two readings of a sum; -1 when one of them is not known. */
+/* The time between two readings of a sum, of which the first may be reckoned; -1 when one of them
+ * is not known. */
 static int64_t time_since(int64_t before, int64_t after)
 {
-	return before < 0 || after < 0 ? -1 : after - before;
+	return before < 0 || after < 0 ? -1 : MAX(after - before, (int64_t)0);
 }
 
 /* Takes what the tracepoints have written about the child, as times of the plan's clock. Each stamp
@@ -588,14 +634,35 @@ static void take_stamps(struct launcher *l, struct launch_report *report)
 	w->is_last = 1;
 }
 
-/* What the zombie's schedstat tells of the main thread. */
-static void read_leader(const struct launcher *l, struct launch_report *report)
+/* Whether the program is a single task that had its CPU from execve(2) to its end. The kernel
+ * counts the last switch, away from what has ended, for certain where the launcher now has the CPU.
+ */
+static bool never_waited(const struct launcher *l, const struct window *w)
+{
+	const struct child *child = &l->child;
+	int64_t before = (int64_t)child->before.ru_nvcsw + child->before.ru_nivcsw;
+
+	return has_started_nobody(w) &&
+		child->n_switches - before == (w->cpu_exit == sched_getcpu());
+}
+
+/* What is known of the main thread: a zombie still has its schedstat. It is opened only now where
+ * the tracepoints tell whether it is needed; of a program of several tasks it says too little. */
+static void read_leader(struct launcher *l, struct launch_report *report)
 {
 	const struct schedstat *before = &l->child.schedstat_before;
-	struct schedstat after = reread_schedstat(l->child.schedstat);
+	const struct window *w = &report->window;
+	struct schedstat after;
 
-	if (l->child.error)
+	if (l->child.error || !(l->plan->flags & LAUNCH_SCHEDSTAT) || l->schedstat < 0)
 		return;
+	if (l->child.schedstat < 0 && never_waited(l, w)) {
+		report->run_delay_ns = 0;
+		return;
+	}
+	if (l->child.schedstat < 0 && (w->n_exec == 0 || has_started_nobody(w)))
+		open_schedstat(l);
+	after = reread_schedstat(l->child.schedstat);
 	report->run_delay_ns = time_since(before->waited_ns, after.waited_ns);
 	report->leader_ran_ns = time_since(before->ran_ns, after.ran_ns);
 }
@@ -603,13 +670,15 @@ static void read_leader(const struct launcher *l, struct launch_report *report)
 /* Where the main thread was allowed to run when it ended, which a zombie still tells. */
 static void read_affinity(const struct launcher *l, struct launch_report *report)
 {
-	unsigned long now[LAUNCH_CPU_BYTES / sizeof(unsigned long)] = { 0 };
+	unsigned long now[LAUNCH_CPU_BYTES / sizeof(unsigned long)];
 	const unsigned long *given = (const unsigned long *)l->plan->cpus;
+	/* As many bytes as the kernel has CPUs for, in whole words. */
+	long size = syscall(SYS_sched_getaffinity, l->child.pid, sizeof(now), now);
 	int n = 0;
 
-	if (syscall(SYS_sched_getaffinity, l->child.pid, sizeof(now), now) < 0)
+	if (size < 0)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(now); i++) {
+	for (size_t i = 0; i < (size_t)size / sizeof(now[0]); i++) {
 		if (now[i] & ~given[i])
 			report->left = 1;
 		if (now[i])
@@ -632,10 +701,10 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 	report->start_ns = child->start_ns;
 	report->launcher_delay_ns =
 		time_since(child->launcher_delay_before_ns, report->launcher_delay_ns);
-	read_leader(l, report);
 	if (l->stamps)
 		take_stamps(l, report);
 	attach_read(&l->attach, child->pid, report);
+	read_leader(l, report);
 	if (child->is_floor)
 		return;
 	read_affinity(l, report);

@@ -265,6 +265,25 @@ def test_nothing_is_attached():
     equal(attached('launcher', run, '--stamps=launcher'), ([0, 0], 'launcher'), 'no stamps')
 
 
+# The schedstat files of processes that the launcher has open.
+OPENED = "find /proc/$PPID/fd -lname '/proc/*/schedstat' | wc -l >>{}; exit 0\n"
+
+
+def test_waiting_is_read_when_it_is_needed():
+    """The file that tells how long the program has waited takes longer to open than all else that is
+    done for a run. So it is open during a run only where there will be something to tell."""
+    require_tracepoints()
+    for how, wanted in (('full', 1), ('none', 1), ('records', 2)):
+        path = scratch(f'opened-{how}')
+        result = run('--json', '-w', 0, '-n', 3, f'--evidence={how}',
+                     script(f'opened-{how}.sh', OPENED.format(path)))
+        equal(result.returncode, 0, f'status ({result.stderr})')
+        # The launcher's own is always open, and in inspections the program's.
+        counts = [int(line) for line in path.read_text(encoding='utf-8').split()]
+        equal(min(counts), 1, f'{how}: the fewest')
+        equal(counts.count(2) >= 2, wanted == 2, f'{how}: {counts}')
+
+
 def test_what_is_attached_for_an_ordinary_user():
     """A shell that starts a program is not worth more than an event; what switches often has none."""
     if stamped_as_nobody(PROGRAMS / 'worker', 'alone', 60) == 'launcher':
@@ -1126,6 +1145,21 @@ def test_waiting_of_all_tasks():
         window = sum(one['quiesce_window_kernel'] for one in runs)
         known = sum(one['quiesce_run_delay'] + one['quiesce_task_clock'] for one in runs)
         check(known >= 0.7 * window, f'{how}: only {known} of {window} s are explained')
+
+
+def test_waiting_of_a_single_task():
+    """Without records it is known of a program of one task: nothing where it was never off its CPU, and
+    else nearly all of the time that it was."""
+    require_tracepoints()
+    for one in metadata(measured('-n', 20, '/bin/true')):
+        if (one['quiesce_voluntary_switches'], one['quiesce_involuntary_switches']) == (1, 0):
+            equal(one['quiesce_run_delay'], 0, f'{one}')
+    with busy_neighbour():
+        runs = metadata(measured('-n', 5, PROGRAMS / 'worker', 'alone', 60))
+    off = sum(one['quiesce_off_cpu'] for one in runs)
+    waited = sum(one['quiesce_run_delay'] for one in runs)
+    check(off > 0.02, f'the neighbour took {off} s')
+    check(0.9 * off <= waited <= off, f'{waited} of {off} s')
 
 
 def test_tasks_that_take_turns():
