@@ -53,6 +53,7 @@ REFUSALS = (
     ('amd-smt', '0-15', '3-1', '3-1'),
     ('lxcfs', '9-10', '12', 'offline'),
     ('lxcfs', '9-10', '1', 'allowed'),
+    ('lxcfs', '9-10', '5', 'allowed'),
 )
 
 
@@ -219,6 +220,8 @@ def test_lxcfs():
             result = box.run(RUNPINNED, '-v', '--dry-run', '/bin/true', allowed=allowed)
             equal(note in result.stderr, shown, f'{allowed}: {result.stderr!r}')
             equal('idle' in result.stdout, not shown, f'{allowed}: {result.stdout!r}')
+            # Their siblings are online, though not in that list.
+            check('no sibling' not in result.stdout, f'{allowed}: {result.stdout!r}')
         # The row of CPU 1 is there, and would be taken.
         result = box.run(RUNPINNED, '-c', '1', '-n', '1', '-w', '0', '-q', '--json', 'true', allowed='1,9')
         equal(result.returncode, 0, result.stderr)

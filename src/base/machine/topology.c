@@ -269,8 +269,9 @@ void topology_parse_stat(const char *text, struct cpumask *ret)
 	}
 }
 
-/* For kernels without the file `online`: reads each CPU's own file `online`; a CPU without this
- * file (often the boot CPU) is online if it has a line in /proc/stat. */
+/* For kernels without the file `online`, and where the file is not the kernel's: reads each CPU's
+ * own file `online`; a CPU without this file (often the boot CPU) is online if it has a line in
+ * /proc/stat. */
 static void guess_online(const struct cpumask *present, struct cpumask *ret)
 {
 	_cleanup_(cpumask) struct cpumask *counted = NULL;
@@ -323,6 +324,7 @@ static int add_own(const struct cpumask *possible, struct cpumask *online, bool 
 static int read_masks(bool recorded, struct cpumask *possible, struct cpumask *present,
 	struct cpumask *online, bool *ret_renumbered)
 {
+	bool ignored = false;
 	int error, r;
 
 	error = read_mask(AT_FDCWD, CPU_DIR "/present", NULL, present);
@@ -336,6 +338,11 @@ static int read_masks(bool recorded, struct cpumask *possible, struct cpumask *p
 		cpumask_is_empty(online))
 		return error;
 	r = recorded ? 0 : add_own(possible, online, ret_renumbered);
+	/* Others than those of the container are beside them all the same. */
+	if (r == 0 && *ret_renumbered) {
+		guess_online(present, online);
+		r = add_own(possible, online, &ignored);
+	}
 	if (r < 0)
 		return r;
 	cpumask_or(present, present, online);

@@ -87,7 +87,8 @@ struct topology {
 	int cores_error;
 	/* This process may run on CPUs that /sys does not list as online. So some container manager
 	 * has put files of its own over the kernel's (lxcfs does that to `online` and /proc/stat),
-	 * in which CPUs may have other numbers. */
+	 * in which CPUs may have other numbers. Which are online is then read from the files of the
+	 * CPUs themselves, where these are there. */
 	bool renumbered;
 };
 
