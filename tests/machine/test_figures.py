@@ -293,7 +293,7 @@ def test_shipped_harness():
     found = run('--harness', 'wrk', program(f"cat <<'END'\n{WRK}END"))
     equal({name: figure(found, name)[0] for name in names_of(found)},
           {'rps': 9721.37, 'latency': 204.33 / 1e6, 'p50': 190 / 1e6, 'p99': 1.25 / 1e3}, 'figures')
-    equal(unit(found, 'rps'), 'higher, 1/s, step 0.01', 'rps')
+    equal(unit(found, 'rps'), 'higher, requests/s, step 0.01', 'rps')
     equal(unit(found, 'p99').split(',')[0], 'lower', 'p99')
     fails('it says:   Socket errors: connect 0', '--harness', 'wrk',
           program(f"cat <<'END'\n{WRK}  Socket errors: connect 0, read 3, write 0, timeout 0\nEND"))
@@ -825,8 +825,23 @@ def test_verbs():
         text = report(verb, path)
         check('old: rps' in text and 'new: rps' in text and '1/s' in text, f'{verb}: {text}')
         check('rps' in report(verb, '--metric', 'rps', path), verb)
-    for verb in 'dump', 'slowest':
-        report(verb, path)
+    report('slowest', path)
+    text = report('dump', path)
+    check('rps' in text.splitlines()[1] and f'{old[0]:.0f}.' in text, f'the figure beside the time: {text}')
+    # The costs of a rate: a machine with half the rate takes twice as long, and its runs count once.
+    folder = FOLDER / 'fleet'
+    folder.mkdir()
+    for i in range(4):
+        document = json.loads(pair('machine.json', 1000, 2000).read_text(encoding='utf-8'))
+        for each in [document, *document['benchmarks']]:
+            if 'hostname' in each.get('metadata', {}):
+                each['metadata']['hostname'] = f'm{i}'
+        for each in (each for benchmark in document['benchmarks'] for each in benchmark['runs']):
+            each['metadata']['quiesce_event_rps'] *= 0.5 if i == 3 else 1
+        (folder / f'{i}.json').write_text(json.dumps(document), encoding='utf-8')
+    machines = {each['node']: each for each in json.loads(report('fleet', '--json', folder, status=3))['machines']}
+    check(0.98 < machines['m3']['level'] < 1.02 and machines['m3']['odd'] == ['slower'], machines['m3'])
+    equal([each['runs'] for each in machines.values()], [24] * 4, 'runs')
     # A service that alarms where there is more.
     for more in (), ('--metric', 'rps'):
         report('show', '--format', 'github-action-benchmark', *more, path, status=1, says='more is better')

@@ -43,6 +43,8 @@ static void test_units(void **state)
 		{ "1/s", "1/s", 1, false },
 		{ "/s", "1/s", 1, false },
 		{ "k/s", "1/s", 1e3, false },
+		{ "requests/s", "requests/s", 1, false },
+		{ "ops/s", "ops/s", 1, false },
 		{ "MIPS", "MIPS", 1, false },
 		{ "allocs/op", "allocs/op", 1, false },
 		{ "k", "k", 1, false },
@@ -288,8 +290,8 @@ static void test_shipped(void **state)
 		const char *name, *found;
 	} cases[] = {
 		{ "7z", "rating=4644 MIPS h" },
-		{ "ab", "rps=504.05 1/s h;mean=0.003968 s l" },
-		{ "coremark", "rate=20833.3333 1/s h;!Errors detected" },
+		{ "ab", "rps=504.05 requests/s h;mean=0.003968 s l" },
+		{ "coremark", "rate=20833.3333 iterations/s h;!Errors detected" },
 		{ "criterion", "grp/size/1000=8.2472e-07 s l" },
 		{ "dd", "elapsed=0.0612198 s l" },
 		{ "divan", "100=7.373e-08 s l;1000=8.076e-07 s l;sum=8.079e-07 s l" },
@@ -304,13 +306,14 @@ static void test_shipped(void **state)
 		{ "openssl-speed", "sha256=1.6843306e+09 B/s h" },
 		{ "openssl-speed-mr", "sha256=1.45130124e+09 B/s h" },
 		{ "perf-bench", "total=0.028 s l;per_op=2.8474e-07 s l" },
-		{ "pgbench", "tps=691.461317 1/s h;latency=0.002892 s l" },
-		{ "redis-benchmark", "SET=37878.79 1/s h;GET=37593.98 1/s h" },
+		{ "pgbench", "tps=691.461317 transactions/s h;latency=0.002892 s l" },
+		{ "redis-benchmark", "SET=37878.79 requests/s h;GET=37593.98 requests/s h" },
 		{ "sqlite3", "real=0.018 s l" },
-		{ "stress-ng", "cpu=1253.44 1/s h" },
-		{ "sysbench", "events=3084.72 1/s h;elapsed=1.0004 s l" },
+		{ "stress-ng", "cpu=1253.44 ops/s h" },
+		{ "sysbench", "events=3084.72 events/s h;elapsed=1.0004 s l" },
 		{ "time", "real=0.1 s l" },
-		{ "wrk", "rps=607.22 1/s h;latency=0.00345 s l;p50=0.00286 s l;p99=0.01226 s l" },
+		{ "wrk",
+			"rps=607.22 requests/s h;latency=0.00345 s l;p50=0.00286 s l;p99=0.01226 s l" },
 	};
 
 	(void)state;

@@ -869,7 +869,7 @@ static void put_pair(struct sheet *sheet, const struct pairs *pairs, size_t at)
 	if (sheet->emit)
 		emit_repeats(sheet->emit, c);
 	put_real(sheet, c->step > 0 ? c->step : NAN, "step");
-	put_text(sheet, better_name(c->old->better), "better");
+	put_text(sheet, better_name(c->old->better), "better", .csv = 21);
 	put_text(sheet, comparison_verdict_name(c->verdict), "verdict", .csv = 18);
 	put_text(sheet, c->unclear, "unclear", .csv = 19);
 	put_real(sheet, carryover_is_found(&c->carryover) ? exp(c->carryover.change) : NAN,
@@ -917,7 +917,7 @@ static int print_csv(const struct pairs *pairs)
 		put_pair(&sheet, pairs, i);
 		put_text(&sheet, differences, "differences", .csv = 20);
 		put_text(&sheet, is_decided(pairs, c, &d) ? decision_verdict_name(d.verdict) : NULL,
-			"decision", .csv = 21);
+			"decision", .csv = 22);
 		r = sheet_end_row(&sheet);
 	}
 	return r;

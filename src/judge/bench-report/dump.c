@@ -27,6 +27,7 @@ enum column {
 	COLUMN_KIND,
 	COLUMN_VALUE,
 	COLUMN_LOOPS,
+	COLUMN_FIGURE,
 	COLUMN_FLAGS,
 };
 
@@ -34,6 +35,8 @@ struct dump_column {
 	struct table_column head;
 	enum column column;
 	const struct run_fact *fact; /* of COLUMN_FACT */
+	size_t event;		     /* of COLUMN_FIGURE */
+	struct scale scale;	     /* the same */
 };
 
 struct columns {
@@ -111,6 +114,22 @@ static void add_column(
 		(struct dump_column){ .head = { name, flags }, .column = column };
 }
 
+/* The first run that has the figure tells its scale. */
+static void add_figure(struct columns *columns, const struct series *series, size_t event)
+{
+	const struct event_kind *kind = &series->event_kinds[event];
+	double value = NAN;
+
+	for (size_t i = 0; !isfinite(value) && i < series->n_samples; i++)
+		value = series->counters[i * series->n_events + event];
+	if (!isfinite(value))
+		return;
+	add_column(columns, COLUMN_FIGURE, series->event_names[event], TABLE_RIGHT);
+	columns->items[columns->n - 1].event = event;
+	columns->items[columns->n - 1].scale =
+		scale_refine(scale_choose_unit(kind->unit, value), 2);
+}
+
 /* A column is there only where it has anything to show. */
 static void find_columns(const struct benchmark *b, struct columns *ret)
 {
@@ -123,6 +142,10 @@ static void find_columns(const struct benchmark *b, struct columns *ret)
 	add_column(ret, COLUMN_VALUE, "VALUE", TABLE_RIGHT);
 	if (has_loops(b))
 		add_column(ret, COLUMN_LOOPS, "LOOPS", TABLE_RIGHT);
+	/* There is room for the flags. */
+	for (size_t i = 0; i < b->series->n_events && ret->n + n + 1 < RUN_FACTS_MAX; i++)
+		if (b->series->event_kinds[i].own)
+			add_figure(ret, b->series, i);
 	for (size_t i = 0; i < n; i++) {
 		if (!has_fact(b->series, facts[i]))
 			continue;
@@ -160,13 +183,19 @@ struct table_context {
 static void format_cell(const struct table_context *context, const struct dump_column *column,
 	const struct row *row, const char *flags, char cell[static CELL_SIZE])
 {
+	const struct series *series = context->benchmark->series;
 	char value[UNITS_TEXT_SIZE];
+	double figure;
 
 	cell[0] = '\0';
 	switch (column->column) {
 	case COLUMN_FACT:
-		format_fact(column->fact, context->benchmark->series, row->run, context->wait_scale,
-			cell);
+		format_fact(column->fact, series, row->run, context->wait_scale, cell);
+		break;
+	case COLUMN_FIGURE:
+		figure = series->counters[row->run * series->n_events + column->event];
+		if (isfinite(figure))
+			snprintf(cell, CELL_SIZE, "%s", scale_format(column->scale, figure, value));
 		break;
 	case COLUMN_RUN:
 		if (row->number > 0)

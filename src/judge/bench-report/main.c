@@ -55,7 +55,7 @@ static const struct verb verbs[] = {
 	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE|FOLDER...",
 		"over time or commits: where did the level change?", verb_trend,
 		"--fail-worse found a change" },
-	{ "fleet", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE|FOLDER...",
+	{ "fleet", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_COUNT, "FILE|FOLDER...",
 		"machines: which one differs from the others?", verb_fleet, "a machine differs" },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE|FOLDER...", "several files as one",
 		verb_merge },

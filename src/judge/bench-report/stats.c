@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macro.h"
 #include "base/xalloc.h"
@@ -165,36 +166,42 @@ static void print_counts(const struct benchmark *b, size_t n_disturbed)
 	xprint_report(stdout, "\n");
 }
 
+enum {
+	WIDTH_MIN = 14, /* of figures */
+};
+
 /* Prints a figure and its difference from the median. */
 static void print_figure(
-	const char *label, double value, const struct stats *stats, struct scale scale)
+	const char *label, double value, const struct stats *stats, struct scale scale, int width)
 {
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 
-	print_line(label, "%14s  %s", scale_format(scale, value, a),
+	print_line(label, "%*s  %s", width, scale_format(scale, value, a),
 		value == stats->median ? "" : units_format_difference(value, stats->median, b));
 }
 
 static void print_figures(const struct stats *s, struct scale scale)
 {
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+	/* A unit may be a long word. */
+	int width = MAX(WIDTH_MIN, (int)strlen(scale_format(scale, s->max, a)));
 
-	print_line("", "%14s  of the median", "");
-	print_figure("minimum", s->min, s, scale);
-	print_figure("5th percentile", s->p5, s, scale);
-	print_figure("25th percentile", s->q1, s, scale);
-	print_line("median", "%14s  MAD    %s", scale_format(scale, s->median, a),
+	print_line("", "%*s  of the median", width, "");
+	print_figure("minimum", s->min, s, scale, width);
+	print_figure("5th percentile", s->p5, s, scale, width);
+	print_figure("25th percentile", s->q1, s, scale, width);
+	print_line("median", "%*s  MAD    %s", width, scale_format(scale, s->median, a),
 		scale_format(scale, s->mad, b));
-	print_figure("75th percentile", s->q3, s, scale);
-	print_figure("95th percentile", s->p95, s, scale);
-	print_figure("maximum", s->max, s, scale);
+	print_figure("75th percentile", s->q3, s, scale, width);
+	print_figure("95th percentile", s->p95, s, scale, width);
+	print_figure("maximum", s->max, s, scale, width);
 	if (s->n >= 2)
-		print_line("mean", "%14s  stdev  %s", scale_format(scale, s->mean, a),
+		print_line("mean", "%*s  stdev  %s", width, scale_format(scale, s->mean, a),
 			scale_format(scale, s->stdev, b));
 	else
-		print_line("mean", "%14s", scale_format(scale, s->mean, a));
-	print_line("max - min", "%14s  %s of the mean", scale_format(scale, s->max - s->min, a),
-		units_format_percent(s->spread, b));
+		print_line("mean", "%*s", width, scale_format(scale, s->mean, a));
+	print_line("max - min", "%*s  %s of the mean", width,
+		scale_format(scale, s->max - s->min, a), units_format_percent(s->spread, b));
 	print_line("outliers", "%zu below %s, %zu above %s", s->n_outliers_low,
 		scale_format(scale, s->fence_low, a), s->n_outliers_high,
 		scale_format(scale, s->fence_high, b));

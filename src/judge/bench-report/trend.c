@@ -14,6 +14,7 @@
 #include "judge/bench-report/earlier.h"
 #include "judge/bench-report/export.h"
 #include "judge/bench-report/files.h"
+#include "judge/report/sense.h"
 #include "judge/report/trend.h"
 #include "judge/result/metadata.h"
 
@@ -188,13 +189,22 @@ static bool fails(const struct request *request, const struct trend *trend, cons
 
 	for (size_t i = 1; !isnan(request->fail_worse) && i < trend->levels->n; i++) {
 		const struct trend_point *point = &trend->points[trend->levels->items[i].first];
+		_cleanup_text_ struct text word = { 0 };
 		char text[UNITS_TEXT_SIZE];
+		struct sense sense;
 
 		if (!trend_is_worse(trend, i, request->fail_worse) ||
 			(*point->date && strcmp(point->date, since) < 0))
 			continue;
-		say("%s: %s at %s, %s", trend->name,
-			units_format_change(trend_change(trend, i), text),
+		sense_find(point->benchmark, &sense);
+		if (sense.is_known) {
+			text_append(&word, " (worse: ");
+			sense_append(&word, &sense, true);
+			text_append(&word, ")");
+		}
+		text_append(&word, "");
+		say("%s: %s%s at %s, %s", trend->name,
+			units_format_change(trend_change(trend, i), text), word.data,
 			*point->date ? point->date : "an unknown date",
 			point->commit ? point->commit : point->file);
 		failed = true;

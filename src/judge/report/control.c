@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "judge/report/compare.h"
 #include "judge/report/control.h"
+#include "judge/report/sense.h"
 #include "judge/report/turns.h"
 #include "judge/result/metadata.h"
 #include "judge/stats/inference.h"
@@ -29,22 +30,13 @@ static bool have_equal(const struct benchmark *a, const struct benchmark *b, con
 	return x && y && metadata_equal_facts(x, y);
 }
 
-/* A control measures the speed of the machine: it says nothing about what does not depend on that.
- * Of the figures of a program these are taken to depend on it: times, and all but sizes of which
- * more is better. */
-static bool is_of_speed(const struct benchmark *benchmark)
-{
-	if (!benchmark->metric)
-		return true;
-	return benchmark->is_figure && !benchmark->is_exact &&
-		(unit_is_time(benchmark->unit) ||
-			(benchmark_is_gain(benchmark) && benchmark->unit != &unit_byte));
-}
-
 const struct benchmark *control_find(
 	struct benchmark *const *benchmarks, size_t n, const struct benchmark *of)
 {
-	if (benchmark_is_control(of) || !is_of_speed(of))
+	/* It measures the speed of the machine, and says nothing about what does not depend on
+	 * that. */
+	if (benchmark_is_control(of) ||
+		(of->metric && !(of->is_figure && sense_follows_machine(of))))
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		if (benchmark_is_control(benchmarks[i]) && benchmarks[i]->n_values > 0 &&

@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "judge/report/fleet.h"
 #include "judge/report/machines.h"
+#include "judge/report/sense.h"
 #include "judge/result/metadata.h"
 #include "judge/stats/esd.h"
 #include "judge/stats/stats.h"
@@ -214,9 +215,12 @@ static void add_evidence(struct machines *machines, const struct benchmark *benc
 	}
 }
 
-static int add_cell(struct machines *machines, size_t benchmark, bool is_time,
+/* Adds a sitting of a benchmark, of which `index` is the number. A rate counts with its costs,
+ * which are larger on a slower machine. */
+static int add_cell(struct machines *machines, const struct benchmark *benchmark, size_t index,
 	const struct fleet_sitting *sitting)
 {
+	bool is_of_speed = sense_follows_machine(benchmark);
 	_cleanup_free_ double *sorted = xptr(reallocarray(NULL, sitting->n, sizeof(*sorted)));
 	struct machine_cells *cells = machines->cells;
 	size_t machine = find_machine(machines, sitting);
@@ -229,19 +233,34 @@ static int add_cell(struct machines *machines, size_t benchmark, bool is_time,
 	if (r < 0)
 		return r;
 	cells->items[cells->n++] = (struct cell){
-		.benchmark = benchmark,
+		.benchmark = index,
 		.machine = machine,
-		.level = is_time ? stats.median : NAN,
-		.noise = !is_time || sitting->n < 4
+		.level = !is_of_speed		       ? NAN
+			: benchmark_is_gain(benchmark) ? -stats.median
+						       : stats.median,
+		.noise = !is_of_speed || sitting->n < 4
 			? NAN
 			: (stats.q3 - stats.q1) * QUARTILES_TO_DEVIATION,
 	};
-	machines->items[machine].n_runs += sitting->n;
 	return 0;
+}
+
+/* The runs and their evidence; another figure of the same runs adds nothing. */
+static void add_runs_of(struct machines *machines, const struct benchmark *benchmark,
+	const struct fleet *fleet, const struct benchmark *before)
+{
+	if (before && before->series == benchmark->series)
+		return;
+	add_evidence(machines, benchmark);
+	for (size_t i = 0; i < fleet->n; i++)
+		machines->items[find_machine(machines, &fleet->sittings[i])].n_runs +=
+			fleet->sittings[i].n;
 }
 
 int machines_add(struct machines *machines, const struct suite *suite, const char *name)
 {
+	const struct benchmark *before = NULL;
+
 	for (size_t i = 0; i < suite->n; i++) {
 		const struct benchmark *benchmark = suite->benchmarks[i];
 		_cleanup_(fleet) struct fleet *fleet = NULL;
@@ -257,10 +276,10 @@ int machines_add(struct machines *machines, const struct suite *suite, const cha
 		if (r < 0)
 			return r;
 		index = find_benchmark(machines, benchmark->name, i);
-		add_evidence(machines, benchmark);
+		add_runs_of(machines, benchmark, fleet, before);
+		before = benchmark;
 		for (size_t k = 0; r >= 0 && k < fleet->n; k++)
-			r = add_cell(machines, index, unit_is_time(benchmark->unit),
-				&fleet->sittings[k]);
+			r = add_cell(machines, benchmark, index, &fleet->sittings[k]);
 		if (r < 0)
 			return r;
 	}

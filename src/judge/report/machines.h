@@ -33,7 +33,8 @@ struct machine_figures {
 	size_t n_sittings; /* the sittings of the benchmark with the most sittings */
 	size_t n_runs;	   /* of all benchmarks */
 	/* The difference from the middle of all machines, as the median over the benchmarks in
-	 * units of time that at least four machines, or all machines, have: 0.02 is 2 % more. */
+	 * units of time that at least four machines, or all machines, have: 0.02 is 2 % more. Of a
+	 * rate, and other figures of which more is better, it is the costs, 1 / value. */
 	double level;
 	double noise;  /* the standard deviation of a sitting's runs by their quartiles, relative */
 	double shared; /* the part of the runs that had less than a whole core */

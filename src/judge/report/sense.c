@@ -68,6 +68,14 @@ void sense_append_whole(struct text *t, const struct sense *sense, bool is_worse
 		text_appendf(t, " %s", sense->metric);
 }
 
+bool sense_follows_machine(const struct benchmark *benchmark)
+{
+	if (benchmark->is_exact)
+		return false;
+	return unit_is_time(benchmark->unit) ||
+		(benchmark_is_gain(benchmark) && benchmark->unit != &unit_byte);
+}
+
 double sense_cost(const struct sense *sense, double ratio)
 {
 	return sense->is_gain ? 1 / ratio : ratio;

@@ -35,6 +35,10 @@ void sense_append(struct text *t, const struct sense *sense, bool is_worse);
 /* The same with its name, where it stands alone: "higher p99". */
 void sense_append_whole(struct text *t, const struct sense *sense, bool is_worse);
 
+/* Whether the machine's speed is in the values: of the figures of a program it is taken to be in
+ * times, and in all but sizes of which more is better. */
+bool sense_follows_machine(const struct benchmark *benchmark);
+
 /* A ratio of values, new / old, as one of costs, which grows when it becomes worse; and back. */
 double sense_cost(const struct sense *sense, double ratio);
 /* The ratio of costs of what is worse, or better, by this part: 0.02 is a time that is longer by 2

@@ -16,16 +16,17 @@
 #include "judge/stats/histogram.h"
 
 enum {
+	WIDTH_FIGURE = 12,
 	WIDTH_MAX = 100, /* longer bars do not show more */
 	HISTOGRAM_MIN = 5,
 };
 
 /* Appends a line with a figure and a text that explains it, or a second figure. */
-static void append_row(struct text *t, const char *label, const char *figure, const char *format,
-	...) _printf_(4, 5);
+static void append_row(struct text *t, int width, const char *label, const char *figure,
+	const char *format, ...) _printf_(5, 6);
 
 static void append_row(
-	struct text *t, const char *label, const char *figure, const char *format, ...)
+	struct text *t, int width, const char *label, const char *figure, const char *format, ...)
 {
 	char beside[3 * UNITS_TEXT_SIZE];
 	va_list ap;
@@ -33,7 +34,7 @@ static void append_row(
 	va_start(ap, format);
 	vsnprintf(beside, sizeof(beside), format, ap);
 	va_end(ap);
-	text_appendf(t, "  %-10s %12s    %s\n", label, figure, beside);
+	text_appendf(t, "  %-10s %*s    %s\n", label, width, figure, beside);
 }
 
 int summary_find_whole_core(
@@ -83,7 +84,7 @@ static bool is_whole_core_known(const struct benchmark *benchmark)
 }
 
 static void append_whole_core(
-	struct text *t, const struct benchmark *benchmark, const struct scale *scale)
+	struct text *t, int width, const struct benchmark *benchmark, const struct scale *scale)
 {
 	char figure[UNITS_TEXT_SIZE];
 	size_t n_whole, n_known;
@@ -91,7 +92,8 @@ static void append_whole_core(
 
 	if (summary_find_whole_core(benchmark, &median, &n_whole, &n_known) < 0)
 		return;
-	append_row(t, "whole core", n_whole > 0 ? scale_format(*scale, median, figure) : "unknown",
+	append_row(t, width, "whole core",
+		n_whole > 0 ? scale_format(*scale, median, figure) : "unknown",
 		"%zu of %zu runs had the core to themselves%s", n_whole, n_known,
 		is_whole_core_known(benchmark) ? "" : ", it seems");
 }
@@ -114,7 +116,8 @@ static void append_elsewhere(struct text *t, const struct benchmark *benchmark)
 	if (n == 0)
 		return;
 	snprintf(figure, sizeof(figure), "%zu run%s", n, n == 1 ? "" : "s");
-	append_row(t, "elsewhere", figure, "left the CPUs, whose evidence is not known of them");
+	append_row(t, WIDTH_FIGURE, "elsewhere", figure,
+		"left the CPUs, whose evidence is not known of them");
 }
 
 static void append_fleet(struct text *t, const struct nested *nested, const struct scale *scale)
@@ -158,7 +161,7 @@ static void append_overhead(struct text *t, const struct summary_input *input,
 	scale_format(scale_shows(*scale, value) ? *scale
 						: scale_choose_unit(input->benchmark->unit, value),
 		value, figure);
-	append_row(t, name, figure, "%s, measured the same way", what);
+	append_row(t, WIDTH_FIGURE, name, figure, "%s, measured the same way", what);
 }
 
 /* The median of those that are known; NAN without one. Keeps the order. */
@@ -275,18 +278,18 @@ static void append_usage(struct text *t, const struct benchmark *benchmark)
 		return;
 	scale = scale_choose_unit(unit, usage.cpu);
 	if (isfinite(usage.cpu))
-		append_row(t, "CPU time", scale_format(scale, usage.cpu, a), "user %s, system %s%s",
-			scale_format(scale, usage.user_cpu, b),
+		append_row(t, WIDTH_FIGURE, "CPU time", scale_format(scale, usage.cpu, a),
+			"user %s, system %s%s", scale_format(scale, usage.user_cpu, b),
 			scale_format(scale, usage.system_cpu, c),
 			format_floor(unit, usage.floor_user_cpu + usage.floor_system_cpu, floor,
 				sizeof(floor)));
 	if (isfinite(usage.reader_cpu))
-		append_row(t, "reader",
+		append_row(t, WIDTH_FIGURE, "reader",
 			scale_format(
 				scale_choose_unit(unit, usage.reader_cpu), usage.reader_cpu, a),
 			"of CPU time more, to read the output on the same CPU");
 	if (isfinite(usage.max_rss))
-		append_row(t, "memory",
+		append_row(t, WIDTH_FIGURE, "memory",
 			scale_format(
 				scale_choose_unit(&unit_byte, usage.max_rss), usage.max_rss, a),
 			"of its largest process%s",
@@ -298,21 +301,25 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 	struct scale scale = scale_refine(
 		scale_choose_unit(input->benchmark->unit, s->median > 0 ? s->median : s->max), 1);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+	int width;
 
 	scale = scale_resolve(scale, s->mad > 0 ? s->mad : s->stdev);
+	/* A unit may be a long word. */
+	width = MAX((int)WIDTH_FIGURE, (int)strlen(scale_format(scale, s->max, a)));
 	if (s->n == 1) {
-		append_row(t, "value", scale_format(scale, s->median, a),
-			"one run tells nothing of the next");
+		append_row(t, width, "value", scale_format(scale, s->median, a),
+			input->benchmark->is_exact ? "exact: the same in all runs"
+						   : "one run tells nothing of the next");
 	} else {
-		append_row(t, "median", scale_format(scale, s->median, a), "MAD    %12s",
-			scale_format(scale, s->mad, b));
-		append_row(t, "mean", scale_format(scale, s->mean, a), "stdev  %12s",
+		append_row(t, width, "median", scale_format(scale, s->median, a), "MAD    %*s",
+			width, scale_format(scale, s->mad, b));
+		append_row(t, width, "mean", scale_format(scale, s->mean, a), "stdev  %*s", width,
 			scale_format(scale, s->stdev, b));
-		append_row(t, "min", scale_format(scale, s->min, a), "%s of the median",
+		append_row(t, width, "min", scale_format(scale, s->min, a), "%s of the median",
 			units_format_difference(s->min, s->median, b));
-		append_row(t, "max", scale_format(scale, s->max, a), "%s of the median",
+		append_row(t, width, "max", scale_format(scale, s->max, a), "%s of the median",
 			units_format_difference(s->max, s->median, b));
-		append_row(t, "max - min", scale_format(scale, s->max - s->min, a),
+		append_row(t, width, "max - min", scale_format(scale, s->max - s->min, a),
 			"%s of the mean", units_format_percent(s->spread, b));
 	}
 	if (s->has_interval)
@@ -322,7 +329,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 	else if (s->n > 1 && !benchmark_units_are_runs(input->benchmark))
 		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
 			"interval");
-	append_whole_core(t, input->benchmark, &scale);
+	append_whole_core(t, width, input->benchmark, &scale);
 	append_elsewhere(t, input->benchmark);
 	append_overhead(t, input, &scale, "floor", input->floor, "an empty program");
 	append_overhead(
