@@ -92,7 +92,7 @@ class Repository:
             if result.returncode != 4:
                 break
         left = [path.name for path in self.root.iterdir()
-                if path.name not in ('tools', 'a folder', 'state', 'kept')]
+                if path.name not in ('tools', 'a folder', 'state', 'kept', 'own.conf')]
         equal(left, [], 'left behind')
         equal(self.git('worktree', 'list').count('\n'), 0, 'worktrees left')
         return result
@@ -321,6 +321,38 @@ def check_bisection(repository):
     equal(result.returncode, 0, result.stderr)
 
 
+def check_figures(repository):
+    """A program that measures for a time of its own is judged by what it says, also by the files of harnesses."""
+    served = ('-f', 'rps,requests/s,higher=^served ([0-9]+)')
+    harness = repository.root / 'own.conf'
+    harness.write_text('[rps]\nMatch=^served ([0-9]+)\nUnit=requests/s\nBetter=higher\n[p99]\nMatch=^p99 ([0-9]+)\n'
+                       'Unit=us\n')
+    repository.write('build.sh', 'mkdir -p out && cp prog.sh out/prog && chmod +x out/prog\n')
+
+    def commit(name, rate, latency):
+        repository.write('prog.sh', f'#!/bin/sh\nsleep 0.01\necho served {rate}\necho p99 {latency}\n')
+        return repository.commit(name)
+
+    old, fewer, more = commit('old', 1000, 500), commit('fewer', 700, 500), commit('more', 1400, 900)
+    for options, head, status, says in (
+            (served, fewer, 3, 'more than 10 % fewer requests/s: -30 %'),
+            (served, more, 0, 'not 20 % fewer requests/s, and more than 10 % more requests/s: +40 %'),
+            (('-H', harness), fewer, 3, 'more than 10 % fewer requests/s: -30 %'),
+            (('-H', harness, '-m', 'p99'), fewer, 0, 'not 20 % higher p99: 0 %'),
+            (('-H', harness, '-m', 'p99'), more, 3, 'more than 10 % higher p99: +80 %')):
+        result = repository.gate(*options, old, head, '--', 'out/prog')
+        equal(result.returncode, status, f'{options}: {result.stdout} {result.stderr}')
+        check(f'**{says}' in result.stdout, f'{options}: {result.stdout}')
+    result = repository.run(GATE, '-H', 'no such', old, fewer, '--', 'out/prog', status=2)
+    check("there is no 'no such'" in result.stderr, result.stderr)
+    good = repository.root / 'good-prog'
+    good.write_text('#!/bin/sh\necho served 1000; echo p99 500\n')
+    good.chmod(0o755)
+    for options, status in ((served, 0), (('-H', harness), 0), (('-H', harness, '-m', 'p99'), 1)):
+        result = repository.run(BISECT, '-b', 'sh build.sh', *options, good, 'out/prog')
+        equal(result.returncode, status, f'{options}: {result.stderr}')
+
+
 def check_workflow(repository):
     """GitHub's base is the tip of the branch: a pull request is compared with where it began."""
     began = repository.git('rev-parse', 'HEAD')
@@ -338,5 +370,5 @@ def check_workflow(repository):
 
 run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
            ('layouts', on_repository(check_layouts)), ('interrupted', on_repository(check_interrupted)),
-           ('bisection', on_repository(check_bisection)),
+           ('bisection', on_repository(check_bisection)), ('figures', on_repository(check_figures)),
            ('workflow', on_repository(check_workflow))))
