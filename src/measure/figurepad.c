@@ -87,16 +87,18 @@ struct figurepad *figurepad_new(const struct user *user)
 	return NULL;
 }
 
-/* Whether it could be removed. */
-static bool try_remove(const struct figurepad *pad)
+/* The program may have removed them. */
+static int try_remove(const struct figurepad *pad)
 {
-	int r;
+	int r = 0;
 
 	user_enter(pad->user);
-	unlink(pad->path);
-	r = rmdir(pad->folder) < 0 && errno != ENOENT ? -errno : 0;
+	if (unlink(pad->path) < 0 && errno != ENOENT)
+		r = -errno;
+	if (rmdir(pad->folder) < 0 && errno != ENOENT && r == 0)
+		r = -errno;
 	user_leave(pad->user);
-	return r == 0;
+	return r;
 }
 
 void figurepad_remove(const struct figurepad *pad)
@@ -107,10 +109,13 @@ void figurepad_remove(const struct figurepad *pad)
 
 void figurepad_free(struct figurepad *pad)
 {
+	int r;
+
 	if (!pad)
 		return;
-	if (!try_remove(pad))
-		say("note: %s is left: a program has put something into it", pad->folder);
+	r = try_remove(pad);
+	if (r < 0)
+		say_errno(r, "note: %s is left", pad->folder);
 	forget(pad);
 	free(pad);
 }

@@ -19,7 +19,7 @@ struct figurepad;
 /* Makes the folder and the empty file. NULL, after saying why, where no folder can be made: then
  * programs do not find the variable. The user may be NULL. */
 struct figurepad *figurepad_new(const struct user *user);
-/* Removes them. Says so where the program has left something that cannot be removed. */
+/* Removes them. Says so where they cannot be removed: the program has put more into the folder. */
 void figurepad_free(struct figurepad *pad);
 DEFINE_CLEANUP(figurepad, figurepad_free);
 /* The same without a word, and without freeing memory: for other processes than the one that has

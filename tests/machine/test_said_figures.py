@@ -21,8 +21,13 @@ PAGE = pathlib.Path(os.environ['RESULT_PAGE'])
 SAY = 'say() { echo "$1" >>"$QUIESCE_FIGURES"; }; '
 
 
-def folders():
-    return {path for place in ('/dev/shm', '/tmp') for path in pathlib.Path(place).glob('quiesce-??????')}
+WHERE = FOLDER / 'where'
+TELL = f'echo "$QUIESCE_FIGURES" >{WHERE}; '
+
+
+def folder():
+    """That of a program which has told it (TELL); others may measure at the same time."""
+    return pathlib.Path(WHERE.read_text(encoding='utf-8').strip()).parent
 
 
 def test_lines():
@@ -83,37 +88,30 @@ def test_tricks():
     fails('$QUIESCE_FIGURES: ', program(f'ln -sf {secret} "$QUIESCE_FIGURES"'))
     fails('not a file any more', program('rm "$QUIESCE_FIGURES"; mkfifo "$QUIESCE_FIGURES"'))
     fails('No such file or directory', program('rm "$QUIESCE_FIGURES"'))
-    before = folders()
-    said = start('--no-save', '-n', 1, program('touch "$QUIESCE_FIGURES".more'))[1]
-    left = folders() - before
-    equal(len(left), 1, 'a folder that is not empty')
-    for folder in left:
-        check(f'note: {folder} is left' in said, said)
-        (folder / 'figures.more').unlink()
-        folder.rmdir()
+    said = start('--no-save', '-n', 1, program(TELL + 'touch "$QUIESCE_FIGURES".more'))[1]
+    check(f'note: {folder()} is left' in said, said)
+    (folder() / 'figures.more').unlink()
+    folder().rmdir()
     # A process of the run before, which nobody can end in time, writes to a file that nobody reads.
     keep = 'exec 9>>"$QUIESCE_FIGURES"; [ $n != 1 ] || { (trap "" TERM; sleep 0.1; echo x >&9) & }; echo "BenchmarkA 1 $n s" >&9'
     equal(figure(run(program(keep), n=3), 'A'), [1, 2, 3], 'a process that is left')
 
 
 def test_nothing_is_left():
-    before = folders()
-    run(program(SAY + 'say "BenchmarkA 1 $n s"'))
-    start('-q', '--no-save', '-n', 1, program('exit 3'), status=1)
-    start('--dry-run', program('true'))
-    equal(folders(), before, 'after the end')
+    run(program(TELL + SAY + 'say "BenchmarkA 1 $n s"'))
+    check(not folder().exists(), 'after figures')
+    start('-q', '--no-save', '-n', 1, program(TELL + 'exit 3'), status=1)
+    check(not folder().exists(), 'after a failure')
     for number in signal.SIGTERM, signal.SIGKILL:
-        running = FOLDER / 'running'
-        running.unlink(missing_ok=True)
-        own = program(f'echo "$QUIESCE_FIGURES" >{running}.new; mv {running}.new {running}; sleep 60')
+        WHERE.unlink()
+        own = program(f'echo "$QUIESCE_FIGURES" >{WHERE}.new; mv {WHERE}.new {WHERE}; sleep 60')
         with subprocess.Popen([RUNPINNED, '-q', '-c', CPU, '-w', '0', '--no-save', own], stderr=subprocess.DEVNULL,
                               env=ENVIRONMENT) as process:
-            await_file(running)
-            path = pathlib.Path(running.read_text(encoding='utf-8').strip())
-            check(path.exists(), 'while it runs')
+            await_file(WHERE)
+            check((folder() / 'figures').exists(), 'while it runs')
             process.send_signal(number)
             process.wait()
-        await_gone(path.parent)
+        await_gone(folder())
 
 
 def await_file(path):
@@ -166,18 +164,19 @@ def test_of_another_user():
     seen = FOLDER / 'rights'
     seen.touch()
     seen.chmod(0o666)
-    own = program(SAY + f'say "BenchmarkA 1 $n s"; stat -c "%u %a" "$QUIESCE_FIGURES" "$(dirname "$QUIESCE_FIGURES")" >{seen}')
-    before = folders()
+    WHERE.touch()
+    WHERE.chmod(0o666)
+    own = program(TELL + SAY + f'say "BenchmarkA 1 $n s"; stat -c "%u %a" "$QUIESCE_FIGURES" "$(dirname "$QUIESCE_FIGURES")" >{seen}')
     equal(figure(run('--user=65534', own, n=3), 'A'), [1, 2, 3], 'figures')
     equal(seen.read_text(encoding='utf-8').split(), ['65534', '600', '65534', '700'], 'whose it is')
     secret = FOLDER / 'secret-lines'
     secret.write_text('BenchmarkA 1 5 s\n', encoding='utf-8')
     secret.chmod(0o600)
     for trick in f'ln -sf {secret} "$QUIESCE_FIGURES"', f'ln -f {secret} "$QUIESCE_FIGURES"':
-        result = subprocess.run([RUNPINNED, '-q', '-c', CPU, '-w', '0', '-n', '1', '--json', '--user=65534', program(trick)],
+        result = subprocess.run([RUNPINNED, '-q', '-c', CPU, '-w', '0', '-n', '1', '--json', '--user=65534', program(TELL + trick)],
                                 capture_output=True, text=True, env=ENVIRONMENT, check=False)
         check('quiesce_event_A' not in result.stdout, trick)
-    equal(folders(), before, 'nothing is left')
+        check(not folder().exists(), 'nothing is left')
 
 
 def test_quiesce_figure():

@@ -366,9 +366,10 @@ static char *read_lines(const char *text, size_t size)
 	if (r < 0)
 		text_appendf(&t, "!%s", why);
 	for (size_t i = 0; r >= 0 && i < figures.n; i++)
-		text_appendf(&t, "%s%s=%.9g %s %s %.3g", i > 0 ? ";" : "", figures.items[i].name,
+		text_appendf(&t, "%s%s=%.9g %s %s %.3g%s", i > 0 ? ";" : "", figures.items[i].name,
 			figures.items[i].value, figures.items[i].unit,
-			better_name(figures.items[i].better), figures.items[i].step);
+			better_name(figures.items[i].better), figures.items[i].step,
+			figures.items[i].is_exact ? " exact" : "");
 	figures_clear(&figures);
 	text_append(&t, "");
 	return text_steal(&t);
@@ -388,7 +389,9 @@ static void test_lines_of_a_program(void **state)
 		{ "Benchmarkrps 1 9721.5 1/s\n", "rps=9721.5 1/s higher 0.1" },
 		{ "BenchmarkA 1 5 req/s\n", "A=5 req/s higher 1" },
 		{ "BenchmarkA 1 5 MIPS\nUnit MIPS better=higher assume=exact\n",
-			"A=5 MIPS higher 1" },
+			"A=5 MIPS higher 1 exact" },
+		{ "BenchmarkA 1 5 B\nUnit B assume=exact\n", "A=5 B lower 1 exact" },
+		{ "Unit allocs assume=exact\nBenchmarkA 1 5 allocs\n", "A=5 allocs lower 1 exact" },
 		{ "Unit 1/s better=lower\nUnit 1/s better=lower\nBenchmarkA 1 -2 1/s\n",
 			"A=-2 1/s lower 1" },
 		{ "Unit MIPS assume=exact\n", "" },

@@ -16,19 +16,18 @@
 
 static const char blanks[] = " \t";
 
-/* What a line "Unit" says of a unit, which is called as it was written. */
+/* What lines "Unit" say of a unit, which is called as it was written. */
 struct unit_note {
 	const char *unit; /* in the text that is read */
 	enum better better;
+	bool is_exact;
 };
 
 struct reading {
 	struct unit_note *notes;
 	size_t n_notes, notes_capacity;
 	struct figures *figures;
-	size_t first;	/* of the figures that are ours */
-	size_t *counts; /* of how many values each of ours is the mean */
-	size_t counts_capacity;
+	size_t first; /* of the figures that are ours */
 };
 
 enum better benchfmt_find_better(const char *base)
@@ -49,77 +48,84 @@ static char *next_word(char **rest)
 	return word;
 }
 
+static struct unit_note *find_note(const struct reading *reading, const char *unit)
+{
+	for (size_t i = 0; i < reading->n_notes; i++)
+		if (strcmp(reading->notes[i].unit, unit) == 0)
+			return &reading->notes[i];
+	return NULL;
+}
+
+static struct unit_note *add_note(struct reading *reading, const char *unit)
+{
+	xcheck(array_grow(&reading->notes, sizeof(*reading->notes), reading->n_notes,
+		&reading->notes_capacity));
+	reading->notes[reading->n_notes] = (struct unit_note){ .unit = unit };
+	return &reading->notes[reading->n_notes++];
+}
+
 /* "Unit U better=lower assume=exact": the words that others have are left alone. */
 static int take_unit(struct reading *reading, char *rest, char **ret_why)
 {
 	const char *unit = next_word(&rest), *word;
-	enum better better = BETTER_UNKNOWN;
+	struct unit_note *note;
 
 	if (!unit)
 		return refuse(ret_why, "'Unit' is followed by a unit");
+	note = find_note(reading, unit);
+	if (!note)
+		note = add_note(reading, unit);
 	while ((word = next_word(&rest))) {
+		enum better better;
+
+		note->is_exact |= strcmp(word, "assume=exact") == 0;
 		if (!text_starts_with(word, "better="))
 			continue;
 		better = better_parse(word + strlen("better="));
 		if (better == BETTER_UNKNOWN)
 			return refuse(ret_why, "better is lower or higher");
-	}
-	if (better == BETTER_UNKNOWN)
-		return 0;
-	for (size_t i = 0; i < reading->n_notes; i++)
-		if (strcmp(reading->notes[i].unit, unit) == 0 && reading->notes[i].better != better)
+		if (note->better != BETTER_UNKNOWN && note->better != better)
 			return refuse(
 				ret_why, "two lines say which way %s is better, and differ", unit);
-	xcheck(array_grow(&reading->notes, sizeof(*reading->notes), reading->n_notes,
-		&reading->notes_capacity));
-	reading->notes[reading->n_notes++] = (struct unit_note){ unit, better };
+		note->better = better;
+	}
 	return 0;
-}
-
-static enum better find_better(
-	const struct reading *reading, const char *unit, const struct quantity_unit *parsed)
-{
-	for (size_t i = 0; i < reading->n_notes; i++)
-		if (strcmp(reading->notes[i].unit, unit) == 0)
-			return reading->notes[i].better;
-	return benchfmt_find_better(parsed->base);
 }
 
 /* Adds a value, or makes it a part of the mean. Takes the name. */
 static int add_figure(struct reading *reading, struct figure *figure, char **ret_why)
 {
 	struct figures *figures = reading->figures;
+	struct figure *mean;
 	size_t i = 0;
+	double from;
 
 	while (i < figures->n && strcmp(figures->items[i].name, figure->name) != 0)
 		i++;
-	if (i < figures->n) {
-		struct figure *mean = &figures->items[i];
-
-		free(TAKE_PTR(figure->name));
-		if (i < reading->first)
-			return refuse(ret_why, "two figures are called %s", mean->name);
-		if (strcmp(mean->unit, figure->unit) != 0)
-			return refuse(ret_why, "%s is in %s and in %s", mean->name, mean->unit,
-				figure->unit);
-		mean->value += (figure->value - mean->value) /
-			(double)++reading->counts[i - reading->first];
-		mean->step = fmax(mean->step, figure->step);
-		if (!isfinite(mean->value))
-			return refuse(ret_why, "%s: its values are too large", mean->name);
-		return 0;
-	}
-	if (figures->n == EXTRACT_FIGURES_MAX) {
+	if (i == EXTRACT_FIGURES_MAX) {
 		free(TAKE_PTR(figure->name));
 		return refuse(ret_why, "more than %d figures", EXTRACT_FIGURES_MAX);
 	}
-	xcheck(array_grow(&reading->counts, sizeof(*reading->counts), i - reading->first,
-		&reading->counts_capacity));
-	reading->counts[i - reading->first] = 1;
-	xcheck(array_grow(
-		&figures->items, sizeof(*figures->items), figures->n, &figures->capacity));
-	figures->items[figures->n++] = *figure;
-	return 0;
+	if (i == figures->n) {
+		xcheck(array_grow(
+			&figures->items, sizeof(*figures->items), figures->n, &figures->capacity));
+		figures->items[figures->n++] = *figure;
+		return 0;
+	}
+	free(TAKE_PTR(figure->name));
+	mean = &figures->items[i];
+	if (i < reading->first)
+		return refuse(ret_why, "two figures are called %s", mean->name);
+	if (strcmp(mean->unit, figure->unit) != 0)
+		return refuse(
+			ret_why, "%s is in %s and in %s", mean->name, mean->unit, figure->unit);
+	from = figure->value - mean->value;
+	mean->value += from / (double)++mean->n;
+	mean->squares += from * (figure->value - mean->value);
+	mean->step = fmax(mean->step, figure->step);
+	return isfinite(mean->squares)
+		? 0
+		: refuse(ret_why, "%s: its values are too large", mean->name);
 }
 
 /* A value and its unit; the first ones of a line have its name alone. */
@@ -128,7 +134,8 @@ static int take_value(struct reading *reading, const char *name, bool is_first, 
 {
 	_cleanup_free_ char *raw = is_first ? xptr(strdup(name)) : xformat("%s %s", name, unit);
 	_cleanup_free_ char *called = xptr(text_escape_control(raw));
-	struct figure figure = { 0 };
+	const struct unit_note *note = find_note(reading, unit);
+	struct figure figure = { .n = 1, .is_exact = note && note->is_exact };
 	struct quantity_unit parsed;
 
 	if (strlen(called) > RULE_NAME_MAX)
@@ -137,7 +144,11 @@ static int take_value(struct reading *reading, const char *name, bool is_first, 
 		return refuse(ret_why, "%s: '%s' is not a number", name, number);
 	if (quantity_parse_unit(unit, &parsed) < 0)
 		return refuse(ret_why, "%s: '%s' is no unit", name, unit);
-	figure.better = find_better(reading, unit, &parsed);
+	figure.better = note && note->better != BETTER_UNKNOWN ? note->better
+							       : benchfmt_find_better(parsed.base);
+	/* What is to stay the same is most often a cost. */
+	if (figure.better == BETTER_UNKNOWN && figure.is_exact)
+		figure.better = BETTER_LOWER;
 	if (figure.better == BETTER_UNKNOWN)
 		return refuse(ret_why,
 			"which way is %s better? A line 'Unit %s better=higher', or lower, says "
@@ -252,6 +263,5 @@ int benchfmt_read(const struct output *output, struct figures *figures, char **r
 	if (r >= 0)
 		r = take_lines(&reading, again, false, ret_why);
 	free(reading.notes);
-	free(reading.counts);
 	return r;
 }

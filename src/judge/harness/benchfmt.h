@@ -11,7 +11,8 @@
  * the name: "Parse", "Parse B/op". Several lines of one name and unit are repeats within a process,
  * whose mean is the figure. Times, bytes and what is per operation ("/op") are better when lower,
  * rates ("/s") when higher, unless a line "Unit" says otherwise, which may stand anywhere. Of other
- * units such a line has to say it. Lines "key: value" are left out, and so is what `go test` prints
+ * units such a line has to say it, or "assume=exact", by which the figure is the same in all runs
+ * of a program. Lines "key: value" are left out, and so is what `go test` prints
  * when all is well: "PASS", "ok", and the name of a benchmark alone.
  */
 #ifndef QUIESCE_JUDGE_HARNESS_BENCHFMT_H
