@@ -20,7 +20,9 @@
 #include "judge/harness/benchfmt.h"
 #include "judge/harness/extract.h"
 #include "judge/harness/harness.h"
+#include "judge/import/import.h"
 #include "judge/result/document.h"
+#include "judge/result/metric.h"
 #include "look/recording/tarball.h"
 #include "measure/progvalues.h"
 #include "measure/runlog.h"
@@ -89,6 +91,17 @@ static bool is_result(const char *text, size_t size)
 	return !why;
 }
 
+static int add(struct merge *merge, const char *path, char **ret_why)
+{
+	struct input *input = NULL;
+	int r = input_open(path, &input);
+
+	if (r == 0)
+		r = merge_add(merge, path, input, ret_why);
+	input_free(input);
+	return r;
+}
+
 static void fuzz_document(const uint8_t *data, size_t size)
 {
 	int fd = hold(data, size);
@@ -99,9 +112,9 @@ static void fuzz_document(const uint8_t *data, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	merge = merge_new();
-	if (merge_add(merge, path, &why) == 0) {
+	if (add(merge, path, &why) == 0) {
 		must(!why);
-		(void)merge_add(merge, path, &why);
+		(void)add(merge, path, &why);
 		stream = open_memstream(&text, &text_size);
 		must(stream != NULL);
 		if (!why)
@@ -291,6 +304,32 @@ static void fuzz_records(const uint8_t *data, size_t size)
 
 /* A harness up to the first NUL, and an output behind it. Patterns are of whoever calls the tool:
  * those for which regcomp(3) wants gigabytes are not what is looked for. */
+/* A file of another tool, from standard input: what is beside one is not looked for. What is taken
+ * is a result, and what is refused has a reason of one line. */
+static void fuzz_import(const uint8_t *data, size_t size)
+{
+	struct import import = { 0 };
+	struct suite *suite = NULL;
+	char *why = NULL;
+	int r = import_open_input(input_open_memory(data, size), "-", NULL, &import, &why);
+
+	must(r == 0 ? !why : r == -EINVAL && why && !strchr(why, '\n'));
+	if (r == 0 && import.is_imported) {
+		r = suite_read_input(import.input, true, &suite, &why);
+		must(r == 0 ? !why : r == -EINVAL && why);
+		for (size_t i = 0; r == 0 && i < suite->n; i++) {
+			struct benchmark **beside = benchmark_split_values(suite->benchmarks[i]);
+
+			for (size_t k = 0; beside && beside[k]; k++)
+				benchmark_free(beside[k]);
+			free(beside);
+		}
+		suite_free(suite);
+	}
+	free(why);
+	import_clear(&import);
+}
+
 static void fuzz_harness(const uint8_t *data, size_t size)
 {
 	const uint8_t *nul = size > 0 ? memchr(data, 0, size) : NULL;
@@ -347,6 +386,7 @@ static const struct target {
 	{ "benchfmt", fuzz_benchfmt },
 	{ "document", fuzz_document },
 	{ "harness", fuzz_harness },
+	{ "import", fuzz_import },
 	{ "records", fuzz_records },
 	{ "runlog", fuzz_runlog },
 	{ "tarball", fuzz_tarball },

@@ -948,9 +948,12 @@ static void check_merge(uint64_t *random, const char *path, const json_t *a, con
 
 	merge = merge_new();
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_(input) struct input *input = NULL;
+
 		put_json(random, path, files[i]);
 		why = NULL;
-		(void)merge_add(merge, path, &why);
+		assert_int_equal(input_open(path, &input), 0);
+		(void)merge_add(merge, path, input, &why);
 		if (why)
 			fail_msg("%s", why);
 	}

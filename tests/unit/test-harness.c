@@ -293,6 +293,8 @@ static void test_shipped(void **state)
 		{ "ab", "rps=504.05 requests/s h;mean=0.003968 s l" },
 		{ "coremark", "rate=20833.3333 iterations/s h;!Errors detected" },
 		{ "criterion", "grp/size/1000=8.2472e-07 s l" },
+		{ "custom-bigger", "a b=120 score h" },
+		{ "custom-smaller", "a b=120 score l" },
 		{ "dd", "elapsed=0.0612198 s l" },
 		{ "divan", "100=7.373e-08 s l;1000=8.076e-07 s l;sum=8.079e-07 s l" },
 		{ "fio", "read-iops=17300 1/s h;READ=70674022.4 B/s h" },

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/text.h"
 
+struct harness;
 struct request;
 
 /* The options that only some verbs take. */
@@ -42,8 +43,9 @@ enum form {
 	FORM_TABLE,
 	FORM_MARKDOWN,
 	FORM_CSV,
-	FORM_GITHUB,  /* a list for github-action-benchmark */
-	FORM_BENCHER, /* Bencher Metric Format */
+	FORM_GITHUB,   /* a list for github-action-benchmark */
+	FORM_BENCHER,  /* Bencher Metric Format */
+	FORM_BENCHFMT, /* lines of Go's, which benchstat reads */
 	FORM_JUNIT,
 };
 
@@ -81,6 +83,8 @@ struct request {
 	/* compare: results, and folders of them, that tell how the machine varies. */
 	char **repeats;
 	size_t n_repeats;
+	/* What the files were written by; NULL: they tell. */
+	struct harness *harness;
 	const char *benchmark;	 /* only the benchmark of this name; NULL for all */
 	const char *metric;	 /* the metric by which runs are judged; NULL for their values */
 	const struct unit *unit; /* the unit in which times are shown */

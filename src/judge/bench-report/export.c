@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/export.h"
@@ -72,6 +73,7 @@ struct exporter {
 	const struct reports *reports;
 	struct sheet sheet;
 	struct emit emit;
+	struct text lines;
 	/* `analysis` is NULL without values, which only CSV has a row for. */
 	int (*add)(struct exporter *export, const char *file, const struct benchmark *b,
 		const struct analysis *analysis);
@@ -161,6 +163,80 @@ static int add_bencher(struct exporter *export, const char *file, const struct b
 	return 0;
 }
 
+/* --- benchfmt --- */
+
+/* A text without blanks, which separate words there, malloc'd. */
+static char *make_word(const char *text)
+{
+	char *word = xptr(text_escape_control(text));
+
+	for (char *p = word; *p; p++)
+		if (*p == ' ')
+			*p = '_';
+	return word;
+}
+
+/* The unit, malloc'd: Go's is ns/op for times. */
+static char *make_benchfmt_unit(const struct benchmark *b)
+{
+	const char *name = b->own_unit	? b->own_unit->name
+		: unit_is_time(b->unit) ? "ns/op"
+					: unit_name(b->unit);
+
+	return make_word(*name ? name : "number");
+}
+
+/* "BenchmarkR/p99" of "r: p99", malloc'd. A figure that is called as its unit needs no name of its
+ * own. A small letter behind "Benchmark" is none of a benchmark's in Go. */
+static char *make_benchfmt_name(const struct benchmark *b, const char *unit)
+{
+	static const char prefix[] = "Benchmark";
+	_cleanup_free_ char *end = xformat(": %s", unit), *name = xptr(strdup(b->name));
+	_cleanup_free_ char *word = NULL;
+
+	if (b->is_figure && text_ends_with(name, end))
+		name[strlen(name) - strlen(end)] = '\0';
+	for (char *p = name; (p = strstr(p, ": "));) {
+		*p++ = '/';
+		memmove(p, p + 1, strlen(p));
+	}
+	word = make_word(text_starts_with(name, prefix) ? name + strlen(prefix) : name);
+	if (*word >= 'a' && *word <= 'z')
+		*word = (char)(*word - 'a' + 'A');
+	return xformat("%s%s", prefix, word);
+}
+
+/* Says once which way a unit is better. */
+static void append_unit(struct text *t, const char *unit, enum better better)
+{
+	_cleanup_free_ char *line = NULL;
+
+	if (better == BETTER_UNKNOWN)
+		return;
+	line = xformat("Unit %s better=%s\n", unit, better_name(better));
+	if (!t->data || !strstr(t->data, line))
+		text_append(t, line);
+}
+
+/* golang.org/x/perf/benchfmt: a line for each number that conclusions are drawn from, because
+ * benchstat takes lines for independent. */
+static int add_benchfmt(struct exporter *export, const char *file _unused_,
+	const struct benchmark *b, const struct analysis *analysis _unused_)
+{
+	_cleanup_free_ char *unit = make_benchfmt_unit(b), *name = make_benchfmt_name(b, unit);
+	double factor = strcmp(unit, "ns/op") == 0 ? 1e9 : 1;
+	_cleanup_free_ double *values = NULL;
+	size_t n;
+	int r = benchmark_units(b, &values, &n);
+
+	if (r < 0)
+		return r;
+	append_unit(&export->lines, unit, b->better);
+	for (size_t i = 0; i < n; i++)
+		text_appendf(&export->lines, "%s 1 %.15g %s\n", name, values[i] * factor, unit);
+	return 0;
+}
+
 static int add_one(const char *file, const struct benchmark *b, void *context)
 {
 	struct exporter *export = context;
@@ -184,6 +260,7 @@ static int print_figures(const struct request *request, const struct reports *re
 		.emit.stream = stdout,
 		.add = is_list ? add_github : add_bencher,
 	};
+	_cleanup_free_ char *lines = NULL;
 	int r = 0;
 
 	if (request->form == FORM_CSV || request->form == FORM_MARKDOWN) {
@@ -191,6 +268,12 @@ static int print_figures(const struct request *request, const struct reports *re
 		if (reports->suites[0]->n > 0)
 			r = add_row(&export, "", reports->suites[0]->benchmarks[0], &none);
 		return r < 0 ? r : reports_each(request, reports, add_one, &export);
+	}
+	if (request->form == FORM_BENCHFMT) {
+		export.add = add_benchfmt;
+		r = reports_each(request, reports, add_one, &export);
+		lines = xptr(text_steal(&export.lines));
+		return r < 0 ? r : xprint(stdout, "%s", lines);
 	}
 	if (is_list)
 		emit_array(&export.emit, NULL);

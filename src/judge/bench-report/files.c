@@ -15,6 +15,7 @@
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/files.h"
+#include "judge/import/import.h"
 #include "judge/report/decision.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
@@ -182,13 +183,24 @@ static int choose_metric(const char *file, struct suite *suite, const char *metr
 		return -ENOENT;
 	}
 	for (size_t i = 0; i < suite->n; i++)
-		if (!suite->benchmarks[i]->metric)
+		if (!suite->benchmarks[i]->metric ||
+			strcmp(suite->benchmarks[i]->metric, metric) != 0)
 			drop_values(suite->benchmarks[i]);
 	drop_repeated(suite);
 	return 0;
 }
 
-/* Puts the figures of programs in the place of how long these ran. */
+static size_t count(struct benchmark *const *benchmarks)
+{
+	size_t n = 0;
+
+	while (benchmarks && benchmarks[n])
+		n++;
+	return n;
+}
+
+/* Puts the figures of programs in the place of how long these ran, and those beside the values of
+ * another tool behind these. */
 static void split(struct suite *suite)
 {
 	struct benchmark **all = NULL;
@@ -196,22 +208,23 @@ static void split(struct suite *suite)
 
 	for (size_t i = 0; i < suite->n; i++)
 		n_programs += benchmark_has_figures(suite->benchmarks[i]);
-	if (n_programs == 0)
-		return;
 	for (size_t i = 0; i < suite->n; i++) {
 		struct benchmark *b = suite->benchmarks[i];
 		_cleanup_free_ struct benchmark **figures = benchmark_split(b, n_programs > 1);
-		size_t n = 0;
+		_cleanup_free_ struct benchmark **beside =
+			figures ? NULL : benchmark_split_values(b);
+		size_t n = count(figures), n_beside = count(beside);
 
-		while (figures && figures[n])
-			n++;
-		all = xptr((struct benchmark **)reallocarray(all, n_all + n + 1, sizeof(*all)));
+		all = xptr((struct benchmark **)reallocarray(
+			all, n_all + n + n_beside + 1, sizeof(*all)));
 		if (figures)
 			benchmark_free(b);
 		else
 			all[n_all++] = b;
 		for (size_t k = 0; k < n; k++)
 			all[n_all++] = figures[k];
+		for (size_t k = 0; k < n_beside; k++)
+			all[n_all++] = beside[k];
 	}
 	free(suite->benchmarks);
 	suite->benchmarks = all;
@@ -254,22 +267,32 @@ int report_read(
 	const struct request *request, const char *file, bool with_evidence, struct suite **ret)
 {
 	_cleanup_(suite) struct suite *suite = NULL;
+	_cleanup_import_ struct import import = { 0 };
 	_cleanup_free_ char *why = NULL;
 	bool splits = request->verb->options & TAKES_METRIC;
 	bool with_all = with_evidence || request->metric || (splits && strcmp(file, "-") == 0);
 	int r;
 
-	r = suite_read(file, with_all, &suite, &why);
+	r = import_open(file, request->harness, &import, &why);
+	with_all |= import.is_imported;
+	if (r >= 0)
+		r = suite_read_input(import.input, with_all, &suite, &why);
 	if (r >= 0 && splits && !with_all && has_unread_figures(suite)) {
 		suite_free(TAKE_PTR(suite));
 		r = suite_read(file, true, &suite, &why);
 	}
-	if (r < 0 && why)
+	if (r < 0 && why && import.is_unknown) {
+		_cleanup_free_ char *formats = import_list_formats();
+
+		say("%s:%s; what is read: results of %s; with --harness NAME, what others print",
+			file_label(file), why, formats);
+	} else if (r < 0 && why)
 		say("%s:%s", file_label(file), why);
 	else if (r < 0)
 		say_errno(r, "cannot read %s", file_label(file));
 	if (r < 0)
 		return r;
+	say_left_out(file, &import.left_out);
 	say_left_out(file, &suite->left_out);
 	/* How long a program ran is what it was before. */
 	if (request->metric && strcmp(request->metric, "time") != 0)

@@ -20,6 +20,7 @@
 #include "config.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/files.h"
+#include "judge/harness/harness.h"
 #include "judge/result/metric.h"
 
 enum {
@@ -68,6 +69,7 @@ static const struct {
 } formats[] = {
 	{ "github-action-benchmark", FORM_GITHUB, TAKES_SERVICE },
 	{ "bencher", FORM_BENCHER, TAKES_SERVICE },
+	{ "benchfmt", FORM_BENCHFMT, TAKES_SERVICE },
 	{ "junit", FORM_JUNIT, TAKES_JUNIT },
 };
 
@@ -130,10 +132,15 @@ static void say_no_verb(const char *word)
 
 static void usage(const struct option_row *rows)
 {
+	static char buffer[16 * 1024];
+
+	/* Written at once, at the end: only then is it known why that fails (request_conclude()).
+	 */
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	fputs("Usage: bench-report VERB [OPTIONS] FILE...\n"
-	      "Show, check and compare results: those of runpinned, and any of pyperf's,\n"
-	      "hyperfine's and google-benchmark's, plain or compressed by gzip. FILE is - for\n"
-	      "standard input.\n"
+	      "Show, check and compare results: those of runpinned, pyperf, hyperfine,\n"
+	      "google-benchmark, go test, criterion, JMH, pytest-benchmark and others, plain\n"
+	      "or compressed by gzip. FILE is - for standard input.\n"
 	      "\n",
 		stdout);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
@@ -167,7 +174,7 @@ static const char *find_own_help(const char *option, const struct verb *verb)
 		return verb->options & TAKES_JUNIT
 			? "junit, for continuous integration"
 			: "github-action-benchmark or bencher, for services\n"
-			  "that keep a history";
+			  "that keep a history; benchfmt, for benchstat";
 	if (strcmp(option, "sort") == 0)
 		return verb->options & TAKES_FAIL_SLOWER ? "by name, value or change"
 							 : "by name or value";
@@ -270,6 +277,25 @@ static int take_format(const char *value, void *into)
 static int take_fail_slower(const char *value, void *into)
 {
 	return parse_double(value, 0, 1e6, into);
+}
+
+static int take_harness(const char *value, void *into)
+{
+	struct harness **harness = into;
+	_cleanup_free_ char *why = NULL;
+	int r = harness_read(value, harness, &why);
+
+	/* It is in the files that are named, wherever the program wrote it. */
+	for (size_t i = 0; r >= 0 && i < (*harness)->n_rules; i++) {
+		(*harness)->rules[i].source = FIGURE_FILE;
+		r = xcheck(text_replace(&(*harness)->rules[i].file, "the file"));
+	}
+
+	if (r == -ENOENT)
+		say("--harness: there is no '%s'; those that there are: quiesce-harness(5)", value);
+	else if (r < 0)
+		say("--harness: %s", why);
+	return r < 0 ? -EINVAL : 0;
 }
 
 /* The files behind --old, --new or --repeats, or the rules of --rename. */
@@ -382,9 +408,10 @@ static int read_options(
 			&request->csv },
 		{ 0, "format", "FORMAT",
 			"show, stats: github-action-benchmark or bencher, for\n"
-			"services that keep a history; check, compare: junit",
+			"services that keep a history; benchfmt (benchstat);\n"
+			"check, compare: junit",
 			take_format, &request->format,
-			"github-action-benchmark, bencher or junit" },
+			"github-action-benchmark, bencher, benchfmt or junit" },
 		{ 0, "fail-worse", "PCT",
 			"compare, trend: exit status 3 when a benchmark, or\n"
 			"a level, is worse by more than PCT per cent",
@@ -429,6 +456,10 @@ static int read_options(
 			"how it grows (default where all have such a number);\n"
 			"run: the samples in order",
 			option_text, &request->by, .once = true },
+		{ 0, "harness", "NAME",
+			"what the program of this harness wrote: nanobench,\n"
+			"wrk, ..., or FILE.conf",
+			take_harness, &request->harness, .once = true },
 		{ 'h', "help", .help = "this text" },
 		{ 'V', "version", .help = "the version" },
 		{ 0 },
@@ -598,6 +629,7 @@ int main(int argc, char *argv[])
 	struct request request = { .fail_slower = NAN, .fail_worse = NAN };
 	_cleanup_free_ char **words = spread_lists(argc, argv, &argc), **items = NULL;
 	struct file_list lists[N_LISTS] = { 0 };
+	enum exit_status status = EXIT_USAGE;
 	int r;
 
 	survive_signal(SIGXFSZ);
@@ -606,9 +638,10 @@ int main(int argc, char *argv[])
 	for (size_t i = 0; i < N_LISTS; i++)
 		lists[i].items = items + i * (size_t)argc;
 	r = parse_command_line(argc, words, &request, lists);
-	if (r < 0)
-		return EXIT_USAGE;
-	if (r > 0)
-		return request_conclude(&request, 0);
-	return request.verb->run(&request);
+	if (r == 0)
+		status = request.verb->run(&request);
+	else if (r > 0)
+		status = request_conclude(&request, 0);
+	harness_free(request.harness);
+	return status;
 }

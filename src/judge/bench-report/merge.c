@@ -11,6 +11,7 @@
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/export.h"
 #include "judge/bench-report/files.h"
+#include "judge/import/import.h"
 #include "judge/result/document.h"
 
 static int add_all(const struct request *request, struct merge *merge)
@@ -21,15 +22,19 @@ static int add_all(const struct request *request, struct merge *merge)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < files.n; i++) {
+		_cleanup_import_ struct import import = { 0 };
 		_cleanup_free_ char *why = NULL;
 
-		r = merge_add(merge, files.items[i], &why);
+		r = import_open(files.items[i], request->harness, &import, &why);
+		if (r >= 0)
+			r = merge_add(merge, files.items[i], import.input, &why);
 		if (r < 0 && why)
-			say("cannot merge %s: %s", file_label(files.items[i]), why);
+			say("cannot merge %s: %s", file_label(files.items[i]), why + (*why == ' '));
 		else if (r < 0)
 			say_errno(r, "cannot merge %s", file_label(files.items[i]));
 		if (r < 0)
 			return r;
+		say_left_out(files.items[i], &import.left_out);
 		say_left_out(files.items[i], merge_left_out(merge));
 	}
 	return 0;

@@ -98,12 +98,11 @@ int quantity_parse_unit(const char *text, struct quantity_unit *ret)
 	if (text[text_plain_length(text)] != '\0' || strpbrk(text, " \t"))
 		return -EINVAL;
 	base = find_base(text, n, &unit);
-	if (!base)
-		length = snprintf(unit.base, sizeof(unit.base), "%s", text);
-	else if (strcmp(per, "/sec") == 0)
-		length = snprintf(unit.base, sizeof(unit.base), "%s/s", base);
-	else
-		length = snprintf(unit.base, sizeof(unit.base), "%s%s", base, per);
+	if (strcmp(per, "/sec") == 0)
+		per = "/s";
+	length = base ? snprintf(unit.base, sizeof(unit.base), "%s%s", base, per)
+		      : snprintf(unit.base, sizeof(unit.base), "%.*s%s",
+				(int)MIN(n, sizeof(unit.base)), text, per);
 	if ((size_t)length >= sizeof(unit.base))
 		return -EINVAL;
 	*ret = unit;

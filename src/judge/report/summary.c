@@ -406,10 +406,10 @@ const char *summary_clock_text(const struct benchmark *benchmark)
 	const char *aggregate = facts_find_string(&benchmark->metadata, METADATA_AGGREGATE);
 	const char *stamps;
 
+	if (aggregate && (!benchmark->metric || benchmark->is_figure))
+		return aggregate;
 	if (benchmark->metric)
 		return NULL;
-	if (aggregate)
-		return aggregate;
 	if (benchmark_is_by_program(benchmark))
 		return "measured inside, by libquiesce";
 	if (benchmark->runs && !facts_find(&benchmark->metadata, "quiesce_clock"))

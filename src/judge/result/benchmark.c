@@ -12,6 +12,17 @@
 #include "judge/result/metadata.h"
 #include "judge/stats/stats.h"
 
+void benchmark_set_kind(struct benchmark *benchmark, const struct event_kind *kind)
+{
+	benchmark->own_unit = kind->own;
+	benchmark->unit = kind->unit;
+	benchmark->better = kind->better;
+	benchmark->is_exact = kind->is_exact;
+	benchmark->step = kind->step;
+	benchmark->metric = kind->own->name;
+	benchmark->is_figure = true;
+}
+
 void benchmark_free(struct benchmark *benchmark)
 {
 	if (!benchmark)
@@ -25,9 +36,11 @@ void benchmark_free(struct benchmark *benchmark)
 	kept_free(benchmark->kept);
 	for (size_t i = 0; i < benchmark->n_figures; i++) {
 		free(benchmark->figures[i].name);
+		free(benchmark->figures[i].kind.own);
 		free(benchmark->figures[i].values);
 	}
 	free(benchmark->figures);
+	free(benchmark->own_unit);
 	free(benchmark);
 }
 

@@ -45,8 +45,9 @@ struct benchmark_warmup {
 struct benchmark_figure {
 	char *name;
 	const struct unit *unit;
-	double *values; /* as many as the benchmark has values; NAN where unknown */
-	size_t n;	/* while it is read: of how many values it has been told */
+	struct event_kind kind; /* what the file says of it; `own` is NULL where it says nothing */
+	double *values;		/* as many as the benchmark has values; NAN where unknown */
+	size_t n;		/* while it is read: of how many values it has been told */
 };
 
 struct benchmark {
@@ -56,6 +57,7 @@ struct benchmark {
 	 * measured values. */
 	const char *metric;
 	enum better better;    /* of the metric; BETTER_UNKNOWN of the measured values */
+	struct unit *own_unit; /* of values that another tool gives a unit of its own; else NULL */
 	bool is_figure;	       /* it is a figure of a program, and called so (benchmark_split()) */
 	bool is_exact;	       /* of the metric: a single difference tells (struct event_kind) */
 	double step;	       /* in which its source counts; 0 where that is not known */
@@ -77,7 +79,7 @@ struct benchmark {
 
 	struct kept *kept; /* NULL unless the file is to be written again (judge/result/kept.h) */
 
-	struct benchmark_figure *figures; /* of google-benchmark: cpu_time and counters */
+	struct benchmark_figure *figures; /* of other tools: cpu_time, counters, B/op */
 	size_t n_figures;
 
 	double total_seconds; /* the duration of all runs; 0 when unknown */
@@ -95,6 +97,9 @@ struct benchmark {
 #define BENCHMARK_CONTROL_OURS "runpinned-control" /* our own; written with its length */
 #define BENCHMARK_ROLE "quiesce_role"
 #define BENCHMARK_ROLE_CONTROL "control"
+
+/* Says what the values are: a figure of that kind, whose `own` it takes, called as its unit. */
+void benchmark_set_kind(struct benchmark *benchmark, const struct event_kind *kind);
 
 void benchmark_free(struct benchmark *benchmark);
 DEFINE_CLEANUP(benchmark, benchmark_free);

@@ -145,15 +145,9 @@ static int read_document(struct input *input, bool may_convert, struct suite **r
 	return 0;
 }
 
-int document_read(const char *path, struct suite **ret, char **ret_why)
+int document_read(struct input *input, struct suite **ret, char **ret_why)
 {
-	_cleanup_(input) struct input *input = NULL;
-	int r;
-
-	r = input_open(path, &input);
-	if (r == -EINVAL)
-		return xrefuse(ret_why, r, "neither a file nor a pipe");
-	return r < 0 ? r : read_document(input, true, ret, ret_why);
+	return read_document(input, true, ret, ret_why);
 }
 
 int document_load(const char *path, struct suite **ret, char **ret_why)

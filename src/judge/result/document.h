@@ -42,7 +42,7 @@ int document_load(const char *path, struct suite **ret, char **ret_why);
 /* The same for a file that is to be merged, which may also be compressed, a FIFO, or "-" for
  * standard input (judge/result/input.h), and a result of another tool or format: it is made one of
  * pyperf's format 1.0. */
-int document_read(const char *path, struct suite **ret, char **ret_why);
+int document_read(struct input *input, struct suite **ret, char **ret_why);
 
 /*
  * May a series with these metadata be appended? Ask before the first run, so that no measurement is
@@ -107,7 +107,7 @@ struct merge;
 struct merge *merge_new(void);
 /* Reads a file as document_read() does; also -EINVAL with *ret_why (malloc'd) where its runs do not
  * agree with the runs of the files before (document_check_append()). */
-int merge_add(struct merge *merge, const char *path, char **ret_why);
+int merge_add(struct merge *merge, const char *path, struct input *input, char **ret_why);
 /* What the file that was added last had to be read without, as in struct suite. */
 const struct facts *merge_left_out(const struct merge *merge);
 /* Writes all that was added, at least one file. The error of the stream. */

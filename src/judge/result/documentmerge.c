@@ -374,7 +374,7 @@ static int add_suite(
 	return r;
 }
 
-int merge_add(struct merge *merge, const char *path, char **ret_why)
+int merge_add(struct merge *merge, const char *path, struct input *input, char **ret_why)
 {
 	_cleanup_(suite) struct suite *suite = NULL;
 	struct source *source;
@@ -383,7 +383,7 @@ int merge_add(struct merge *merge, const char *path, char **ret_why)
 	xcheck(array_grow(&merge->sources, sizeof(*source), merge->n_sources, &merge->capacity));
 	source = &merge->sources[merge->n_sources];
 	*source = (struct source){ .path = xptr(strdup(path)) };
-	r = document_read(path, &suite, ret_why);
+	r = document_read(input, &suite, ret_why);
 	if (r >= 0)
 		r = add_suite(merge, source, suite, ret_why);
 	if (r < 0)

@@ -26,6 +26,11 @@ struct input {
 	char *buffer;
 	const void *memory; /* instead of a file; NULL when it has been handed out */
 	size_t memory_size;
+	/* What input_peek() has returned, and input_read() not yet. */
+	bool has_peeked;
+	int peeked_r;
+	const char *peeked;
+	size_t peeked_size;
 };
 
 static int check_kind(int fd)
@@ -90,7 +95,7 @@ static int read_error(struct input *input)
 	return -EBADMSG;
 }
 
-int input_read(struct input *input, const char **ret, size_t *ret_size)
+static int read_piece(struct input *input, const char **ret, size_t *ret_size)
 {
 	int n, error = Z_OK;
 
@@ -116,6 +121,26 @@ int input_read(struct input *input, const char **ret, size_t *ret_size)
 	*ret = input->buffer;
 	*ret_size = (size_t)n;
 	return 0;
+}
+
+int input_peek(struct input *input, const char **ret, size_t *ret_size)
+{
+	if (!input->has_peeked)
+		input->peeked_r = read_piece(input, &input->peeked, &input->peeked_size);
+	input->has_peeked = true;
+	*ret = input->peeked;
+	*ret_size = input->peeked_size;
+	return input->peeked_r;
+}
+
+int input_read(struct input *input, const char **ret, size_t *ret_size)
+{
+	if (!input->has_peeked)
+		return read_piece(input, ret, ret_size);
+	input->has_peeked = false;
+	*ret = input->peeked;
+	*ret_size = input->peeked_size;
+	return input->peeked_r;
 }
 
 void input_free(struct input *input)

@@ -23,6 +23,9 @@ struct input *input_open_memory(const void *data, size_t size);
  * compressed data are damaged or end too early, -EFBIG beyond 16 GiB (decompressed), else the error
  * of read(2). */
 int input_read(struct input *input, const char **ret, size_t *ret_size);
+/* The same piece, which input_read() returns again: 256 KiB, or all of a smaller file. An error as
+ * well. */
+int input_peek(struct input *input, const char **ret, size_t *ret_size);
 void input_free(struct input *input);
 DEFINE_CLEANUP(input, input_free);
 

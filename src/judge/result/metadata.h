@@ -54,6 +54,9 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* Of how many values of one process each is the mean, and their deviation as a part of it. */
 #define METADATA_WITHIN "quiesce_values_"
 #define METADATA_DEVIATION "quiesce_within_"
+/* The same of the values themselves, where they are no times. Of these, and of BENCHMARK_FIGURES,
+ * it may be unknown which way is better: "unknown, p99-us". */
+#define METADATA_VALUES_FIGURE "quiesce_unit"
 /* The benchmark that it was compared with, by its name. */
 #define METADATA_BASELINE "quiesce_baseline"
 /* The command of a benchmark whose name is not its command. */

@@ -159,7 +159,11 @@ static int choose_figure(struct benchmark *benchmark, const struct benchmark_fig
 	benchmark->n_values = n;
 	benchmark->unit = figure->unit;
 	benchmark->metric = figure->name;
-	benchmark->better = is_rate(figure->name) ? BETTER_HIGHER : BETTER_UNKNOWN;
+	benchmark->better = figure->kind.own ? figure->kind.better
+		: is_rate(figure->name)	     ? BETTER_HIGHER
+					     : BETTER_UNKNOWN;
+	benchmark->is_exact = figure->kind.is_exact;
+	benchmark->step = figure->kind.step;
 	return 0;
 }
 
@@ -203,6 +207,8 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 	struct series *series = benchmark->series;
 	struct metric metric;
 
+	if (benchmark->own_unit && strcmp(benchmark->metric, name) == 0)
+		return 0;
 	for (size_t i = 0; i < benchmark->n_figures; i++)
 		if (strcmp(benchmark->figures[i].name, name) == 0)
 			return choose_figure(benchmark, &benchmark->figures[i]);
@@ -222,6 +228,9 @@ bool metric_is_of_program(const char *name)
 	static const char instructions[] = "instructions";
 	size_t n = strlen(instructions);
 
+	/* Of Go and JMH: what is allocated. */
+	if (strcmp(name, "B/op") == 0 || strcmp(name, "allocs/op") == 0)
+		return true;
 	for (size_t i = 0; i < run_n_facts; i++)
 		if (run_facts[i].is_of_program && strcmp(run_facts[i].name, name) == 0)
 			return true;
@@ -256,15 +265,15 @@ bool benchmark_has_figures(const struct benchmark *benchmark)
 	return series_first_figure(benchmark->series);
 }
 
-static struct benchmark *make_figure(
-	const struct benchmark *of, const struct metric *metric, bool with_name)
+/* A copy of a benchmark for one of its figures, without values. */
+static struct benchmark *copy_without_values(
+	const struct benchmark *of, const char *figure, bool with_name)
 {
 	const char *baseline = facts_find_string(&of->metadata, METADATA_BASELINE);
 	struct benchmark *ret = xptr(calloc(1, sizeof(*ret)));
 
 	*ret = (struct benchmark){
-		.name = with_name ? xformat("%s: %s", of->name, metric->name)
-				  : xptr(strdup(metric->name)),
+		.name = with_name ? xformat("%s: %s", of->name, figure) : xptr(strdup(figure)),
 		.is_figure = true,
 		.series = series_share(of->series),
 		.total_seconds = of->total_seconds,
@@ -275,12 +284,20 @@ static struct benchmark *make_figure(
 	facts_add(&ret->metadata, &of->metadata);
 	facts_set_string(&ret->metadata, "name", ret->name);
 	if (baseline) {
-		_cleanup_free_ char *name = xformat("%s: %s", baseline, metric->name);
+		_cleanup_free_ char *name = xformat("%s: %s", baseline, figure);
 
 		facts_set_string(&ret->metadata, METADATA_BASELINE, name);
 	}
 	if (ret->metadata.failed)
 		xalloc_fail();
+	return ret;
+}
+
+static struct benchmark *make_figure(
+	const struct benchmark *of, const struct metric *metric, bool with_name)
+{
+	struct benchmark *ret = copy_without_values(of, metric->name, with_name);
+
 	take_metric(of, metric, ret);
 	return ret;
 }
@@ -314,4 +331,60 @@ struct benchmark **benchmark_split(const struct benchmark *benchmark, bool with_
 		if (!metric.fact && benchmark->series->event_kinds[metric.event].own)
 			figures[n++] = make_figure(benchmark, &metric, with_name);
 	return figures;
+}
+
+/* Whether the figure is known for each run, at least of one of its values: runs that lack it could
+ * not be left out, because others look at them. */
+static bool is_known_for_all(const struct benchmark *b, const struct benchmark_figure *figure)
+{
+	for (size_t i = 0, value = 0; i < b->series->n_samples; i++) {
+		bool known = value == b->runs[i].end;
+
+		for (; value < b->runs[i].end; value++)
+			known |= isfinite(figure->values[value]);
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+static struct benchmark *split_values(
+	const struct benchmark *of, const struct benchmark_figure *figure)
+{
+	struct benchmark *ret = copy_without_values(of, figure->name, true);
+	struct event_kind kind;
+	size_t value = 0;
+
+	ret->runs = xptr(reallocarray(NULL, of->series->n_samples, sizeof(*ret->runs)));
+	ret->values = xptr(reallocarray(NULL, of->n_values, sizeof(*ret->values)));
+	for (size_t i = 0; i < of->series->n_samples; i++) {
+		ret->runs[i] = of->runs[i];
+		ret->runs[i].warmup_end = 0;
+		for (; value < of->runs[i].end; value++)
+			if (isfinite(figure->values[value]))
+				ret->values[ret->n_values++] = figure->values[value];
+		ret->runs[i].end = ret->n_values;
+	}
+	kind = figure_kind(figure->kind.own->name, figure->kind.better, figure->kind.step);
+	kind.is_exact = figure->kind.is_exact;
+	benchmark_set_kind(ret, &kind);
+	return ret;
+}
+
+struct benchmark **benchmark_split_values(const struct benchmark *benchmark)
+{
+	struct benchmark **ret = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < benchmark->n_figures; i++) {
+		const struct benchmark_figure *figure = &benchmark->figures[i];
+
+		if (!figure->kind.own || benchmark->n_values == 0 ||
+			!is_known_for_all(benchmark, figure))
+			continue;
+		ret = xptr((struct benchmark **)reallocarray(ret, n + 2, sizeof(*ret)));
+		ret[n++] = split_values(benchmark, figure);
+		ret[n] = NULL;
+	}
+	return ret;
 }

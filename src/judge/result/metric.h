@@ -58,7 +58,15 @@ struct benchmark **benchmark_split_chosen(
 /* Whether there are any. */
 bool benchmark_has_figures(const struct benchmark *benchmark);
 
-/* Whether the program alone decides how much of it there is ("max_rss", "minor_faults",
+/*
+ * The figures that stand beside the values (BENCHMARK_FIGURES) and of which the file says the unit,
+ * each as a benchmark of its own, as benchmark_split() does, but called "Sum: B/op" always, because
+ * the benchmark itself stays. NULL where there are none. Those that some run lacks are not among
+ * them.
+ */
+struct benchmark **benchmark_split_values(const struct benchmark *benchmark);
+
+/* Whether the program alone decides how much of it there is ("max_rss", "minor_faults", "B/op",
  * "instructions", also "instructions:u"), and not what the machine does meanwhile, as it does with
  * times, cycles, cache misses, switches and interrupts. */
 bool metric_is_of_program(const char *name);

@@ -437,6 +437,24 @@ static void declare_figures(struct benchmark *b)
 		if (text && series_parse_figure(b->series, i, text) >= 0)
 			read_within(b->series, i, &b->metadata);
 	}
+	for (size_t i = 0; i < b->n_figures; i++) {
+		struct benchmark_figure *figure = &b->figures[i];
+		_cleanup_free_ char *name = xformat(METADATA_FIGURE "%s", figure->name);
+		const char *text = facts_find_string(&b->metadata, name);
+
+		if (text && figure_parse(text, &figure->kind) >= 0)
+			figure->unit = figure->kind.unit;
+	}
+}
+
+/* Values that are no times say what they are. */
+static void declare_values(struct benchmark *b)
+{
+	const char *text = facts_find_string(&b->metadata, METADATA_VALUES_FIGURE);
+	struct event_kind kind;
+
+	if (text && figure_parse(text, &kind) >= 0)
+		benchmark_set_kind(b, &kind);
 }
 
 int reader_finish_benchmark(struct reader *reader, struct pending *pending)
@@ -469,6 +487,7 @@ int reader_finish_benchmark(struct reader *reader, struct pending *pending)
 	spread_facts(pending);
 	forget_elsewhere(pending);
 	declare_figures(b);
+	declare_values(b);
 	derive_flags(pending);
 	settle_times(b, reader->is_old);
 	if (b->kept) {

@@ -327,12 +327,24 @@ size_t series_find_event(const struct series *series, const char *name)
 	return i;
 }
 
+struct event_kind figure_kind(const char *unit, enum better better, double step)
+{
+	size_t size = strlen(unit) + 1;
+	/* One piece of memory, which stays where it is when there are more events. */
+	struct unit *own = xptr(malloc(sizeof(*own) + size));
+	struct event_kind kind = { .better = better, .own = own, .step = step };
+
+	*own = (struct unit){ .name = memcpy(own + 1, unit, size), .kind = UNIT_IS_OTHER };
+	if (!unit_find(unit, &kind.unit))
+		kind.unit = own;
+	return kind;
+}
+
 int series_declare_figure(
 	struct series *series, size_t event, const char *unit, enum better better, double step)
 {
 	struct event_kind *kind = &series->event_kinds[event];
-	size_t size = strlen(unit) + 1;
-	struct unit *own;
+	bool is_exact = kind->is_exact;
 
 	if (kind->own) {
 		if (kind->better != better || strcmp(kind->own->name, unit) != 0)
@@ -340,14 +352,8 @@ int series_declare_figure(
 		kind->step = MAX(kind->step, step);
 		return 0;
 	}
-	/* One piece of memory, which stays where it is when there are more events. */
-	own = xptr(malloc(sizeof(*own) + size));
-	*own = (struct unit){ .name = memcpy(own + 1, unit, size), .kind = UNIT_IS_OTHER };
-	*kind = (struct event_kind){
-		.better = better, .own = own, .step = step, .is_exact = kind->is_exact
-	};
-	if (!unit_find(unit, &kind->unit))
-		kind->unit = own;
+	*kind = figure_kind(unit, better, step);
+	kind->is_exact = is_exact;
 	return 0;
 }
 
@@ -373,13 +379,14 @@ double event_deviation_within(const struct event_kind *kind)
 #define FIGURE_STEP ", step " /* before the last part of a figure's text */
 
 static const char *const better_names[] = {
+	[BETTER_UNKNOWN] = "unknown",
 	[BETTER_LOWER] = "lower",
 	[BETTER_HIGHER] = "higher",
 };
 
 const char *better_name(enum better better)
 {
-	return better_names[better];
+	return better == BETTER_UNKNOWN ? NULL : better_names[better];
 }
 
 enum better better_parse(const char *word)
@@ -390,15 +397,14 @@ enum better better_parse(const char *word)
 	return BETTER_UNKNOWN;
 }
 
-char *series_figure_text(const struct series *series, size_t event)
+char *figure_text(const struct event_kind *kind)
 {
-	const struct event_kind *kind = &series->event_kinds[event];
 	_cleanup_text_ struct text t = { 0 };
 	char step[TEXT_REAL_SIZE];
 
 	if (!kind->own)
 		return NULL;
-	text_append(&t, better_name(kind->better));
+	text_append(&t, better_names[kind->better]);
 	if (kind->is_exact)
 		text_append(&t, ", exact");
 	if (*kind->own->name)
@@ -406,6 +412,11 @@ char *series_figure_text(const struct series *series, size_t event)
 	if (kind->step > 0)
 		text_appendf(&t, FIGURE_STEP "%s", text_format_real(kind->step, step));
 	return xptr(text_steal(&t));
+}
+
+char *series_figure_text(const struct series *series, size_t event)
+{
+	return figure_text(&series->event_kinds[event]);
 }
 
 /* The step that a text ends with; 0 where there is none. *ret_length is that of what is before. */
@@ -428,17 +439,19 @@ const char *figure_text_join(const char *a, const char *b)
 	return step_a >= step_b ? a : b;
 }
 
-int series_parse_figure(struct series *series, size_t event, const char *text)
+int figure_parse(const char *text, struct event_kind *ret)
 {
 	_cleanup_free_ char *copy = xptr(strdup(text));
-	const char *unit = "";
+	const char *unit = "", *first;
 	char *rest = copy, *word;
 	enum better better;
 	bool is_exact = false;
 	double step = 0;
-	int r;
 
-	better = better_parse(strsep(&rest, ","));
+	first = strsep(&rest, ",");
+	better = better_parse(first);
+	if (better == BETTER_UNKNOWN && strcmp(first, better_names[BETTER_UNKNOWN]) != 0)
+		return -EINVAL;
 	while ((word = strsep(&rest, ","))) {
 		if (*word++ != ' ' || !*word)
 			return -EINVAL;
@@ -449,11 +462,24 @@ int series_parse_figure(struct series *series, size_t event, const char *text)
 		else if (parse_real(word + 5, &step) < 0 || !(step > 0))
 			return -EINVAL;
 	}
-	if (better == BETTER_UNKNOWN)
-		return -EINVAL;
-	r = series_declare_figure(series, event, unit, better, step);
+	*ret = figure_kind(unit, better, step);
+	ret->is_exact = is_exact;
+	return 0;
+}
+
+int series_parse_figure(struct series *series, size_t event, const char *text)
+{
+	struct event_kind kind;
+	int r = figure_parse(text, &kind);
+
+	if (r < 0)
+		return r;
+	r = kind.better == BETTER_UNKNOWN
+		? -EINVAL
+		: series_declare_figure(series, event, kind.own->name, kind.better, kind.step);
 	if (r >= 0)
-		series->event_kinds[event].is_exact = is_exact;
+		series->event_kinds[event].is_exact = kind.is_exact;
+	free(kind.own);
 	return r;
 }
 

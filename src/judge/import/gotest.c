@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What go test -bench prints, and other files of that form: golang.org/x/perf/benchfmt describes
+ * it. A line is "NAME ITERATIONS VALUE UNIT [VALUE UNIT]...", a number being the mean of that many
+ * iterations. Lines of one name are repeats within a process (-count); a process ends with PASS,
+ * FAIL or "ok", and the next one begins with its goos and pkg, so that the outputs of several may
+ * stand in one file.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "judge/harness/quantity.h"
+#include "judge/import/formats.h"
+#include "judge/import/jsontree.h"
+#include "judge/import/shared.h"
+#include "judge/result/metadata.h"
+
+static const char prefix[] = "Benchmark", blanks[] = " \t";
+
+/* A line "Unit NAME better=higher assume=exact". */
+struct unit_line {
+	char *name;
+	enum better better;
+	bool is_exact;
+};
+
+struct reading {
+	const char *package; /* the first one; borrowed from `held` */
+	char *held;
+	bool has_packages; /* more than one */
+	/* The "-2" behind all names, which is GOMAXPROCS; it is "" where they have none, or
+	 * several. */
+	char *suffix;
+	struct unit_line *units;
+	size_t n_units, capacity;
+	/* Of the line that is read. */
+	size_t line;
+	size_t process;
+	bool has_results; /* of this process */
+	char *current;	  /* its package */
+	struct imported *imported;
+};
+
+static void reading_clear(struct reading *reading)
+{
+	for (size_t i = 0; i < reading->n_units; i++)
+		free(reading->units[i].name);
+	free(reading->units);
+	free(reading->held);
+	free(reading->suffix);
+	free(reading->current);
+}
+
+/* Whether it is a line of results: a name, and a number of iterations behind it. The rest of the
+ * line is *ret_rest then. */
+static bool take_head(char *line, char **ret_name, double *ret_iterations, char **ret_rest)
+{
+	char *rest = line, *name, *number;
+	uint64_t iterations;
+
+	if (!text_starts_with(line, prefix) ||
+		(line[strlen(prefix)] >= 'a' && line[strlen(prefix)] <= 'z'))
+		return false;
+	name = strsep(&rest, blanks);
+	do
+		number = strsep(&rest, blanks);
+	while (number && !*number);
+	if (!number || !rest || parse_u64(number, 1, INT64_MAX, &iterations) < 0)
+		return false;
+	*ret_name = name;
+	*ret_iterations = (double)iterations;
+	*ret_rest = rest;
+	return true;
+}
+
+bool import_is_go_text(const char *head, size_t size)
+{
+	_cleanup_free_ char *copy = xptr(strndup(head, size));
+	const char *rest = copy;
+	bool found = false;
+	char *line;
+
+	while (!found && (line = import_next_line(&rest))) {
+		double iterations;
+		char *name, *values;
+
+		found = text_starts_with(line, "goos: ") ||
+			take_head(line, &name, &iterations, &values);
+		free(line);
+	}
+	return found;
+}
+
+/* The "-2" of "BenchmarkSum-2"; "" where there is none. */
+static const char *find_suffix(const char *name)
+{
+	const char *minus = strrchr(name, '-');
+	unsigned n;
+
+	return minus && parse_uint(minus + 1, 1, 100000, &n) == 0 ? minus : "";
+}
+
+/* The value of "pkg: tiny" for "pkg"; NULL for another line. */
+static const char *config_value(const char *line, const char *key)
+{
+	size_t n = strlen(key);
+
+	return strncmp(line, key, n) == 0 && text_starts_with(line + n, ": ") ? line + n + 2 : NULL;
+}
+
+/* What has to be known of all lines before the first one is taken. */
+static void look_ahead(const char *text, struct reading *reading)
+{
+	char *line;
+
+	while ((line = import_next_line(&text))) {
+		const char *package = config_value(line, "pkg");
+		char *name, *rest;
+		double iterations;
+
+		if (package && !reading->held)
+			reading->held = xptr(strdup(package));
+		else if (package && strcmp(package, reading->held) != 0)
+			reading->has_packages = true;
+		if (take_head(line, &name, &iterations, &rest)) {
+			const char *suffix = find_suffix(name);
+
+			if (!reading->suffix)
+				reading->suffix = xptr(strdup(suffix));
+			else if (strcmp(reading->suffix, suffix) != 0)
+				*reading->suffix = '\0';
+		}
+		free(line);
+	}
+}
+
+static int refuse_line(
+	const struct reading *reading, char **ret_why, const char *what, const char *word)
+{
+	_cleanup_free_ char *safe = xptr(text_escape_control(word));
+
+	return xrefuse(ret_why, -EINVAL, "%zu: no result of Go: %s%s", reading->line, what, safe);
+}
+
+/* "Unit ns/op assume=exact better=lower" */
+static void take_unit(struct reading *reading, char *rest)
+{
+	struct unit_line unit = { .name = strsep(&rest, blanks) };
+	char *word;
+
+	while ((word = strsep(&rest, blanks))) {
+		if (text_starts_with(word, "better="))
+			unit.better = better_parse(word + strlen("better="));
+		unit.is_exact |= strcmp(word, "assume=exact") == 0;
+	}
+	unit.name = xptr(strdup(unit.name));
+	xcheck(array_grow(&reading->units, sizeof(unit), reading->n_units, &reading->capacity));
+	reading->units[reading->n_units++] = unit;
+}
+
+/* What the last line about it says; NULL where there is none. */
+static const struct unit_line *find_unit(const struct reading *reading, const char *unit)
+{
+	for (size_t i = reading->n_units; i-- > 0;)
+		if (strcmp(reading->units[i].name, unit) == 0)
+			return &reading->units[i];
+	return NULL;
+}
+
+static int take_number(struct reading *reading, const char *value, const char *unit, char **ret_why)
+{
+	const struct unit_line *line = find_unit(reading, unit);
+	struct imported_number number = {
+		.unit = unit,
+		.better = line ? line->better : BETTER_UNKNOWN,
+		.is_exact = line && line->is_exact,
+	};
+	_cleanup_free_ char *why = NULL;
+	double step;
+
+	/* Go's words for what JSON has no number for; a metric may be one. */
+	if (strcmp(value, "NaN") == 0 || strcmp(value, "+Inf") == 0 || strcmp(value, "-Inf") == 0)
+		number.value = NAN;
+	else if (quantity_parse_number(value, false, &number.value, &step) < 0)
+		return refuse_line(reading, ret_why, "not a number: ", value);
+	if (imported_put(reading->imported, &number, &why) < 0)
+		return refuse_line(reading, ret_why, why, "");
+	return 0;
+}
+
+static int take_result(
+	struct reading *reading, char *name, double iterations, char *rest, char **ret_why)
+{
+	_cleanup_free_ char *whole = NULL, *why = NULL;
+	struct facts *facts;
+	char *word;
+	int r;
+
+	name[strlen(name) - strlen(reading->suffix)] = '\0';
+	whole = reading->has_packages && reading->current ? xformat("%s.%s", reading->current, name)
+							  : xptr(strdup(name));
+	r = imported_begin(reading->imported, whole, reading->process, iterations, &why);
+	if (r < 0)
+		return refuse_line(reading, ret_why, why, "");
+	facts = imported_benchmark_facts(reading->imported);
+	if (*reading->suffix)
+		import_set_parameter(facts, "gomaxprocs", reading->suffix + 1);
+	import_set_text(facts, "go_package", reading->current);
+	reading->has_results = true;
+	while (r >= 0 && (word = strsep(&rest, blanks))) {
+		const char *unit = NULL;
+
+		while (*word && rest && (!unit || !*unit))
+			unit = strsep(&rest, blanks);
+		if (*word && (!unit || !*unit))
+			return refuse_line(reading, ret_why, "a number without a unit: ", word);
+		if (*word)
+			r = take_number(reading, word, unit, ret_why);
+	}
+	return r;
+}
+
+static bool ends_process(const char *line)
+{
+	static const char *const begins[] = { "PASS", "FAIL", "ok  \t", "exit status ",
+		"goos: ", "pkg: " };
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (text_starts_with(line, begins[i]))
+			return true;
+	return false;
+}
+
+static int take_line(struct reading *reading, char *line, char **ret_why)
+{
+	static const struct {
+		const char *key, *name;
+	} kept[] = {
+		{ "goos", "go_os" },
+		{ "goarch", "cpu_machine" },
+		{ "cpu", "cpu_model_name" },
+	};
+	struct facts *facts = imported_facts(reading->imported);
+	const char *package = config_value(line, "pkg");
+	double iterations;
+	char *name, *rest;
+
+	if (reading->has_results && ends_process(line)) {
+		reading->process++;
+		reading->has_results = false;
+	}
+	if (package)
+		xcheck(text_replace(&reading->current, package));
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		import_set_text(facts, kept[i].name, config_value(line, kept[i].key));
+	if (text_starts_with(line, "Unit ") && line[5])
+		take_unit(reading, line + 5);
+	if (text_starts_with(line, "--- FAIL: ")) {
+		char *failed = line + strlen("--- FAIL: ");
+
+		failed[strcspn(failed, blanks)] = '\0';
+		imported_leave_out(reading->imported, failed, "failed");
+	}
+	return take_head(line, &name, &iterations, &rest)
+		? take_result(reading, name, iterations, rest, ret_why)
+		: 0;
+}
+
+int import_go_text(const struct import_source *source, struct imported *imported, char **ret_why)
+{
+	struct reading reading = { .imported = imported };
+	const char *rest = source->text;
+	int r = 0;
+	char *line;
+
+	look_ahead(source->text, &reading);
+	while (r >= 0 && (line = import_next_line(&rest))) {
+		reading.line++;
+		r = take_line(&reading, line, ret_why);
+		free(line);
+	}
+	reading_clear(&reading);
+	return r;
+}
+
+/* --- go test -json --- */
+
+/* What the tests of a package have printed. */
+struct package {
+	char *name;
+	struct text text;
+};
+
+struct packages {
+	char *date; /* of the first event; NULL: none has one */
+	struct package *items;
+	size_t n, capacity;
+};
+
+static struct text *find_package(struct packages *packages, const char *name)
+{
+	for (size_t i = packages->n; i-- > 0;)
+		if (strcmp(packages->items[i].name, name) == 0)
+			return &packages->items[i].text;
+	xcheck(array_grow(
+		&packages->items, sizeof(*packages->items), packages->n, &packages->capacity));
+	packages->items[packages->n] = (struct package){ .name = xptr(strdup(name)) };
+	return &packages->items[packages->n++].text;
+}
+
+/* An event of go tool test2json: {"Action":"output","Package":"tiny","Output":"PASS\n"}. */
+static int take_event(struct packages *packages, const char *line, size_t number, char **ret_why)
+{
+	_cleanup_(json_node) struct json_node *event = NULL;
+	_cleanup_free_ char *why = NULL;
+	const char *output, *package, *action;
+
+	if (json_tree_read(line, strlen(line), &event, &why) < 0)
+		return xrefuse(ret_why, -EINVAL, "%zu%s", number, strchr(why, ':'));
+	action = json_string(json_member(event, "Action"));
+	if (!action)
+		return xrefuse(ret_why, -EINVAL,
+			"%zu: no event of go test -json: it has no 'Action'", number);
+	if (!packages->date && json_string(json_member(event, "Time")))
+		packages->date = xptr(strdup(json_string(json_member(event, "Time"))));
+	output = json_string(json_member(event, "Output"));
+	package = json_string(json_member(event, "Package"));
+	if (output && strcmp(action, "output") == 0)
+		text_append(find_package(packages, package ? package : ""), output);
+	return 0;
+}
+
+int import_go_events(const struct import_source *source, struct imported *imported, char **ret_why)
+{
+	struct packages packages = { 0 };
+	_cleanup_text_ struct text all = { 0 };
+	const char *rest = source->text;
+	size_t number = 0;
+	int r = 0;
+	char *line;
+
+	while (r >= 0 && (line = import_next_line(&rest))) {
+		number++;
+		if (line[strspn(line, blanks)])
+			r = take_event(&packages, line, number, ret_why);
+		free(line);
+	}
+	for (size_t i = 0; i < packages.n; i++) {
+		/* Each package is a process, also if it was ended before it said so. */
+		if (packages.items[i].text.data)
+			text_appendf(&all, "%s\nPASS\n", packages.items[i].text.data);
+		if (packages.items[i].text.failed)
+			xalloc_fail();
+		text_clear(&packages.items[i].text);
+		free(packages.items[i].name);
+	}
+	import_set_text(imported_facts(imported), "date", packages.date);
+	free(packages.date);
+	free(packages.items);
+	text_append(&all, "");
+	if (all.failed)
+		xalloc_fail();
+	if (r < 0)
+		return r;
+	return import_go_text(
+		&(struct import_source){ all.data, all.length, source->path }, imported, ret_why);
+}
