@@ -248,7 +248,7 @@ void describe_machine(const struct place *place, const struct facts *moving, str
 void describe_machine_again(const struct place *place, struct facts *facts)
 {
 	xcheck(identity_read_settings(place->cpus, 0, facts));
-	xcheck(identity_read_moving(place->cpus, NULL, facts));
+	xcheck(identity_read_load(place->cpus, facts));
 }
 
 int describe_setup(const struct options *options, const struct command *command,

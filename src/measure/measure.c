@@ -495,6 +495,9 @@ static void show_newest(struct work *work, bool warmup)
 	bool several = work->commands->n > 1;
 	char value[UNITS_TEXT_SIZE];
 
+	/* Most often nobody looks. */
+	if (work->options->verbose < 2 && !work->progress.shown)
+		return;
 	units_format_seconds((double)ns / NSEC_PER_SEC, value);
 	if (work->options->verbose >= 2) {
 		_cleanup_free_ char *flags = NULL;

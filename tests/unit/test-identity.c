@@ -358,6 +358,13 @@ static void test_read_moving(_unused_ void **state)
 	facts_clear(&facts);
 	thermal_free(thermal);
 
+	assert_int_equal(identity_read_load(mask, &facts), 0);
+	assert_int_equal(facts.n, 3);
+	assert_string_equal(string_of(&facts, "cpu_freq"), "0-2=2894 MHz; 3=800 MHz");
+	assert_non_null(facts_find(&facts, "load_avg_1min"));
+	assert_non_null(facts_find(&facts, "runnable_threads"));
+	facts_clear(&facts);
+
 	/* Nothing to be read but the clock. */
 	fake_machine_setup(NULL);
 	assert_int_equal(identity_read_moving(mask, NULL, &facts), 0);

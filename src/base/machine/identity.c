@@ -830,6 +830,13 @@ static void set_load(struct facts *facts)
 	facts_set_integer(facts, "runnable_threads", load.runnable);
 }
 
+int identity_read_load(const struct cpumask *mask, struct facts *facts)
+{
+	set_load(facts);
+	set_cpu_freq(mask, facts);
+	return facts->failed ? -ENOMEM : 0;
+}
+
 int identity_read_moving(
 	const struct cpumask *mask, const struct thermal *thermal, struct facts *facts)
 {
@@ -841,8 +848,7 @@ int identity_read_moving(
 	if (read_boot_time(&boot_time))
 		facts_set_real(facts, "uptime",
 			(double)(now.tv_sec - boot_time) + (double)now.tv_nsec / 1e9);
-	set_load(facts);
-	set_cpu_freq(mask, facts);
+	(void)identity_read_load(mask, facts);
 	set_cpu_temp(thermal, facts);
 	return facts->failed ? -ENOMEM : 0;
 }

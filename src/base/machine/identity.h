@@ -80,6 +80,8 @@ bool identity_is_setting(const char *name);
  */
 int identity_read_moving(
 	const struct cpumask *mask, const struct thermal *thermal, struct facts *facts);
+/* Of these, the load and the frequencies alone: without the text of /proc/stat. 0 or -ENOMEM. */
+int identity_read_load(const struct cpumask *mask, struct facts *facts);
 
 /*
  * The boot parameters that bear on timing, in their order, malloc'd; "" when there is none, NULL
