@@ -220,7 +220,13 @@ def test_lxcfs():
             result = box.run(RUNPINNED, '-v', '--dry-run', '/bin/true', allowed=allowed)
             equal(note in result.stderr, shown, f'{allowed}: {result.stderr!r}')
             equal('idle' in result.stdout, not shown, f'{allowed}: {result.stdout!r}')
-            # Their siblings are online, though not in that list.
+            # Their siblings are online, though not in that list, of which nothing else tells that it is not the
+            # kernel's where the numbers are the same.
+            result = box.run(
+                'sh', '-c', """mkdir -p /run/lxcfs && mount -t tmpfs none /run/lxcfs && echo 0-1 > /run/lxcfs/online &&
+                    mount --bind /run/lxcfs/online /sys/devices/system/cpu/online && exec "$@" """,
+                'sh', RUNPINNED, '-v', '--dry-run', '/bin/true', allowed=allowed, root=True)
+            equal(result.returncode, 0, result.stderr)
             check('no sibling' not in result.stdout, f'{allowed}: {result.stdout!r}')
         # The row of CPU 1 is there, and would be taken.
         result = box.run(RUNPINNED, '-c', '1', '-n', '1', '-w', '0', '-q', '--json', 'true', allowed='1,9')

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/machine/topology.h"
@@ -319,6 +320,15 @@ static int add_own(const struct cpumask *possible, struct cpumask *online, bool 
 	return 0;
 }
 
+/* Whether another file system stands over the list of online CPUs, as that of lxcfs does. */
+static bool is_list_covered(void)
+{
+	struct stat list, folder;
+
+	return stat(CPU_DIR "/online", &list) == 0 && stat(CPU_DIR, &folder) == 0 &&
+		list.st_dev != folder.st_dev;
+}
+
 /* Makes possible include present, and present include online, even where files are missing or
  * contradict each other. */
 static int read_masks(bool recorded, struct cpumask *possible, struct cpumask *present,
@@ -339,9 +349,9 @@ static int read_masks(bool recorded, struct cpumask *possible, struct cpumask *p
 		return error;
 	r = recorded ? 0 : add_own(possible, online, ret_renumbered);
 	/* Others than those of the container are beside them all the same. */
-	if (r == 0 && *ret_renumbered) {
+	if (*ret_renumbered || is_list_covered()) {
 		guess_online(present, online);
-		r = add_own(possible, online, &ignored);
+		r = recorded || r < 0 ? r : add_own(possible, online, &ignored);
 	}
 	if (r < 0)
 		return r;
