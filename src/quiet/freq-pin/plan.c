@@ -753,14 +753,10 @@ static int add_unsettable_cpus(
 {
 	_cleanup_(cpumask) struct cpumask *offline = NULL, *none = NULL;
 	char note[128] = "no cpufreq driver: the kernel does not set it";
-	const char *hypervisor;
+	const char *hypervisor = NULL;
 	bool hosted;
 	int r;
 
-	r = virtualization_read_hypervisor(&hypervisor, NULL);
-	if (r < 0)
-		return r;
-	hosted = hypervisor && strcmp(hypervisor, "lpar") != 0;
 	r = cpumask_new(&offline);
 	if (r == 0)
 		r = cpumask_copy(policies->without_policy, &none);
@@ -778,6 +774,11 @@ static int add_unsettable_cpus(
 		cpumask_clear(none, cpu);
 		(void)cpumask_set(offline, cpu);
 	}
+	if (!cpumask_is_empty(none))
+		r = virtualization_read_hypervisor(&hypervisor, NULL);
+	if (r < 0)
+		return r;
+	hosted = hypervisor && strcmp(hypervisor, "lpar") != 0;
 	if (hosted)
 		snprintf(note, sizeof(note), "the host decides (hypervisor: %s)", hypervisor);
 	if (!cpumask_is_empty(none))
@@ -865,15 +866,17 @@ bool plan_shows_more(const void *state)
 {
 	const struct freq_pin *pin = state;
 
-	/* A frequency that was asked for stays what it is. */
-	if (pin->request.kind == WANTED_FREQUENCY)
-		return false;
 	for (size_t i = 0; i < pin->policies->n; i++) {
 		const struct policy *policy = &pin->policies->items[i];
 		struct cpufreq_policy_info info;
 		struct cpufreq_range range;
 		struct wanted wanted;
 
+		/* A minimum, a frequency that was asked for, and a base that was told stay what
+		 * they are. */
+		if (pin->request.kind != WANTED_MAX &&
+			(pin->request.kind != WANTED_BASE || policy->target.khz > 0))
+			continue;
 		if (policy_is_active(policy) && cpufreq_read_policy(policy->cpu, &info) == 0 &&
 			cpufreq_read_range(policy->cpu, &range) == 0 &&
 			wanted_choose(&pin->request, &info, &range, &wanted) == 0 &&
