@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "quiet/engine/tunables.h"
 
@@ -37,18 +37,15 @@ static bool is_tunable(const char *path)
 }
 
 static int add_file(
-	struct knob_plan *plan, unsigned group, const char *folder, const char *name, int cpu)
+	struct knob_plan *plan, unsigned group, const char *governor, const char *path, int cpu)
 {
-	_cleanup_free_ char *path = NULL;
 	struct knob *knob;
 	int r;
 
-	if (text_format(&path, "%s/%s", folder, name) < 0)
-		return -ENOMEM;
 	if (!is_tunable(path))
 		return 0;
-	r = knob_plan_add(
-		plan, group, KNOB_WORD, path, NULL, &knob, "%s %s", strrchr(folder, '/') + 1, name);
+	r = knob_plan_add(plan, group, KNOB_WORD, path, NULL, &knob, "%s %s", governor,
+		strrchr(path, '/') + 1);
 	if (r == 0)
 		knob->cpu = cpu;
 	return r;
@@ -58,17 +55,11 @@ static int add_file(
  * is no folder. */
 static int add_folder(struct knob_plan *plan, unsigned group, const char *folder, int cpu)
 {
-	struct dirent **names = NULL;
-	int n = scandir(folder, &names, NULL, alphasort), r = 0;
+	_cleanup_paths_ struct paths files = { 0 };
+	int r = paths_list(folder, "*", NULL, &files);
 
-	if (n < 0)
-		return knob_error_is_unavailable(errno) ? -ENOENT : -errno;
-	for (int i = 0; i < n; i++) {
-		if (r == 0)
-			r = add_file(plan, group, folder, names[i]->d_name, cpu);
-		free(names[i]);
-	}
-	free(names);
+	for (size_t i = 0; r == 0 && i < files.n; i++)
+		r = add_file(plan, group, strrchr(folder, '/') + 1, files.items[i], cpu);
 	return r;
 }
 

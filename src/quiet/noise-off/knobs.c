@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,6 +19,7 @@
 #include "base/machine/virtualization.h"
 #include "base/macro.h"
 #include "base/parse.h"
+#include "base/paths.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "quiet/engine/journal.h"
@@ -449,14 +449,9 @@ static int add_thp(struct planning *p, const char *path, const char *name)
 		p, NOISE_THP, GROUP_ALL, KNOB_CHOICE, path, never ? "never" : "madvise", -1, name);
 }
 
-static int compare_names(const struct dirent **a, const struct dirent **b)
+static int compare_names(const void *a, const void *b)
 {
-	return strverscmp((*a)->d_name, (*b)->d_name);
-}
-
-static int is_thp_size(const struct dirent *entry)
-{
-	return text_starts_with(entry->d_name, "hugepages-");
+	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
 static int add_thp_size(struct planning *p, const char *path, const char *name)
@@ -477,23 +472,22 @@ static int add_thp_size(struct planning *p, const char *path, const char *name)
  */
 static int plan_thp_sizes(struct planning *p)
 {
-	struct dirent **entries;
-	int r = 0, n = scandir(THP, &entries, is_thp_size, compare_names);
+	static const char sizes[] = THP "/hugepages-";
+	_cleanup_paths_ struct paths files = { 0 };
+	int r = paths_list(THP, "hugepages-*", "enabled", &files);
 
-	if (n < 0)
-		return knob_error_is_unavailable(errno) ? 0 : -errno;
-	for (int i = 0; i < n; i++) {
-		_cleanup_free_ char *path = NULL, *name = NULL;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (files.n > 0)
+		qsort(files.items, files.n, sizeof(*files.items), compare_names);
+	for (size_t i = 0; r == 0 && i < files.n; i++) {
+		const char *size = files.items[i] + strlen(sizes);
+		_cleanup_free_ char *name = NULL;
 
-		if (r == 0)
-			r = text_format(&path, THP "/%s/enabled", entries[i]->d_name);
-		if (r == 0)
-			r = text_format(&name, "thp %s", entries[i]->d_name + 10);
-		if (r == 0 && (access(path, F_OK) == 0 || errno != ENOENT))
-			r = add_thp_size(p, path, name);
-		free(entries[i]);
+		if (text_format(&name, "thp %.*s", (int)strcspn(size, "/"), size) < 0)
+			return -ENOMEM;
+		r = add_thp_size(p, files.items[i], name);
 	}
-	free(entries);
 	return r;
 }
 
