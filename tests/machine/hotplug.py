@@ -19,6 +19,8 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
              it; /run/born has its number
     virtio   whether the network cards give their queues all CPUs anew when a CPU has gone or come
     spread   interrupts that their driver then gives one online CPU each
+    spreads  "own": only where the writer is a setter. What a driver makes of CPUs that others switch nobody
+             can tell from a choice.
     chooses  real CPUs that the process in /run/chooser chooses when a CPU has gone
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
@@ -196,8 +198,8 @@ class Kernel:
         """virtio_net: virtnet_set_affinity(), whenever a CPU has gone or come."""
         for path in sorted(glob.glob('/sys/class/net/*/queues/tx-*/xps_cpus')) if self.config.get('virtio') else ():
             put(path, self.format_mask(self.online))
-        online = sorted(self.online)
-        for i, irq in enumerate(self.config.get('spread', ())):
+        online, is_own = sorted(self.online), self.writer or self.config.get('spreads') != 'own'
+        for i, irq in enumerate(self.config.get('spread', ()) if is_own else ()):
             self.set_interrupt(f'{IRQS}/{irq}', {online[i % len(online)]})
 
     def leave(self, cpu):

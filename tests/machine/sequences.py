@@ -199,7 +199,7 @@ def make(tree, draw):
     cpufreq.CONFIG = config
     os.environ['TEST_HOTPLUG'] = json.dumps({
         'cores': [[cpu, cpu + 3] for cpu in range(3)], 'width': N, 'release': draw.choice(([6, 1], [6, 12])),
-        'virtio': draw.random() < 0.3})
+        'virtio': draw.random() < 0.3, 'spread': IRQS[2:] if draw.random() < 0.5 else (), 'spreads': 'own'})
     cpufreq.requests()
     # What somebody has set. What the hardware or another limit hides nobody can know.
     if not has_boost:
