@@ -29,22 +29,13 @@ static char *explain_unstable(const struct range ranges[2], const struct unit *u
 	return resolution_explain_ranges(ranges, "ones", shown);
 }
 
-/* NULL where the runs of both tell. */
-static char *explain_single(const struct comparison *c)
+static double *copy_units(const double *units, size_t n, bool as_logarithms)
 {
-	if (benchmark_units_are_runs(c->old) && c->old_stats.n > 1 &&
-		benchmark_units_are_runs(c->new) && c->new_stats.n > 1)
-		return NULL;
-	return xptr(strdup("how much runs differ is not known from a single one"));
-}
-
-static double *make_logarithms(const double *values, size_t n)
-{
-	double *logarithms = xptr(reallocarray(NULL, n, sizeof(*logarithms)));
+	double *copy = xptr(reallocarray(NULL, n, sizeof(*copy)));
 
 	for (size_t i = 0; i < n; i++)
-		logarithms[i] = log(values[i]);
-	return logarithms;
+		copy[i] = as_logarithms ? log(units[i]) : units[i];
+	return copy;
 }
 
 static void set_shift(struct comparison *c)
@@ -89,24 +80,25 @@ static struct ratio ratio_of_medians(double old, double new)
 	return (struct ratio){ old < 0 || new < 0 ? NAN : new / old, NAN, NAN };
 }
 
-/* Pairs of which some have no ratio, because a value is not above 0 or the ratio is no double: the
- * change is that of the medians. Ranks are the same with and without logarithms. */
-static int compare_pairs_without_ratio(
-	struct comparison *c, const double *old, const double *new, double *differences, size_t n)
+/* Pairs that have ratios, of which the change is the median. `a` and `b` are logarithms. */
+static int compare_ratios(
+	struct comparison *c, const double *a, const double *b, const double *ratios, size_t n)
 {
-	_cleanup_free_ double *a = xptr(reallocarray(NULL, n, sizeof(*a)));
-	_cleanup_free_ double *b = xptr(reallocarray(NULL, n, sizeof(*b)));
-	struct shift shift;
-	int r;
+	int r = shift_test_of_pairs(a, b, n, &c->test);
 
-	for (size_t i = 0; i < n; i++) {
-		differences[i] = new[i] - old[i];
-		a[i] = old[i];
-		b[i] = new[i];
-	}
-	r = shift_of_pairs(a, b, n, &shift);
 	if (r >= 0)
-		r = signed_rank_test(differences, n, &c->signs);
+		r = explain_unstable_pairs(ratios, n, &c->doubt);
+	if (r >= 0)
+		set_shift(c);
+	return r;
+}
+
+/* Other pairs. Ranks are the same with and without logarithms. Sorts the values. */
+static int compare_ranks(struct comparison *c, double *a, double *b, size_t n)
+{
+	struct shift shift;
+	int r = shift_of_pairs(a, b, n, &shift);
+
 	if (r < 0)
 		return r;
 	stats_sort(a, n);
@@ -117,31 +109,13 @@ static int compare_pairs_without_ratio(
 	return 0;
 }
 
-/* The change, as the median of all ratios, of pairs that have ratios. */
-static int compare_ratios(struct comparison *c, const double *old, const double *new,
-	const double *ratios, double *differences, size_t n, char **ret_unclear)
-{
-	_cleanup_free_ double *a = make_logarithms(old, n), *b = make_logarithms(new, n);
-	int r;
-
-	for (size_t i = 0; i < n; i++)
-		differences[i] = b[i] - a[i];
-	r = shift_test_of_pairs(a, b, n, &c->test);
-	if (r >= 0)
-		r = signed_rank_test(differences, n, &c->signs);
-	if (r >= 0)
-		r = explain_unstable_pairs(ratios, n, ret_unclear);
-	if (r >= 0)
-		set_shift(c);
-	return r;
-}
-
-/* Compares the units in pairs. They are given in the order of the runs. */
-static int compare_pairs(
-	struct comparison *c, const double *old, const double *new, size_t n, char **ret_unclear)
+/* Compares the units in pairs, which are in the order of the runs. Where a value is not above 0, or
+ * a ratio is no double, the change is that of the medians. */
+static int compare_pairs(struct comparison *c, const double *old, const double *new, size_t n)
 {
 	_cleanup_free_ double *ratios = xptr(reallocarray(NULL, n, sizeof(*ratios)));
 	_cleanup_free_ double *differences = xptr(reallocarray(NULL, n, sizeof(*differences)));
+	_cleanup_free_ double *a = NULL, *b = NULL;
 	bool have_ratios = true;
 	int r;
 
@@ -149,8 +123,15 @@ static int compare_pairs(
 		ratios[i] = new[i] / old[i];
 		have_ratios = have_ratios && isfinite(ratios[i]) && ratios[i] > 0;
 	}
-	r = have_ratios ? compare_ratios(c, old, new, ratios, differences, n, ret_unclear)
-			: compare_pairs_without_ratio(c, old, new, differences, n);
+	a = copy_units(old, n, have_ratios);
+	b = copy_units(new, n, have_ratios);
+	for (size_t i = 0; i < n; i++)
+		differences[i] = b[i] - a[i];
+	r = signed_rank_test(differences, n, &c->signs);
+	if (r >= 0 && have_ratios)
+		r = compare_ratios(c, a, b, ratios, n);
+	else if (r >= 0)
+		r = compare_ranks(c, a, b, n);
 	if (r < 0)
 		return r;
 	c->design = COMPARED_IN_TURN;
@@ -170,8 +151,8 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	c->least_p = mann_whitney_least_p(n_old, n_new);
 	if (!(old[0] > 0) || !(new[0] > 0))
 		return 0;
-	a = make_logarithms(old, n_old);
-	b = make_logarithms(new, n_new);
+	a = copy_units(old, n_old, true);
+	b = copy_units(new, n_new, true);
 	r = shift_test_of_samples(a, n_old, b, n_new, &c->test);
 	if (r >= 0)
 		set_shift(c);
@@ -200,7 +181,6 @@ static void resolve_machines(
 
 /* One benchmark by itself: the numbers to compare, and what `check` has to say of them. */
 struct side {
-	const struct benchmark *benchmark;
 	double *units;
 	size_t n;
 	struct range range;
@@ -215,20 +195,14 @@ static void side_clear(struct side *side)
 	analysis_free(side->analysis);
 }
 
-static int side_fill(const struct benchmark *benchmark, struct side *side)
-{
-	side->benchmark = benchmark;
-	return benchmark_units(benchmark, &side->units, &side->n);
-}
-
 /* The analysis that only results that were measured one after the other need. The order of the
  * units does not matter. */
-static int side_analyze(struct side *side)
+static int side_analyze(struct side *side, const struct benchmark *benchmark)
 {
 	bool above_zero = true;
 	int r;
 
-	r = analysis_new(side->benchmark, &side->analysis);
+	r = analysis_new(benchmark, &side->analysis);
 	if (r < 0)
 		return r;
 	side->range = resolution_find_range(side->analysis->levels);
@@ -240,26 +214,20 @@ static int side_analyze(struct side *side)
 	return 0;
 }
 
-/* Takes ownership of the text. */
-static void add_objection(struct comparison *c, char *text)
-{
-	c->objections =
-		xptr(reallocarray(c->objections, c->n_objections + 1, sizeof(*c->objections)));
-	c->objections[c->n_objections++] = text;
-}
-
 /* What `check` objects to in a side. */
 static void object_to(struct comparison *c, const char *name, const struct stability *stability)
 {
-	_cleanup_free_ char *disturbed = NULL;
-
+	c->objections = xptr(reallocarray(c->objections,
+		c->n_objections + stability->n_concerns + 1, sizeof(*c->objections)));
 	for (size_t i = 0; i < stability->n_concerns; i++)
 		if (stability->concerns[i].warning)
-			add_objection(c, xformat("%s: %s", name, stability->concerns[i].text));
-	if (!stability->mostly_disturbed)
-		return;
-	disturbed = stability_disturbed_text(stability);
-	add_objection(c, xformat("%s: %s", name, disturbed));
+			c->objections[c->n_objections++] =
+				xformat("%s: %s", name, stability->concerns[i].text);
+	if (stability->mostly_disturbed) {
+		_cleanup_free_ char *disturbed = stability_disturbed_text(stability);
+
+		c->objections[c->n_objections++] = xformat("%s: %s", name, disturbed);
+	}
 }
 
 /* Collects all doubts about two benchmarks that were measured one after the other. */
@@ -268,9 +236,9 @@ static int doubt_sequence(struct comparison *c, struct side *old, struct side *n
 	int r;
 
 	c->had_core = differences_find_of_cores(c, c->old, c->new);
-	r = side_analyze(old);
+	r = side_analyze(old, c->old);
 	if (r >= 0)
-		r = side_analyze(new);
+		r = side_analyze(new, c->new);
 	if (r < 0)
 		return r;
 	c->is_disturbed = old->analysis->stability->mostly_disturbed ||
@@ -376,17 +344,17 @@ static int compute_exact(struct comparison *c, struct side *old, struct side *ne
 	return 0;
 }
 
-/* Pairs need the units in the order of the runs, so they come first: stats_compute() sorts them. */
+/* One result of each, of one machine. Pairs need the units in the order of the runs, so they come
+ * first: stats_compute() sorts them. */
 static int compute(struct comparison *c, struct side *old, struct side *new,
 	const struct benchmark *const *all, size_t n_all)
 {
-	_cleanup_free_ char *unstable_pairs = NULL;
 	size_t n_pairs = 0;
 	int r;
 
-	r = side_fill(c->old, old);
+	r = benchmark_units(c->old, &old->units, &old->n);
 	if (r >= 0)
-		r = side_fill(c->new, new);
+		r = benchmark_units(c->new, &new->units, &new->n);
 	if (r >= 0 && comparison_is_exact(c))
 		return compute_exact(c, old, new);
 	if (r >= 0 && turns_are_common(c->old, c->new))
@@ -394,26 +362,25 @@ static int compute(struct comparison *c, struct side *old, struct side *new,
 	/* Without a pair all units are used, which were measured one after the other. */
 	if (r >= 0 && n_pairs > 0) {
 		old->n = new->n = n_pairs;
-		r = compare_pairs(c, old->units, new->units, n_pairs, &unstable_pairs);
+		r = compare_pairs(c, old->units, new->units, n_pairs);
 		if (r >= 0)
 			look_at_order(c, all, n_all);
 	}
 	if (r >= 0)
 		r = compute_figures(c, old->units, old->n, new->units, new->n);
-	if (r >= 0 && c->n_pairs == 0)
+	if (r >= 0 && n_pairs == 0)
 		r = compare_samples(c, old->units, new->units);
 	if (r < 0)
 		return r;
 	find_step(c);
-	c->doubt = explain_single(c);
 	/* Values of one run tell nothing of other runs. */
-	if (c->doubt)
+	if (!benchmark_units_are_runs(c->old) || c->old_stats.n < 2 ||
+		!benchmark_units_are_runs(c->new) || c->new_stats.n < 2) {
+		free(c->doubt);
+		c->doubt = xptr(strdup("how much runs differ is not known from a single one"));
 		c->ratio.low = c->ratio.high = NAN;
-	if (c->n_pairs == 0)
-		return doubt_sequence(c, old, new);
-	if (!c->doubt)
-		c->doubt = TAKE_PTR(unstable_pairs);
-	return 0;
+	}
+	return n_pairs == 0 ? doubt_sequence(c, old, new) : 0;
 }
 
 static int comparison_begin(const struct benchmark *const *old, size_t n_old,
@@ -631,9 +598,9 @@ static int resolve_levels(struct comparison *c, const struct benchmark *result)
 	struct side side = { 0 };
 	int r;
 
-	r = side_fill(result, &side);
+	r = benchmark_units(result, &side.units, &side.n);
 	if (r >= 0)
-		r = side_analyze(&side);
+		r = side_analyze(&side, result);
 	if (r >= 0) {
 		resolution_widen(&c->of_levels, &side.resolution);
 		c->is_disturbed = c->is_disturbed || side.analysis->stability->mostly_disturbed;
