@@ -50,7 +50,7 @@ static double find_seconds(const struct launch_report *report)
 
 /* Makes one run. Returns 1 when it was made, 0 when the program cannot be run. */
 static int run_once(struct command *command, const struct options *options, struct stop *stop,
-	struct launch_report *ret)
+	const char *text, struct launch_report *ret)
 {
 	struct launch_request request = { .command = LAUNCH_RUN, .n_runs = 1, .discarded = true };
 	struct runlog_run run = { 0 };
@@ -64,19 +64,19 @@ static int run_once(struct command *command, const struct options *options, stru
 	if (run.report.interrupted)
 		return -ECANCELED;
 	failure = measure_find_failure(options, &run.report, status, sizeof(status));
-	if (failure) {
-		say("%s: a run to find the length of the control failed: %s", command->argv[0],
-			failure);
+	if (failure && text) {
+		say("%s: %s: %s", command->argv[0], text, failure);
 		session_print_stderr(command->session);
-		return -ECHILD;
 	}
+	if (failure)
+		return -ECHILD;
 	*ret = run.report;
 	return 1;
 }
 
 /* Makes one run with its hooks. */
 static int make_trial(struct command *command, const struct options *options,
-	const struct place *place, struct stop *stop, struct launch_report *ret)
+	const struct place *place, struct stop *stop, const char *text, struct launch_report *ret)
 {
 	int r, concluded;
 
@@ -85,10 +85,18 @@ static int make_trial(struct command *command, const struct options *options,
 	r = hook_run(options, place, command, HOOK_PREPARE, 0, stop, NULL);
 	if (r < 0)
 		return r;
-	r = stop_check(stop) == 0 ? run_once(command, options, stop, ret) : -ECANCELED;
+	r = stop_check(stop) == 0 ? run_once(command, options, stop, text, ret) : -ECANCELED;
 	/* --conclude runs however the run ended, and even if there was none. */
 	concluded = hook_run(options, place, command, HOOK_CONCLUDE, 0, stop, NULL);
 	return r < 0 || concluded >= 0 ? r : concluded;
+}
+
+int calibrate_try(struct command *command, const struct launch_inputs *in, struct stop *stop,
+	const char *text)
+{
+	struct launch_report report = { 0 };
+
+	return make_trial(command, in->options, in->place, stop, text, &report);
 }
 
 /* The shortest of some runs in seconds; NAN when there was none. */
@@ -103,7 +111,8 @@ static int time_command(
 	if (r < 0)
 		return r;
 	for (int i = 0; i < TRIALS_MAX && sum < TRIALS_SECONDS; i++) {
-		r = make_trial(command, in->options, in->place, stop, &report);
+		r = make_trial(command, in->options, in->place, stop,
+			"a run to find the length of the control failed", &report);
 		if (r < 0)
 			return r;
 		if (r == 0)

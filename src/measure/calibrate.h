@@ -19,6 +19,14 @@ unsigned calibrate_choose_length(
 	double program_seconds, unsigned trial_rounds, double trial_seconds);
 
 /*
+ * Makes one run that does not count of a command whose launcher was started, with its hooks. 1 when
+ * it was made, 0 when the program could not be run, -ECHILD when it failed: this is said, with the
+ * text in front, unless that is NULL. -ECANCELED when a signal asked to stop.
+ */
+int calibrate_try(struct command *command, const struct launch_inputs *in, struct stop *stop,
+	const char *text);
+
+/*
  * Sets the length of the control, if there is one that is ours, from --control-length; or so that
  * it is `known`, the control of the runs that are appended to, if that is ours as well; or from a
  * few runs of the first program, with its hooks, and of the control on the benchmark's CPUs. A run

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "base/xalloc.h"
+#include "judge/harness/template.h"
 #include "measure/command.h"
 #include "measure/program.h"
 
@@ -92,6 +93,9 @@ void commands_take(const struct options *options, struct commands *ret)
 		ret->items[i] = (struct command){
 			.name = option->name,
 			.argv = option->argv,
+			.typed = option->typed,
+			.benchmark = option->benchmark,
+			.number_of_program = option->program,
 			.values = option->values,
 			.hooks = option->hooks,
 			.is_control = option->is_control,
@@ -209,6 +213,7 @@ static void command_clear(struct command *command)
 	measurement_free(command->measurement);
 	facts_clear(&command->facts);
 	free(command->program);
+	template_free_words(command->made);
 	streams_close(&command->streams);
 }
 

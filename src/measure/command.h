@@ -30,7 +30,12 @@ struct command {
 	bool set_up;		   /* its --setup was begun, so that its --cleanup is due */
 	bool prepared;		   /* its --prepare was run, so that its --conclude is due */
 	uint32_t number;	   /* of the run that it is prepared for */
-	char *const *argv;	   /* as the user gave it */
+	char *const *argv;	   /* as it is run */
+	char *const *typed;	   /* as the user gave it; NULL where it is run like that */
+	const char *benchmark;	   /* of a hosted harness (host.h), or NULL */
+	size_t number_of_program;  /* which one of the options' programs */
+	uint64_t loops;		   /* that it is told, 0 where it is not */
+	char **made;		   /* argv, where the number of loops is in it */
 	char *program;		   /* the file that is executed; NULL until it is resolved */
 	const char *input;	   /* the files that `streams` has open, or NULL */
 	const char *output_file;

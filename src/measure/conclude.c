@@ -149,7 +149,12 @@ static void add_command(const struct options *options, const struct commands *co
 {
 	struct measurement *m = command->measurement;
 
-	if (is_worth_saving(m))
+	struct benchmark *hosted =
+		m->hosted ? hosted_get_benchmark(m->hosted, m->series, &command->facts) : NULL;
+
+	if (hosted)
+		parts_add(parts, m->series, &hosted->metadata, hosted);
+	else if (is_worth_saving(m))
 		parts_add(parts, m->series, &command->facts, NULL);
 	if (m->n_runs > 0)
 		add_progvalues(options, commands, command, parts);
@@ -163,7 +168,8 @@ static void report_command(const struct options *options, const struct place *pl
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct document_part *part = &parts->items[i];
 
-		if (part->series != command->measurement->series || !part->inside)
+		/* A hosted harness is reported by its figures. */
+		if (part->series != command->measurement->series || !part->inside || command->typed)
 			continue;
 		if (stream)
 			print(stream, "\n");

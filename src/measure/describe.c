@@ -254,7 +254,8 @@ void describe_machine_again(const struct place *place, struct facts *facts)
 int describe_setup(const struct options *options, const struct command *command,
 	const struct place *place, const struct facts *machine, struct facts *facts)
 {
-	_cleanup_free_ char *words = xptr(text_quote_argv(command->argv));
+	_cleanup_free_ char *words =
+		xptr(text_quote_argv(command->typed ? command->typed : command->argv));
 	_cleanup_free_ char *housekeeping = xptr(cpumask_format_list(place->housekeeping));
 	int r;
 
@@ -274,6 +275,8 @@ int describe_setup(const struct options *options, const struct command *command,
 	describe_hooks(command, facts);
 	describe_parameters(options, command, facts);
 	describe_streams(options, command, facts);
+	if (options->figures.harness)
+		facts_set_string(facts, "quiesce_harness", options->figures.harness->name);
 	describe_variables(command, facts);
 	r = describe_given(options, facts);
 	check(facts);

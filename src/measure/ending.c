@@ -15,6 +15,7 @@ static struct {
 	struct commands *commands;
 	struct stop *stop;
 	struct quiesce **quiesce;
+	struct host **host;
 	const char *file;
 } begun;
 
@@ -35,6 +36,8 @@ static void end_begun(void)
 		unlink(begun.file);
 	if (begun.commands)
 		end_runs();
+	if (begun.host)
+		host_free(TAKE_PTR(*begun.host));
 	if (begun.quiesce)
 		(void)quiesce_end(TAKE_PTR(*begun.quiesce));
 }
@@ -62,6 +65,11 @@ void ending_clear_runs(void)
 void ending_set_file(const char *path)
 {
 	begun.file = path;
+}
+
+void ending_set_host(struct host **host)
+{
+	begun.host = host;
 }
 
 void ending_set_quiesce(struct quiesce **quiesce)

@@ -18,6 +18,7 @@
 
 #include "base/stop.h"
 #include "measure/command.h"
+#include "measure/host.h"
 #include "measure/options.h"
 #include "measure/place.h"
 #include "measure/quiesce.h"
@@ -32,6 +33,8 @@ void ending_set_runs(const struct options *options, const struct place *place,
 void ending_clear_runs(void);
 /* A file that is not whole, and is removed; NULL: there is none. */
 void ending_set_file(const char *path);
+/* The harness whose folder is removed; NULL: there is none any more. */
+void ending_set_host(struct host **host);
 /* Where a guardian will stand as long as there is one; NULL: there will be none. */
 void ending_set_quiesce(struct quiesce **quiesce);
 

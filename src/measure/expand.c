@@ -14,6 +14,7 @@
 #include "judge/report/decision.h"
 #include "judge/result/metadata.h"
 #include "measure/expand.h"
+#include "measure/host.h"
 
 /* Splits a command that was given as one text into words. */
 static int split_command(const char *option, const char *text, char ***ret)
@@ -155,6 +156,8 @@ static bool has_parameter(const struct options *o, size_t index, const struct pa
 	/* The control is the same for all values of the parameters. */
 	if (program->is_control)
 		return false;
+	if (o->host && strcmp(parameter->name, HOST_PARAMETER) == 0)
+		return true;
 	if (parameter_is_in(parameter, o->input) || parameter_is_in(parameter, o->output_file))
 		return true;
 	for (size_t i = 0; i < o->n_variables; i++) {
@@ -216,6 +219,55 @@ static void assign_streams(struct options *o, const size_t choice[], struct opti
 	}
 }
 
+/* The benchmark of the harness that the command runs; NULL where it is not known, or not hosted. */
+static const char *find_benchmark(const struct options *o, const struct option_command *command)
+{
+	for (size_t i = 0; o->host && i < o->parameters.n; i++)
+		if (strcmp(o->parameters.items[i].name, HOST_PARAMETER) == 0)
+			return command->values[i];
+	return o->host ? o->host->only : NULL;
+}
+
+/* Puts the words of the harness around those of the user, and its variables before those of --env,
+ * which hold. */
+static void host_command(struct options *o, struct option_command *command)
+{
+	struct host_words words = {
+		.typed = command->argv,
+		.benchmark = find_benchmark(o, command),
+		.program = command->program,
+	};
+	size_t n = o->host->harness->hosting.n_variables, n_own = 0;
+	const char **variables;
+	char **run;
+
+	command->typed = command->argv;
+	command->benchmark = words.benchmark;
+	run = options_own(o, host_make_run(o->host, &words));
+	for (size_t i = 0; run[i]; i++)
+		options_own(o, run[i]);
+	command->argv = run;
+	while (command->variables[n_own])
+		n_own++;
+	variables = options_own(o, calloc(n + n_own + 1, sizeof(*variables)));
+	for (size_t i = 0; i < n; i++)
+		variables[i] = options_own(o, host_make_variable(o->host, i, &words));
+	memcpy(variables + n, command->variables, n_own * sizeof(*variables));
+	command->variables = variables;
+}
+
+/* With one program: the first command of the same benchmark, because benchmarks are not compared
+ * with each other. */
+static size_t find_first(const struct options *o, size_t index)
+{
+	const char *benchmark = o->commands[index].benchmark;
+
+	for (size_t i = 0; benchmark && i < index; i++)
+		if (strcmp(o->commands[i].benchmark, benchmark) == 0)
+			return i;
+	return benchmark ? index : 0;
+}
+
 /* The command that this one is compared with: the first command of the first program that has the
  * same values of the parameters which both programs have. There is always one. */
 static size_t find_old(const struct options *o, size_t index)
@@ -225,7 +277,8 @@ static size_t find_old(const struct options *o, size_t index)
 	if (command->is_control)
 		return index;
 	if (command->program == 0)
-		return o->n_programs > 1 && !o->programs[1].is_control ? index : 0;
+		return o->n_programs > 1 && !o->programs[1].is_control ? index
+								       : find_first(o, index);
 	for (size_t i = 0; i < index; i++) {
 		const struct option_command *old = &o->commands[i];
 		bool same = old->program == 0;
@@ -277,6 +330,8 @@ static int add_command(struct options *o, size_t index, const size_t choice[])
 		return r;
 	assign_streams(o, choice, &command);
 	command.variables = make_variables(o, program, choice);
+	if (o->host && !program->is_control)
+		host_command(o, &command);
 	o->commands[o->n_commands++] = command;
 	o->commands[o->n_commands - 1].old = find_old(o, o->n_commands - 1);
 	return 0;
@@ -399,6 +454,16 @@ static int check_commands(const struct options *o)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+int expand_first(
+	struct options *o, size_t index, char *const **ret_words, const char *const **ret_variables)
+{
+	const size_t choice[PARAMETERS_MAX] = { 0 };
+	const struct option_program *program = &o->programs[index];
+
+	*ret_variables = make_variables(o, program, choice);
+	return make_words(o, program, choice, ret_words);
 }
 
 int expand_programs(struct options *o)

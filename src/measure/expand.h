@@ -10,5 +10,9 @@
 
 /* Makes options->commands of options->programs. 0, or -EINVAL after saying what is wrong. */
 int expand_programs(struct options *options);
+/* The words and the variables of the program of that number, with the first values of the
+ * parameters, as a hosted harness is asked for its benchmarks (hostlist.h). */
+int expand_first(struct options *options, size_t index, char *const **ret_words,
+	const char *const **ret_variables);
 
 #endif

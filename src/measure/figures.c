@@ -14,6 +14,7 @@
 #include "base/xalloc.h"
 #include "judge/harness/extract.h"
 #include "measure/figures.h"
+#include "measure/host.h"
 #include "measure/session.h"
 #include "measure/user.h"
 
@@ -40,6 +41,9 @@ struct figure_files {
 	bool is_read[2];	       /* since the run has ended */
 	struct figure_file *items;
 	size_t n;
+	/* Of the run that was taken last (figures_get_values()). */
+	double *values;
+	size_t n_values;
 };
 
 struct figure_files *figure_files_new(const struct options *options, const struct figurepad *pad)
@@ -71,6 +75,7 @@ void figure_files_free(struct figure_files *files)
 	for (size_t i = 0; i < ARRAY_SIZE(files->streams); i++)
 		file_buffer_clear(&files->streams[i]);
 	free(files->items);
+	free(files->values);
 	free(files);
 }
 
@@ -87,10 +92,12 @@ static void let_tick_pass(const struct timespec *written)
 		nanosleep(&(struct timespec){ .tv_nsec = TICKS_NS - age_ns }, NULL);
 }
 
-void figure_files_look(struct figure_files *files)
+int figure_files_look(struct figure_files *files)
 {
-	if (files->n == 0)
-		return;
+	int r = files->options->host ? host_empty_folder(files->options->host) : 0;
+
+	if (r < 0 || files->n == 0)
+		return r;
 	user_enter(files->options->user);
 	for (size_t i = 0; i < files->n; i++) {
 		struct figure_file *file = &files->items[i];
@@ -100,6 +107,7 @@ void figure_files_look(struct figure_files *files)
 			let_tick_pass(&file->before.st_mtim);
 	}
 	user_leave(files->options->user);
+	return 0;
 }
 
 static bool is_same_state(const struct stat *a, const struct stat *b)
@@ -313,6 +321,31 @@ static int keep(
 	return 0;
 }
 
+/* The values of the first figure that is a time, all of which a time can be. */
+static int keep_values(struct figure_files *files, struct figures *figures, char **ret_why)
+{
+	for (size_t i = 0; i < figures->n; i++) {
+		struct figure *figure = &figures->items[i];
+
+		if (figure->n_values == 0 || !quantity_is_time(figure->unit))
+			continue;
+		for (size_t k = 0; k < figure->n_values; k++)
+			if (!(figure->values[k] > 0))
+				return refuse(
+					ret_why, "%s is %.15g", figure->name, figure->values[k]);
+		files->values = TAKE_PTR(figure->values);
+		files->n_values = figure->n_values;
+		return 0;
+	}
+	return 0;
+}
+
+size_t figures_get_values(const struct figure_files *files, const double **ret)
+{
+	*ret = files->values;
+	return files->n_values;
+}
+
 int figures_take(const struct command *command, struct figure_files *files, bool has_said,
 	struct series *series, double **events, char **ret_why)
 {
@@ -323,6 +356,8 @@ int figures_take(const struct command *command, struct figure_files *files, bool
 	if (!figure_rules_are_there(rules) && !has_said && !has_figures(series))
 		return 0;
 	files->is_read[FIGURE_STDOUT] = files->is_read[FIGURE_STDERR] = false;
+	free(TAKE_PTR(files->values));
+	files->n_values = 0;
 	if (rules->harness)
 		r = find_failure(rules->harness, command, files, ret_why);
 	for (size_t i = 0; r >= 0 && i < figure_rules_count(rules); i++) {
@@ -338,6 +373,8 @@ int figures_take(const struct command *command, struct figure_files *files, bool
 			ret_why, "its output has none of the figures of %s", rules->harness->name);
 	if (r >= 0 && has_said)
 		r = figurepad_read(files->pad, &figures, ret_why);
+	if (r >= 0 && files->options->host)
+		r = keep_values(files, &figures, ret_why);
 	if (r >= 0)
 		r = keep(series, &figures, events, ret_why);
 	figures_clear(&figures);

@@ -18,7 +18,8 @@ struct figure_files;
 struct figure_files *figure_files_new(const struct options *options, const struct figurepad *pad);
 void figure_files_free(struct figure_files *files);
 DEFINE_CLEANUP(figure_files, figure_files_free);
-void figure_files_look(struct figure_files *files);
+/* Says what is wrong and returns a negative errno. */
+int figure_files_look(struct figure_files *files);
 
 /*
  * The figures of the run that has just ended: declares new ones in the series, and sets their
@@ -28,6 +29,9 @@ void figure_files_look(struct figure_files *files);
  */
 int figures_take(const struct command *command, struct figure_files *files, bool has_said,
 	struct series *series, double **events, char **ret_why);
+/* What a hosted harness has given in that run: the values of its first figure that is a time,
+ * borrowed until the next run. 0 where there is none. */
+size_t figures_get_values(const struct figure_files *files, const double **ret);
 /* The same for a run that has none: they are not known. */
 void figures_leave_out(const struct series *series, double **events);
 

@@ -36,7 +36,11 @@ struct outcome {
 /* What the watcher has to know. */
 struct watch {
 	const char *text;
-	uint32_t number; /* of the run */
+	char *const *words;	      /* in place of the text, and then without a shell */
+	const char *const *variables; /* "NAME=VALUE" for the words; NULL-terminated */
+	bool clear_env;		      /* of the words: only PATH is left beside them */
+	int output_fd;		      /* negative: nobody wants the output */
+	uint32_t number;	      /* of the run */
 	const struct cpumask *housekeeping;
 	const struct stop *stop;
 	const struct user *user;
@@ -45,6 +49,19 @@ struct watch {
 	int socket;
 	pid_t runpinned;
 };
+
+/* The environment that the words find. */
+static int set_variables(const struct watch *w)
+{
+	const char *path = w->clear_env ? getenv("PATH") : NULL;
+
+	if (w->clear_env && (clearenv() != 0 || (path && setenv("PATH", path, 1) < 0)))
+		return -ENOMEM;
+	for (size_t i = 0; w->variables[i]; i++)
+		if (putenv((char *)w->variables[i]) != 0)
+			return -ENOMEM;
+	return 0;
+}
 
 /* Called in the forked child. */
 __attribute__((noreturn)) static void become_shell(const struct watch *w)
@@ -56,7 +73,8 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0)
 		_exit(127);
 	if (w->stderr_fd >= 0 &&
-		(dup2(null_fd, STDOUT_FILENO) < 0 || dup2(w->stderr_fd, STDERR_FILENO) < 0))
+		(dup2(w->output_fd >= 0 ? w->output_fd : null_fd, STDOUT_FILENO) < 0 ||
+			dup2(w->stderr_fd, STDERR_FILENO) < 0))
 		_exit(127);
 	/* If these variables are set, then by another runpinned, which runs this one. */
 	unsetenv(VALUES_FD_VARIABLE);
@@ -75,8 +93,11 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 		_exit(127);
 	}
 	sigprocmask(SIG_SETMASK, &w->stop->caller, NULL);
-	execl("/bin/sh", "sh", "-c", w->text, NULL);
-	say_errno(errno, "cannot execute /bin/sh");
+	if (w->words && set_variables(w) == 0)
+		execvp(w->words[0], w->words);
+	else if (!w->words)
+		execl("/bin/sh", "sh", "-c", w->text, NULL);
+	say_errno(errno, "cannot execute %s", w->words ? w->words[0] : "/bin/sh");
 	_exit(127);
 }
 
@@ -127,7 +148,7 @@ __attribute__((noreturn)) static void become_watcher(const struct watch *w)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != w->runpinned)
 		_exit(127);
-	if (!cpumask_is_empty(w->housekeeping))
+	if (w->housekeeping && !cpumask_is_empty(w->housekeeping))
 		(void)cpumask_bind_self(w->housekeeping);
 	shell = fork();
 	if (shell == 0)
@@ -219,6 +240,7 @@ int hook_run(const struct options *options, const struct place *place,
 	struct outcome outcome = { 0 };
 	struct watch watch = {
 		.text = command->hooks[kind],
+		.output_fd = -EBADF,
 		.number = number,
 		.housekeeping = place->housekeeping,
 		.user = options->user,
@@ -252,6 +274,42 @@ int hook_run(const struct options *options, const struct place *place,
 	lastwords_print(stderr_fd);
 	if (ret_why)
 		(void)text_format(ret_why, "--%s failed: %s", option, failure);
+	return -ECHILD;
+}
+
+int hook_ask(const struct options *options, char *const words[], const char *const variables[],
+	int output_fd, struct stop *stop)
+{
+	_cleanup_free_ char *quoted = NULL;
+	_cleanup_close_ int stderr_fd = lastwords_open("stderr");
+	struct outcome outcome = { 0 };
+	struct watch watch = {
+		.words = words,
+		.variables = variables,
+		.clear_env = options->clear_env,
+		.output_fd = output_fd,
+		.stderr_fd = stderr_fd,
+		.user = options->user,
+		.timeout_ns = options->hook_timeout_ns,
+	};
+	unsigned seen = stop->count;
+	const char *failure;
+	char buf[96];
+	int r = stderr_fd < 0 ? stderr_fd : run_watched(&watch, stop, &outcome);
+
+	if (r < 0) {
+		say_errno(r, "cannot run %s", words[0]);
+		return r;
+	}
+	stop_check(stop);
+	if (outcome.interrupted || stop->count > seen)
+		return -ECANCELED;
+	failure = find_failure(&outcome, watch.timeout_ns, buf, sizeof(buf));
+	if (!failure)
+		return 0;
+	quoted = text_quote_argv(words);
+	say("%s failed, which was to list the benchmarks: %s", quoted ? quoted : words[0], failure);
+	lastwords_print(stderr_fd);
 	return -ECHILD;
 }
 

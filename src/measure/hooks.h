@@ -27,6 +27,12 @@
 int hook_run(const struct options *options, const struct place *place,
 	const struct command *command, enum hook_kind kind, uint32_t number, struct stop *stop,
 	char **ret_why);
+/*
+ * Runs these words before all is measured, without a shell, as the hooks are run but on any CPU,
+ * with these variables, and with its standard output in the file. Errors as hook_run().
+ */
+int hook_ask(const struct options *options, char *const words[], const char *const variables[],
+	int output_fd, struct stop *stop);
 /* The hooks before all runs. Commands that have the same one share it: it is run once. Returns what
  * hook_run() returns. */
 int hooks_set_up(const struct options *options, const struct place *place,

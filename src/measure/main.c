@@ -31,6 +31,9 @@
 #include "measure/evidence.h"
 #include "measure/expand.h"
 #include "measure/hooks.h"
+#include "measure/host.h"
+#include "measure/hostlist.h"
+#include "measure/hostloops.h"
 #include "measure/meanwhile.h"
 #include "measure/measure.h"
 #include "measure/options.h"
@@ -316,6 +319,18 @@ static void look_again(struct commands *commands, const struct quiesce *quiesce,
 	describe_lost_parts(commands, quiesce, after);
 }
 
+/* Tells what one CPU changes in the programs of a hosted harness, and finds how many loops they
+ * make. */
+static int find_hosted_loops(
+	const struct launch_inputs *in, struct commands *commands, struct stop *stop)
+{
+	const struct harness *harness = in->options->host->harness;
+
+	if (harness->hosting.one_cpu && cpumask_weight(in->place->cpus) == 1 && !in->options->quiet)
+		say("note: %s", harness->hosting.one_cpu);
+	return hostloops_find(commands, in, stop);
+}
+
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
 static int make_runs(const struct launch_inputs *in, const struct quiesce *quiesce,
 	struct commands *commands, const struct save *save, struct stop *stop)
@@ -331,6 +346,8 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 			return r;
 	}
 	r = calibrate_control(commands, in, save_get_control(save), stop);
+	if (r == 0 && options->host)
+		r = find_hosted_loops(in, commands, stop);
 	if (r < 0)
 		return r;
 	describe_control(commands);
@@ -390,7 +407,7 @@ static enum exit_status prepare_result(const struct options *options, const stru
  * Lets a launcher get ready while the machine is described. Nothing is said: what fails here is
  * tried again when its time has come. There have to be other CPUs, on which the machine is
  * described from here on, and what the launcher is told must not change any more: by --setup, by
- * the length of the control, or by CPUs that it joins.
+ * the length of the control, by the loops of a hosted harness, or by CPUs that it joins.
  */
 static void begin_early(const struct launch_inputs *given, struct commands *commands,
 	const struct stop *stop, struct evidence_reader **evidence)
@@ -399,7 +416,7 @@ static void begin_early(const struct launch_inputs *given, struct commands *comm
 	struct launch_inputs in = *given;
 
 	if (place->join || has_setup(commands) || commands->items[commands->n - 1].is_shipped ||
-		cpumask_is_empty(place->housekeeping))
+		in.options->host || cpumask_is_empty(place->housekeeping))
 		return;
 	sessions_begin(commands, &in, stop);
 	(void)cpumask_bind_self(place->housekeeping);
@@ -676,6 +693,15 @@ static int run_quietly(const struct options *options, struct commands *commands,
 	return status;
 }
 
+/* Whether something is looked for in what programs write to standard output. */
+static bool reads_output(const struct options *options)
+{
+	const struct rule *loops = options->host ? &options->host->harness->hosting.loops : NULL;
+
+	return figure_rules_read(&options->figures, FIGURE_STDOUT) ||
+		(loops && loops->pattern && loops->source == FIGURE_STDOUT);
+}
+
 static int open_streams(const struct options *options, struct commands *commands)
 {
 	int r = 0;
@@ -687,8 +713,7 @@ static int open_streams(const struct options *options, struct commands *commands
 		struct command *command = &commands->items[i];
 
 		r = streams_open(command->input, command->output_file, !options->dry_run,
-			figure_rules_read(&options->figures, FIGURE_STDOUT) && !command->is_control,
-			&command->streams);
+			reads_output(options) && !command->is_control, &command->streams);
 	}
 	user_leave(options->user);
 	return r;
@@ -754,6 +779,25 @@ static int find_user(struct options *options)
 	return r;
 }
 
+/* Returns the exit status. */
+static int expand_and_run(struct options *options, struct commands *commands)
+{
+	int signal = 0, r, status;
+
+	ending_set_host(&options->host);
+	r = options->host ? hostlist_begin(options, &signal) : 0;
+	if (r == -ECANCELED)
+		status = 128 + signal;
+	else if (r < 0)
+		status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	else if (expand_programs(options) < 0)
+		status = EXIT_USAGE;
+	else
+		status = run_commands(options, commands);
+	ending_set_host(NULL);
+	return status;
+}
+
 int main(int argc, char *argv[])
 {
 	bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
@@ -786,8 +830,7 @@ int main(int argc, char *argv[])
 		options_clear(&options);
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
-	r = expand_programs(&options);
-	r = r < 0 ? EXIT_USAGE : run_commands(&options, &commands);
+	r = expand_and_run(&options, &commands);
 	commands_clear(&commands);
 	options_clear(&options);
 	return r;

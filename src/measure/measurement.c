@@ -9,6 +9,7 @@ void measurement_free(struct measurement *measurement)
 		return;
 	series_free(measurement->series);
 	progvalues_free(measurement->progvalues);
+	hosted_free(measurement->hosted);
 	inspections_clear(&measurement->inspections);
 	free(measurement->incomplete);
 	free(measurement);

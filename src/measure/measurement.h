@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "judge/report/decision.h"
 #include "judge/result/series.h"
+#include "measure/hosted.h"
 #include "measure/inspect.h"
 #include "measure/progvalues.h"
 
@@ -41,6 +42,7 @@ struct floor_time {
 struct measurement {
 	struct series *series;
 	struct progvalues *progvalues; /* the values that the program measured itself */
+	struct hosted *hosted; /* the values of a hosted harness; NULL where there is none */
 	/* Runs that handed over something that is not valid values. */
 	size_t n_refused;
 	struct floor_time floor;

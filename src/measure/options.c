@@ -18,6 +18,7 @@
 #include "judge/result/benchmark.h"
 #include "judge/result/metadata.h"
 #include "library/values.h"
+#include "measure/host.h"
 #include "measure/launch.h"
 #include "measure/options.h"
 
@@ -491,6 +492,23 @@ static int take_harness(const char *value, void *into)
 	return figure_rules_add_harness(into, value);
 }
 
+static int take_benchmark(const char *value, void *into)
+{
+	struct options *o = into;
+
+	for (size_t i = 0; i < o->n_benchmarks; i++) {
+		if (strcmp(o->benchmarks[i], value) == 0) {
+			say("--benchmark: '%s' is given twice", value);
+			return -EINVAL;
+		}
+	}
+	if (o->n_benchmarks == PARAMETER_VALUES_MAX) {
+		say("--benchmark: more than %d of them", PARAMETER_VALUES_MAX);
+		return -EINVAL;
+	}
+	return option_filled(value, &o->benchmarks[o->n_benchmarks++]);
+}
+
 static int take_unit(const char *value, void *into)
 {
 	return unit_parse_shown(value, into);
@@ -545,6 +563,41 @@ static int check_figures(const struct options *o)
 	return 0;
 }
 
+/* Whether the harness runs its benchmarks one by one, and what cannot be asked for then. */
+static int check_hosting(struct options *o)
+{
+	struct harness *harness = o->figures.harness;
+	bool can_be = harness && harness->hosting.n_runs > 0;
+
+	if (o->n_benchmarks > 0 && (!can_be || o->as_is)) {
+		say(o->as_is ? "--benchmark chooses what --as-is runs all of: give one of them"
+			     : "--benchmark needs a --harness that runs its benchmarks one by one: "
+			       "quiesce-harness(5)");
+		return -EINVAL;
+	}
+	if (o->as_is && !can_be) {
+		say("--as-is needs a --harness that would change the command: quiesce-harness(5)");
+		return -EINVAL;
+	}
+	if (harness && harness_choose(harness, can_be && !o->as_is) < 0) {
+		say("--harness %s finds figures only where it changes the command: leave --as-is "
+		    "out",
+			harness->name);
+		return -EINVAL;
+	}
+	if (!can_be || o->as_is)
+		return 0;
+	if (o->shell) {
+		say("--harness %s adds words to the command, and --shell has a text in place of "
+		    "words: leave --shell out, or give --as-is as well",
+			harness->name);
+		return -EINVAL;
+	}
+	o->host = xptr(calloc(1, sizeof(*o->host)));
+	o->host->harness = o->figures.harness;
+	return 0;
+}
+
 /* Refuses options that make no sense together, with the reason. */
 static int check_combinations(struct options *o)
 {
@@ -570,7 +623,7 @@ static int check_combinations(struct options *o)
 		say("--show-output and --stdout both say where the output goes: give one of them");
 		return -EINVAL;
 	}
-	if (check_figures(o) < 0)
+	if (check_hosting(o) < 0 || check_figures(o) < 0)
 		return -EINVAL;
 	if (o->no_evidence && o->cooldown >= 0) {
 		say("--cooldown looks at the temperature, which --evidence none leaves out");
@@ -832,6 +885,14 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ .help = "\nFigures that the program gives itself, in place of its time:" },
 		{ 0, "harness", "NAME", "those of this harness: wrk, fio, ..., or FILE.conf",
 			take_harness, &o->figures, .once = true },
+		{ 0, "benchmark", "NAME",
+			"this benchmark of the harness, in processes of its\n"
+			"own; may be given again (default: all)",
+			take_benchmark, o },
+		{ 0, "as-is", NULL,
+			"run the program as it is given, all benchmarks in\n"
+			"one process",
+			option_set, &o->as_is },
 		{ 0, "figure", "NAME[,WORD]...=PATTERN",
 			"the number that the group of PATTERN matches in its\n"
 			"standard output; words: a unit; lower or higher;\n"
@@ -1006,6 +1067,7 @@ void options_clear(struct options *options)
 		free(options->owned[i]);
 	free(options->owned);
 	parameters_clear(&options->parameters);
+	host_free(options->host);
 	figure_rules_clear(&options->figures);
 	user_free(options->user);
 	*options = (struct options){ 0 };

@@ -15,6 +15,8 @@
 
 #include "base/units.h"
 
+struct host;
+
 enum env_pad_mode {
 	ENV_PAD_NONE,
 	ENV_PAD_FIXED,
@@ -63,7 +65,11 @@ struct option_program {
 /* A program that is to be measured. */
 struct option_command {
 	const char *name;
-	char *const *argv;	       /* NULL-terminated, with at least the program's name */
+	char *const *argv; /* NULL-terminated, with at least the program's name */
+	/* Of a hosted harness (host.h): the words that the user gave, and the benchmark, or NULL.
+	 */
+	char *const *typed;
+	const char *benchmark;
 	const char *hooks[HOOK_KINDS]; /* NULL where there is none */
 	/* The value of each parameter; NULL where neither the program nor its hooks have it. */
 	const char *values[PARAMETERS_MAX];
@@ -132,9 +138,13 @@ struct options {
 	const char *input;	 /* --input, with parameters; NULL: /dev/null */
 	const char *output_file; /* the file of --stdout, with parameters, or NULL */
 	enum output_kind stdout_to;
-	struct figure_rules figures; /* of --figure, --figure-json and --harness */
-	bool ignore_failure;	     /* of every kind */
-	bool ignored_statuses[256];  /* exit statuses that are no failures */
+	struct figure_rules figures;		      /* of --figure, --figure-json and --harness */
+	const char *benchmarks[PARAMETER_VALUES_MAX]; /* of --benchmark */
+	size_t n_benchmarks;
+	bool as_is;
+	struct host *host;	    /* owned; NULL where the programs run as they were given */
+	bool ignore_failure;	    /* of every kind */
+	bool ignored_statuses[256]; /* exit statuses that are no failures */
 	struct option_hooks hooks[HOOK_KINDS];
 	int64_t hook_timeout_ns;
 	/* Who stamps the runs; chosen automatically where it is not given. */

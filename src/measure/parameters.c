@@ -94,6 +94,18 @@ int parameters_add_list(struct parameters *parameters, const char *text)
 	return r;
 }
 
+int parameters_add(struct parameters *parameters, const char *option, const char *name,
+	char *const values[], size_t n)
+{
+	_cleanup_free_ char *text = xformat("%s=", name);
+	const char *end;
+	int r = add_name(parameters, option, text, &end);
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = add_value(parameters, option, xptr(strdup(values[i])));
+	return r;
+}
+
 /* Parses a number of `length` characters. *decimals becomes the number of its decimals if that is
  * larger. */
 static int parse_number(const char *text, size_t length, int *decimals, double *ret)

@@ -29,6 +29,10 @@ int parameters_add_list(struct parameters *parameters, const char *text);
 /* "NAME=1..10" or "NAME=0.5..2:0.25": these numbers, with as many decimals as were typed. */
 int parameters_add_range(struct parameters *parameters, const char *text);
 
+/* These n values, which are copied. `option`: what gave them, for messages. */
+int parameters_add(struct parameters *parameters, const char *option, const char *name,
+	char *const values[], size_t n);
+
 /* Whether the parameter stands in the text; a text of NULL mentions none. */
 bool parameter_is_in(const struct parameter *parameter, const char *text);
 /* The text with the values in their places, malloc'd: the value number choice[i] of parameter i. */

@@ -18,6 +18,7 @@
 #include "judge/harness/benchfmt.h"
 #include "judge/harness/extract.h"
 #include "judge/harness/harness.h"
+#include "judge/harness/template.h"
 
 static void test_units(void **state)
 {
@@ -245,7 +246,7 @@ static void test_files(void **state)
 		{ "Colour=red\n", "line 1: unknown key Colour" },
 		{ "Fail=(\n", NULL },
 		{ "[a]\nMatch=(x)\nUnit=s\nTake=none\n",
-			"line 4: Take is one, last, each, sum or mean" },
+			"line 4: Take is one, last, each, sum, mean or values" },
 		{ "[a]\nMatch=(x)\nUnit=s\nValue=1\n", "line 4: Value is a group, \\1 to \\9" },
 		{ "[a]\nMatch=(x)\nUnit=s\nCommas=1\n", "line 4: Commas is yes or no" },
 		{ "[a]\nMatch=(x)\nUnit=s\nNamePath=.a\n",
@@ -283,11 +284,124 @@ static void test_files(void **state)
 	figures_clear(&figures);
 }
 
+/* What stands in the words of a harness that is hosted, in one text. */
+static void test_templates(void **state)
+{
+	static const char *const command[] = { "./x", "a b", "{file}", NULL };
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{ "{command} -o {file}", "./x|a b|{file}|-o|/f" },
+		{ "{program} -l {arguments} 'b c'", "./x|-l|a b|{file}|b c" },
+		{ "{command} '^{pattern}$' {benchmark}",
+			"./x|a b|{file}|^B/a\\(1\\)\\.c$|B/a(1).c" },
+		{ "{command} {loops}x{loops} {index}", "./x|a b|{file}|100x100|{index}" },
+		{ "{command} x{command} {y}", "./x|a b|{file}|x{command}|{y}" },
+	};
+	static const char *const bad[] = { "", "x {file}", "x{command}", "{program}", "{arguments}",
+		"{command} {program} {arguments}", "{command} 'x" };
+	struct template_values values = {
+		.command = (char *const *)command,
+		.benchmark = "B/a(1).c",
+		.loops = "100",
+		.file = "/f",
+	};
+	_cleanup_free_ char *levels = NULL, *why = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char **words;
+		struct text t = { 0 };
+
+		assert_int_equal(template_check(cases[i].text, &why), 0);
+		words = template_fill_words(cases[i].text, &values);
+		for (size_t k = 0; words[k]; k++)
+			text_appendf(&t, "%s%s", k > 0 ? "|" : "", words[k]);
+		assert_string_equal(t.data, cases[i].words);
+		template_free_words(words);
+		text_clear(&t);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(template_check(bad[i], &why), -EINVAL);
+		free(TAKE_PTR(why));
+	}
+	values.level = "/";
+	levels = template_fill("{folder}^{pattern}$", &values);
+	assert_string_equal(levels, "{folder}^B$/^a\\(1\\)\\.c$");
+}
+
+/* The keys of a harness that is hosted. */
+static void test_hosting_keys(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{ "Run=x\n",
+			"line 1: 'x' needs {command} as a word of its own, or {program} and "
+			"{arguments}" },
+		{ "Run={command}\nList={command}\n[a]\nMatch=(x)\nUnit=s\n",
+			"line 6: List and Names belong together" },
+		{ "Run={command}\nLoops=(x)\n[a]\nMatch=(x)\nUnit=s\n",
+			"line 6: Calibrate and Loops belong together" },
+		{ "Run={command}\nList={command}\nNames=x\n[a]\nMatch=(x)\nUnit=s\n",
+			"line 7: 'x' has no ( ) around what it finds" },
+		{ "Run={command} {loops}\n[a]\nMatch=(x)\nUnit=s\n",
+			"line 5: {loops} in Run needs Calibrate" },
+		{ "Run={command} {index}\n[a]\nMatch=(x)\nUnit=s\n",
+			"line 5: {index} in Run needs a List that has it" },
+		{ "Level=/\n[a]\nMatch=(x)\nUnit=s\n",
+			"line 5: no Run, for which the other keys are" },
+		{ "Level=\n", "line 1: Level is empty" },
+		{ "OneCpu=a\nOneCpu=b\n", "line 2: OneCpu is there twice" },
+		{ "Env=x\n", "line 1: Env is NAME=VALUE" },
+		{ "[a]\nMatch=(x)\nUnit=s\nWhen=never\n",
+			"line 4: When is always, hosted or as-is" },
+		{ "[a]\nMatch=(x)\nUnit=s\nSkip=x\nSkip=y\n", "line 5: Skip is there twice" },
+	};
+	static const char text[] = "Run={command}\n[a]\nMatch=([0-9]+)\nUnit=s\nWhen=as-is\n"
+				   "[b]\nMatch=(b.*) ([0-9]+)\nName=\\1\nValue=\\2\nUnit=s\n"
+				   "Take=each\nSkip=mean\n";
+	static const char written[] = "b 1\nb 2\nbmean 7\nb 9\n", other[] = "b 1\nbx 2\n";
+	_cleanup_(harness) struct harness *harness = NULL;
+	struct figures figures = { 0 };
+	char *why = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(harness_parse("x", bad[i].text, &harness, &why), -EINVAL);
+		assert_string_equal(why, bad[i].why);
+		free(TAKE_PTR(why));
+	}
+	assert_int_equal(harness_parse("x", text, &harness, &why), 0);
+	assert_int_equal(harness_choose(harness, true), 0);
+	assert_int_equal(harness->n_rules, 1);
+	assert_int_equal(extract_figures(&harness->rules[0],
+				 &(struct output){ written, sizeof(written) - 1 }, &figures, &why),
+		0);
+	assert_int_equal(figures.n, 1);
+	assert_string_equal(figures.items[0].name, "b");
+	assert_int_equal(figures.items[0].n_values, 3);
+	assert_true(figures.items[0].value == 4 && figures.items[0].values[2] == 9);
+	figures_clear(&figures);
+	assert_int_equal(extract_figures(&harness->rules[0],
+				 &(struct output){ other, sizeof(other) - 1 }, &figures, &why),
+		-EBADMSG);
+	assert_string_equal(why, "values of two benchmarks, b and bx");
+	free(why);
+	figures_clear(&figures);
+	harness_free(TAKE_PTR(harness));
+	assert_int_equal(harness_parse("x", text, &harness, &why), 0);
+	assert_int_equal(harness_choose(harness, false), 0);
+	assert_int_equal(harness->n_rules, 2);
+	assert_int_equal(harness->rules[1].take, TAKE_EACH);
+}
+
 /* What the harnesses that ship find in what their programs have printed. */
 static void test_shipped(void **state)
 {
 	static const struct {
 		const char *name, *found;
+		bool hosted;
 	} cases[] = {
 		{ "7z", "rating=4644 MIPS h" },
 		{ "ab", "rps=504.05 requests/s h;mean=0.003968 s l" },
@@ -316,6 +430,16 @@ static void test_shipped(void **state)
 		{ "time", "real=0.1 s l" },
 		{ "wrk",
 			"rps=607.22 requests/s h;latency=0.00345 s l;p50=0.00286 s l;p99=0.01226 s l" },
+		/* One benchmark in a process. */
+		{ "go",
+			"iteration=8.3e-07 s/op l (2);rate=8990000 B/s h (2);bytes=0 B/op l (2);"
+			"allocs=0 allocs/op l (2)",
+			true },
+		{ "google-benchmark",
+			"iteration=3.24715944e-08 s l (2);cpu=2.86975409e-08 s l (2);"
+			"items=3.4900134e+09 1/s h (2)",
+			true },
+		{ "pyperf", "iteration=1.46229808e-05 s l (3)", true },
 	};
 
 	(void)state;
@@ -329,7 +453,9 @@ static void test_shipped(void **state)
 		assert_true(text_format(&path, HARNESSES "/%s.conf", cases[i].name) >= 0);
 		assert_int_equal(harness_read(path, &harness, &why), 0);
 		assert_string_equal(harness->name, cases[i].name);
-		assert_true(text_format(&sample, SAMPLES "/%s.txt", cases[i].name) >= 0);
+		assert_int_equal(harness_choose(harness, cases[i].hosted), 0);
+		assert_true(text_format(&sample, SAMPLES "/%s.%s", cases[i].name,
+				    cases[i].hosted ? "hosted" : "txt") >= 0);
 		assert_int_equal(file_read_all(sample, 1 << 20, &text, &output.size), 0);
 		output.text = text;
 		for (size_t k = 0; k < harness->n_rules; k++)
@@ -342,6 +468,8 @@ static void test_shipped(void **state)
 				figures.items[k].name, figures.items[k].value,
 				figures.items[k].unit,
 				figures.items[k].better == BETTER_HIGHER ? 'h' : 'l');
+			if (figures.items[k].n_values > 0)
+				text_appendf(&found, " (%zu)", figures.items[k].n_values);
 		}
 		for (size_t k = 0; k < harness->n_fails; k++) {
 			char *line;
@@ -452,6 +580,8 @@ int main(void)
 		cmocka_unit_test(test_lines_of_a_program),
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_templates),
+		cmocka_unit_test(test_hosting_keys),
 		cmocka_unit_test(test_shipped),
 	};
 

@@ -64,18 +64,27 @@ struct matches {
 	size_t capacity;
 };
 
+static void match_clear(struct match *match)
+{
+	free(match->name);
+	free(match->unit);
+	free(match->text);
+}
+
 static void matches_clear(struct matches *matches)
 {
-	for (size_t i = 0; i < matches->n; i++) {
-		free(matches->items[i].name);
-		free(matches->items[i].unit);
-		free(matches->items[i].text);
-	}
+	for (size_t i = 0; i < matches->n; i++)
+		match_clear(&matches->items[i]);
 	free(matches->items);
 }
 
-static void add_match(struct matches *matches, struct match match)
+/* Takes the match, unless what is called so is left out. */
+static void add_match(const struct rule *rule, struct matches *matches, struct match match)
 {
+	if (rule->has_skip && rule_matches(&rule->skip, match.name, 0, NULL)) {
+		match_clear(&match);
+		return;
+	}
 	xcheck(array_grow(&matches->items, sizeof(match), matches->n, &matches->capacity));
 	matches->items[matches->n++] = match;
 }
@@ -115,11 +124,11 @@ static void find_lines(const struct rule *rule, const struct output *output, str
 	while (ret->n <= EXTRACT_FIGURES_MAX && next_line(&rest, line)) {
 		if (!rule_matches(&rule->regex, line, ARRAY_SIZE(groups), groups))
 			continue;
-		add_match(ret,
+		add_match(rule, ret,
 			(struct match){
 				.name = expand(rule->name, line, groups),
 				.unit = rule->unit ? expand(rule->unit, line, groups) : NULL,
-				.text = group_text(line, &groups[rule->value_group]),
+				.text = group_text(line, &groups[MAX(rule->value_group, 1U)]),
 			});
 	}
 }
@@ -181,7 +190,7 @@ static int find_values(
 		const char *unit =
 			units.n > 0 ? units.items[units.n > 1 ? i : 0].string : rule->unit;
 
-		add_match(ret,
+		add_match(rule, ret,
 			(struct match){
 				.name = xptr(strdup(name)),
 				.unit = unit ? xptr(strdup(unit)) : NULL,
@@ -210,7 +219,8 @@ static char *clean_name(const char *name)
 static int make_figure(
 	const struct rule *rule, const struct match *match, struct figure *ret, char **ret_why)
 {
-	_cleanup_free_ char *name = clean_name(match->name);
+	_cleanup_free_ char *name =
+		clean_name(rule->take == TAKE_VALUES ? rule->label : match->name);
 	struct figure figure = {
 		.better = rule->better, .value = match->number, .is_exact = rule->is_exact, .n = 1
 	};
@@ -237,6 +247,13 @@ static int make_figure(
 	return 0;
 }
 
+static void add_value(struct figure *figure, double value)
+{
+	figure->values = xptr((double *)reallocarray(
+		figure->values, figure->n_values + 1, sizeof(*figure->values)));
+	figure->values[figure->n_values++] = value;
+}
+
 /* What several matches of one name become; they are of one unit. */
 static int join(
 	const struct rule *rule, struct figure *sum, const struct figure *next, char **ret_why)
@@ -248,6 +265,8 @@ static int join(
 			next->value);
 	if (strcmp(sum->unit, next->unit) != 0)
 		return refuse(ret_why, "%s is in %s and in %s", sum->name, sum->unit, next->unit);
+	if (rule->take == TAKE_VALUES)
+		add_value(sum, next->value);
 	sum->step = fmax(sum->step, next->step);
 	if (rule->take == TAKE_SUM || rule->take == TAKE_LAST) {
 		sum->value = rule->take == TAKE_SUM ? sum->value + next->value : next->value;
@@ -274,8 +293,39 @@ static int add_figure(const struct rule *rule, struct figure *figure, size_t fir
 	}
 	xcheck(array_grow(
 		&figures->items, sizeof(*figures->items), figures->n, &figures->capacity));
+	if (rule->take == TAKE_VALUES)
+		add_value(figure, figure->value);
 	figures->items[figures->n++] = *figure;
 	return 0;
+}
+
+/* The values of a figure are of one thing. */
+static int check_names(const struct matches *matches, char **ret_why)
+{
+	for (size_t i = 1; i < matches->n; i++) {
+		_cleanup_free_ char *first = NULL, *other = NULL;
+
+		if (strcmp(matches->items[i].name, matches->items[0].name) == 0)
+			continue;
+		first = clean_name(matches->items[0].name);
+		other = clean_name(matches->items[i].name);
+		return refuse(ret_why, "values of two benchmarks, %s and %s", first, other);
+	}
+	return 0;
+}
+
+static int find_matches(
+	const struct rule *rule, const struct output *output, struct matches *ret, char **ret_why)
+{
+	int r = 0;
+
+	if (rule->path)
+		r = find_values(rule, output, ret, ret_why);
+	else
+		find_lines(rule, output, ret);
+	if (r >= 0 && ret->n > EXTRACT_FIGURES_MAX)
+		r = refuse(ret_why, "more than %d values of %s", EXTRACT_FIGURES_MAX, rule->label);
+	return r;
 }
 
 int extract_figures(const struct rule *rule, const struct output *output, struct figures *figures,
@@ -283,17 +333,13 @@ int extract_figures(const struct rule *rule, const struct output *output, struct
 {
 	struct matches matches = { 0 };
 	size_t first = figures->n;
-	int r = 0;
+	int r = find_matches(rule, output, &matches, ret_why);
 
-	if (rule->path)
-		r = find_values(rule, output, &matches, ret_why);
-	else
-		find_lines(rule, output, &matches);
 	if (r >= 0 && matches.n == 0 && !rule->optional)
 		r = refuse(ret_why, "no value of %s: nothing in %s matches '%s'", rule->label,
 			source_name(rule), rule->pattern);
-	if (r >= 0 && matches.n > EXTRACT_FIGURES_MAX)
-		r = refuse(ret_why, "more than %d values of %s", EXTRACT_FIGURES_MAX, rule->label);
+	if (r >= 0 && rule->take == TAKE_VALUES)
+		r = check_names(&matches, ret_why);
 	for (size_t i = 0; r >= 0 && i < matches.n; i++) {
 		struct figure figure;
 
@@ -305,10 +351,32 @@ int extract_figures(const struct rule *rule, const struct output *output, struct
 	return r;
 }
 
+int extract_texts(const struct rule *rule, const struct output *output, char ***ret, char **ret_why)
+{
+	struct matches matches = { 0 };
+	char **texts;
+	int r = find_matches(rule, output, &matches, ret_why);
+
+	if (r >= 0) {
+		texts = xptr(calloc(matches.n + 1, sizeof(*texts)));
+		for (size_t i = 0; i < matches.n; i++) {
+			struct match *match = &matches.items[i];
+
+			texts[i] = match->text ? TAKE_PTR(match->text)
+					       : xformat("%.17g", match->number);
+		}
+		*ret = texts;
+	}
+	matches_clear(&matches);
+	return r;
+}
+
 void figures_clear(struct figures *figures)
 {
-	for (size_t i = 0; i < figures->n; i++)
+	for (size_t i = 0; i < figures->n; i++) {
 		free(figures->items[i].name);
+		free(figures->items[i].values);
+	}
 	free(figures->items);
 	*figures = (struct figures){ 0 };
 }

@@ -23,6 +23,8 @@ struct figure {
 	 * from it. They are no independent samples. */
 	size_t n;
 	double squares;
+	double *values; /* with TAKE_VALUES: all of them */
+	size_t n_values;
 };
 
 struct figures {
@@ -49,6 +51,12 @@ struct output {
  */
 int extract_figures(const struct rule *rule, const struct output *output, struct figures *figures,
 	char **ret_why);
+/*
+ * The texts that a rule finds, such as names, NULL-terminated and malloc'd like each of them: what
+ * its first group matches in each line, or the values that its path leads to. -EBADMSG as above.
+ */
+int extract_texts(
+	const struct rule *rule, const struct output *output, char ***ret, char **ret_why);
 /* Whether the expression matches a line; *ret_line is that line then, cut and malloc'd. */
 bool extract_matches(const regex_t *regex, const struct output *output, char **ret_line);
 

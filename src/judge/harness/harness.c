@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "config.h"
 #include "judge/harness/harness.h"
+#include "judge/harness/template.h"
 
 #define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EINVAL, __VA_ARGS__))
 
@@ -25,6 +26,16 @@ void harness_free(struct harness *harness)
 		regfree(&harness->fails[i]);
 		free(harness->fail_texts[i]);
 	}
+	for (size_t i = 0; i < harness->hosting.n_runs; i++)
+		free(harness->hosting.runs[i]);
+	for (size_t i = 0; i < harness->hosting.n_variables; i++)
+		free(harness->hosting.variables[i]);
+	free(harness->hosting.list);
+	free(harness->hosting.calibrate);
+	free(harness->hosting.level);
+	free(harness->hosting.one_cpu);
+	rule_clear(&harness->hosting.names);
+	rule_clear(&harness->hosting.loops);
 	free(harness->rules);
 	free(harness->fails);
 	free(harness->fail_texts);
@@ -69,10 +80,97 @@ static int add_fail(struct harness *harness, const char *pattern, char **ret_why
 	return 0;
 }
 
+static int add_text(
+	char **texts, size_t *n, size_t max, const char *key, const char *value, char **ret_why)
+{
+	if (*n == max)
+		return refuse(ret_why, "more than %zu of %s", max, key);
+	texts[(*n)++] = xptr(strdup(value));
+	return 0;
+}
+
+static int set_text(char **text, const char *key, const char *value, char **ret_why)
+{
+	if (*text || !*value)
+		return refuse(ret_why, "%s %s", key, *text ? "is there twice" : "is empty");
+	*text = xptr(strdup(value));
+	return 0;
+}
+
+/* The keys of a harness that can be hosted. */
+static int set_hosting(struct hosting *hosting, const char *key, const char *value, char **ret_why)
+{
+	bool is_run = strcmp(key, "Run") == 0, is_list = strcmp(key, "List") == 0;
+	bool is_path = text_ends_with(key, "Path");
+	int r;
+
+	if (is_run || is_list || strcmp(key, "Calibrate") == 0) {
+		r = template_check(value, ret_why);
+		if (r < 0)
+			return r;
+		return is_run ? add_text(hosting->runs, &hosting->n_runs, HARNESS_MAX_RUNS, key,
+					value, ret_why)
+			      : set_text(is_list ? &hosting->list : &hosting->calibrate, key, value,
+					ret_why);
+	}
+	if (strcmp(key, "Names") == 0 || strcmp(key, "NamesPath") == 0)
+		return rule_set(&hosting->names, is_path ? "Path" : "Match", value, ret_why);
+	if (strcmp(key, "Loops") == 0 || strcmp(key, "LoopsPath") == 0)
+		return rule_set(&hosting->loops, is_path ? "Path" : "Match", value, ret_why);
+	if (strcmp(key, "Env") == 0 && strchr(value, '=') > value)
+		return add_text(hosting->variables, &hosting->n_variables, HARNESS_MAX_VARIABLES,
+			key, value, ret_why);
+	if (strcmp(key, "Env") == 0)
+		return refuse(ret_why, "Env is NAME=VALUE");
+	if (strcmp(key, "Level") == 0)
+		return set_text(&hosting->level, key, value, ret_why);
+	return strcmp(key, "OneCpu") == 0 ? set_text(&hosting->one_cpu, key, value, ret_why)
+					  : -ENOENT;
+}
+
 /* A line KEY=VALUE in front of the first figure. */
 static int set_of_all(struct harness *harness, const char *key, const char *value, char **ret_why)
 {
-	return strcmp(key, "Fail") == 0 ? add_fail(harness, value, ret_why) : -ENOENT;
+	return strcmp(key, "Fail") == 0 ? add_fail(harness, value, ret_why)
+					: set_hosting(&harness->hosting, key, value, ret_why);
+}
+
+/* What a template asks for is found by the rule beside it. */
+static int complete_search(const char *template, const char *key, const char *found_by,
+	struct rule *rule, char **ret_why)
+{
+	if (!template != !rule->pattern)
+		return refuse(ret_why, "%s and %s belong together", key, found_by);
+	if (rule->has_regex && rule->regex.re_nsub == 0)
+		return refuse(ret_why, "'%s' has no ( ) around what it finds", rule->pattern);
+	if (!template)
+		return 0;
+	xcheck(text_replace(&rule->label, found_by));
+	xcheck(text_replace(&rule->name, found_by));
+	if (template_has(template, "{file}"))
+		return rule_set(rule, "From", "{file}", ret_why);
+	return 0;
+}
+
+static int complete_hosting(struct hosting *hosting, char **ret_why)
+{
+	int r = complete_search(hosting->list, "List", "Names", &hosting->names, ret_why);
+
+	if (r >= 0)
+		r = complete_search(
+			hosting->calibrate, "Calibrate", "Loops", &hosting->loops, ret_why);
+	if (r >= 0 && hosting->n_runs == 0 &&
+		(hosting->list || hosting->calibrate || hosting->n_variables > 0 ||
+			hosting->level || hosting->one_cpu))
+		return refuse(ret_why, "no Run, for which the other keys are");
+	for (size_t i = 0; r >= 0 && i < hosting->n_runs; i++) {
+		if (template_has(hosting->runs[i], "{loops}") && !hosting->calibrate)
+			return refuse(ret_why, "{loops} in Run needs Calibrate");
+		if (template_has(hosting->runs[i], "{index}") &&
+			!template_has(hosting->list, "{index}"))
+			return refuse(ret_why, "{index} in Run needs a List that has it");
+	}
+	return r;
 }
 
 static int take_line(struct harness *harness, char *line, char **ret_why)
@@ -116,10 +214,31 @@ int harness_parse(const char *name, const char *text, struct harness **ret, char
 		r = refuse(&why, "no figure");
 	else if (r >= 0)
 		r = rule_complete(&harness->rules[harness->n_rules - 1], &why);
+	if (r >= 0)
+		r = complete_hosting(&harness->hosting, &why);
 	if (r < 0)
 		return refuse(ret_why, "line %zu: %s", line, why);
 	*ret = TAKE_PTR(harness);
 	return 0;
+}
+
+int harness_choose(struct harness *harness, bool hosted)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < harness->n_rules; i++) {
+		struct rule *rule = &harness->rules[i];
+
+		if (rule->when == (hosted ? WHEN_AS_IS : WHEN_HOSTED)) {
+			rule_clear(rule);
+			continue;
+		}
+		if (hosted && rule->take == TAKE_EACH)
+			rule->take = TAKE_VALUES;
+		harness->rules[n++] = *rule;
+	}
+	harness->n_rules = n;
+	return n > 0 ? 0 : -ENODATA;
 }
 
 /* The user's own folder, malloc'd; NULL where there is none that is the user's. */

@@ -25,7 +25,26 @@
 enum {
 	HARNESS_MAX_RULES = 64,
 	HARNESS_MAX_FAILS = 16,
+	HARNESS_MAX_RUNS = 4,
+	HARNESS_MAX_VARIABLES = 8,
 	HARNESS_MAX_SIZE = 256 * 1024, /* of its file */
+};
+
+/*
+ * How it is made to run one benchmark in one process. The texts are templates (template.h), or NULL
+ * where the file has none.
+ */
+struct hosting {
+	char *runs[HARNESS_MAX_RUNS]; /* the first one that this version of it knows is taken */
+	size_t n_runs;		      /* 0: it cannot be hosted */
+	char *list;		      /* lists the benchmarks; NULL: nothing does */
+	struct rule names;	      /* which are found in the output of it */
+	char *calibrate;	      /* finds the number of loops; NULL: it fixes none */
+	struct rule loops;
+	char *variables[HARNESS_MAX_VARIABLES]; /* NAME=VALUE */
+	size_t n_variables;
+	char *level;   /* what separates the levels of a name, as expressions have it */
+	char *one_cpu; /* what having one CPU changes in its programs */
 };
 
 struct harness {
@@ -35,12 +54,18 @@ struct harness {
 	regex_t *fails; /* a line that one of them matches says that the run failed */
 	char **fail_texts;
 	size_t n_fails;
+	struct hosting hosting;
 };
 
 /* Ends the command without memory. -EINVAL with *ret_why, malloc'd: "line 3: ...". */
 int harness_parse(const char *name, const char *text, struct harness **ret, char **ret_why);
 void harness_free(struct harness *harness);
 DEFINE_CLEANUP(harness, harness_free);
+
+/* Keeps the figures that are looked for where it is hosted, or else those where it is run as it is;
+ * what is hosted is one benchmark, so that each of several figures is a value of one. -ENODATA
+ * where none is left. */
+int harness_choose(struct harness *harness, bool hosted);
 
 /*
  * Reads a harness: a file where `name` has a '/' or ends with HARNESS_SUFFIX, else the one of that

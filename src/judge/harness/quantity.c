@@ -116,6 +116,13 @@ bool quantity_is_cost(const char *base)
 	return unit_find(base, &unit) && unit != &unit_integer;
 }
 
+bool quantity_is_time(const char *base)
+{
+	const struct unit *unit;
+
+	return unit_find(base, &unit) && unit_is_time(unit);
+}
+
 int quantity_parse_number(const char *text, bool commas, double *ret, double *ret_step)
 {
 	char digits[64];

@@ -30,6 +30,8 @@ int quantity_parse_unit(const char *text, struct quantity_unit *ret);
 
 /* Whether less of it is better without a word about it: times, and bytes that are not a rate. */
 bool quantity_is_cost(const char *base);
+/* Whether it is a time, "s" or "s/op". */
+bool quantity_is_time(const char *base);
 
 /*
  * A number, and the step in which its digits count: 0.01 for "12.34", 100 for "1.2e3". With

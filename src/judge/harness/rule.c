@@ -15,7 +15,9 @@
 #define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EINVAL, __VA_ARGS__))
 
 /* The words of the enum, by its values. */
-static const char *const takes[] = { "one", "last", "each", "sum", "mean" };
+static const char *const takes[] = { "one", "last", "each", "sum", "mean", "values" };
+
+static const char *const whens[] = { "always", "hosted", "as-is" };
 
 static int find_word(const char *const words[], size_t n, const char *word)
 {
@@ -145,6 +147,17 @@ static int set_yes_or_no(bool *flag, const char *key, const char *value, char **
 	return 0;
 }
 
+static int set_skip(struct rule *rule, const char *pattern, char **ret_why)
+{
+	int r;
+
+	if (rule->has_skip)
+		return refuse(ret_why, "Skip is there twice");
+	r = rule_compile(pattern, &rule->skip, ret_why);
+	rule->has_skip = r == 0;
+	return r;
+}
+
 int rule_set(struct rule *rule, const char *key, const char *value, char **ret_why)
 {
 	unsigned group;
@@ -171,8 +184,15 @@ int rule_set(struct rule *rule, const char *key, const char *value, char **ret_w
 	if (strcmp(key, "Take") == 0) {
 		word = find_word(takes, ARRAY_SIZE(takes), value);
 		if (word < 0)
-			return refuse(ret_why, "Take is one, last, each, sum or mean");
+			return refuse(ret_why, "Take is one, last, each, sum, mean or values");
 		rule->take = (enum figure_take)word;
+		return 0;
+	}
+	if (strcmp(key, "When") == 0) {
+		word = find_word(whens, ARRAY_SIZE(whens), value);
+		if (word < 0)
+			return refuse(ret_why, "When is always, hosted or as-is");
+		rule->when = (enum figure_when)word;
 		return 0;
 	}
 	if (strcmp(key, "Value") == 0) {
@@ -183,6 +203,8 @@ int rule_set(struct rule *rule, const char *key, const char *value, char **ret_w
 	}
 	if (strcmp(key, "Exact") == 0)
 		return set_yes_or_no(&rule->is_exact, key, value, ret_why);
+	if (strcmp(key, "Skip") == 0)
+		return set_skip(rule, value, ret_why);
 	if (strcmp(key, "Commas") == 0)
 		return set_yes_or_no(&rule->commas, key, value, ret_why);
 	if (strcmp(key, "Optional") == 0)
@@ -305,5 +327,7 @@ void rule_clear(struct rule *rule)
 	jsonpath_free(rule->path);
 	if (rule->has_regex)
 		regfree(&rule->regex);
+	if (rule->has_skip)
+		regfree(&rule->skip);
 	*rule = (struct rule){ 0 };
 }

@@ -32,6 +32,14 @@ enum figure_take {
 	TAKE_EACH, /* each is a figure of its own name; of one name, their mean */
 	TAKE_SUM,
 	TAKE_MEAN,
+	TAKE_VALUES, /* each is a value of the one figure, which is called as its label */
+};
+
+/* In which way of running its harness a figure is looked for. */
+enum figure_when {
+	WHEN_ALWAYS,
+	WHEN_HOSTED, /* one benchmark in a process */
+	WHEN_AS_IS,  /* the program as the user gave it */
 };
 
 enum {
@@ -52,10 +60,15 @@ struct rule {
 	struct jsonpath *path; /* JSON; NULL: a regular expression */
 	regex_t regex;
 	bool has_regex;
+	/* What is called so is left out: what a harness has computed of the values, such as their
+	 * mean. */
+	regex_t skip;
+	bool has_skip;
 	unsigned value_group;
 	enum figure_source source;
 	enum better better;
 	enum figure_take take;
+	enum figure_when when;
 	bool is_exact; /* it is the same in all runs of a program */
 	bool commas;   /* a number may be "1,234.56" */
 	bool optional; /* not every way to call the program prints it */
