@@ -257,13 +257,10 @@ bool identity_parse_boot_time(const char *text, time_t *ret)
 	return true;
 }
 
-static void set_cpu_model(const struct cpumask *mask, struct facts *facts)
+static void set_cpu_model(const struct cpumask *mask, const char *text, struct facts *facts)
 {
-	_cleanup_free_ char *text = NULL;
 	struct cpuinfo info;
 
-	if (cpuinfo_read(&text) < 0)
-		return;
 	if (cpuinfo_parse(text, cpumask_first(mask), &info) < 0) {
 		facts->failed = true;
 		return;
@@ -574,14 +571,14 @@ static void set_cmdline(struct facts *facts)
 		facts_set_string(facts, "quiesce_cmdline", picked);
 }
 
-static void set_virtualization(struct facts *facts)
+static void set_virtualization(const char *cpuinfo_text, struct facts *facts)
 {
 	_cleanup_free_ char *container = NULL;
 	const char *hypervisor;
 	bool told;
 	int r;
 
-	r = virtualization_read_hypervisor(&hypervisor, &told);
+	r = virtualization_find_hypervisor(cpuinfo_text, &hypervisor, &told);
 	if (r == 0)
 		r = virtualization_read_container(&container);
 	facts->failed |= r == -ENOMEM;
@@ -759,13 +756,18 @@ int identity_read_settings(const struct cpumask *mask, pid_t pid, struct facts *
 int identity_read(const struct cpumask *mask, pid_t pid, struct facts *facts)
 {
 	struct timespec boot_time = { 0 };
+	_cleanup_free_ char *cpuinfo_text = NULL;
+	int r = cpuinfo_read(&cpuinfo_text);
 
 	set_system(facts);
 	if (read_boot_time(&boot_time.tv_sec))
 		facts_set_date(facts, "boot_time", &boot_time);
-	set_cpu_model(mask, facts);
+	facts->failed |= r == -ENOMEM;
+	if (r == 0)
+		set_cpu_model(mask, cpuinfo_text, facts);
 	set_cmdline(facts);
-	set_virtualization(facts);
+	if (r == 0 || !errno_is_ours(-r))
+		set_virtualization(cpuinfo_text, facts);
 	set_mitigations(facts);
 	return identity_read_settings(mask, pid, facts);
 }

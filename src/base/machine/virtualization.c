@@ -220,9 +220,8 @@ static int find_from_cpuinfo(const char *cpuinfo_text, const char **ret, bool *r
 	return r;
 }
 
-int virtualization_read_hypervisor(const char **ret, bool *ret_told)
+int virtualization_find_hypervisor(const char *cpuinfo_text, const char **ret, bool *ret_told)
 {
-	_cleanup_free_ char *cpuinfo_text = NULL;
 	const char *name = NULL;
 	char text[FILE_ATTR_SIZE];
 	bool told = false;
@@ -230,18 +229,24 @@ int virtualization_read_hypervisor(const char **ret, bool *ret_told)
 
 	/* Xen's first domain is a guest too. */
 	r = read_text("/sys/hypervisor/type", text);
-	if (r == 0 && *text) {
+	if (r == 0 && *text)
 		name = strstr(text, "xen") ? "xen" : "vm";
-	} else if (r == 0) {
-		r = cpuinfo_read(&cpuinfo_text);
-		r = r < 0 ? only_ours(r) : find_from_cpuinfo(cpuinfo_text, &name, &told);
-	}
+	else if (r == 0 && cpuinfo_text)
+		r = find_from_cpuinfo(cpuinfo_text, &name, &told);
 	if (r < 0)
 		return r;
 	*ret = name;
 	if (ret_told)
 		*ret_told = told || name;
 	return 0;
+}
+
+int virtualization_read_hypervisor(const char **ret, bool *ret_told)
+{
+	_cleanup_free_ char *cpuinfo_text = NULL;
+	int r = only_ours(cpuinfo_read(&cpuinfo_text));
+
+	return r < 0 ? r : virtualization_find_hypervisor(cpuinfo_text, ret, ret_told);
 }
 
 const char *virtualization_find_container(const char *environment, size_t length)

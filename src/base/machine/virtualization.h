@@ -21,6 +21,8 @@
  * A hypervisor may hide the flag: then only the names in DMI count that no real machine has.
  */
 int virtualization_read_hypervisor(const char **ret, bool *ret_told);
+/* The same for who has read /proc/cpuinfo; NULL where there is none. */
+int virtualization_find_hypervisor(const char *cpuinfo_text, const char **ret, bool *ret_told);
 /* The same from the text of /proc/sysinfo alone ("VM00 Control Program: KVM/Linux"; stsi_3_2_2() in
  * arch/s390/kernel/sysinfo.c). */
 const char *virtualization_parse_sysinfo(const char *text);
