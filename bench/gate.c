@@ -162,7 +162,7 @@ static void set_runs(struct result *result, const double *seconds, size_t n)
 	while (result->series->n_samples < n)
 		if (series_append(result->series, &(struct sample){ 0 }, NULL, NULL) < 0)
 			errx(EXIT_FAILURE, "no memory");
-	result->series->n_samples = n;
+	result->series->n_samples = result->series->n_counted = n;
 	for (size_t i = 0; i < n; i++)
 		result->series->samples[i].user_ns = llround(seconds[i] * 1e9);
 	if (benchmark_view("x", result->series, &result->view) < 0)
