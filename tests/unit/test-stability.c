@@ -215,7 +215,7 @@ static void test_texts_of_pyperf(void **state)
 	for (int i = CONCERN_STDEV; i <= CONCERN_ATTACHED; i++)
 		assert_non_null(concern_code_name((enum concern_code)i));
 	assert_string_equal(concern_code_name(CONCERN_LEVEL), "LEVEL");
-	assert_null(concern_code_name((enum concern_code)(CONCERN_ATTACHED + 1)));
+	assert_null(concern_code_name((enum concern_code)(CONCERN_WAITING + 1)));
 }
 
 /* Events that were attached to all tasks took 2.5 us at each switch. */
@@ -601,6 +601,71 @@ static void test_disturbed(void **state)
 	series_free(series);
 }
 
+/* What is said of waiting; "" where nothing is. */
+static char *find_waiting_text(const struct stability *stability)
+{
+	for (size_t i = 0; i < stability->n_concerns; i++) {
+		assert_true(stability->concerns[i].code != CONCERN_WAITING ||
+			!stability->concerns[i].warning);
+		if (stability->concerns[i].code == CONCERN_WAITING)
+			return strdup(stability->concerns[i].text);
+	}
+	return strdup("");
+}
+
+/* The time varies because of the waiting, and the processor time hardly does; or it does as much,
+ * or what varies is sleep, or one of the two is not known. */
+static void test_waiting(void **state)
+{
+	static const struct {
+		double waits, sleeps, works; /* by so many ms more in each second run */
+		bool knows_delay, knows_work, has_records, is_said;
+	} cases[] = {
+		{ 20, 0, 0.4, true, true, false, true },
+		{ 20, 0, 0.4, true, false, true, true },
+		{ 20, 0, 0.4, true, false, false, false },
+		{ 20, 0, 0.4, false, true, false, false },
+		{ 0, 20, 0.4, true, true, false, false },
+		{ 20, 0, 20, true, true, false, false },
+		{ 1, 0, 0.1, true, true, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct series *series = new_series(true);
+		struct stability *stability;
+		_cleanup_free_ char *text = NULL;
+
+		for (size_t run = 0; run < 20; run++) {
+			double more = (double)(run % 2), work = 20 + more * cases[i].works;
+			double delay = 10 + more * cases[i].waits;
+			double ms = work + delay + more * cases[i].sleeps;
+			struct evidence evidence;
+
+			evidence_clear(&evidence);
+			if (cases[i].knows_delay)
+				evidence.run_delay_ns = llround(delay * 1e6);
+			/* The kernel divides them by the tick. */
+			if (cases[i].knows_work) {
+				evidence.user_cpu_ns = run % 3 == 0 ? 0 : llround(work * 1e6);
+				evidence.system_cpu_ns = llround(work * 1e6) - evidence.user_cpu_ns;
+			}
+			if (cases[i].has_records)
+				evidence.task_clock_ns = llround(work * 1e6);
+			append(series, ms / 1e3, 0, false, &evidence);
+		}
+		stability = assess(series);
+		text = find_waiting_text(stability);
+		assert_string_equal(text,
+			cases[i].is_said ? "waiting for the CPU makes the time vary by 26 %, and "
+					   "the processor time varies by 1.0 %: --metric "
+					   "task_clock looks at that"
+					 : "");
+		stability_free(stability);
+		series_free(series);
+	}
+}
+
 /* Runs of 20 ms, of which three lost something that is known. */
 static void test_lost(void **state)
 {
@@ -683,6 +748,7 @@ int main(void)
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_disturbed),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -11,7 +11,9 @@
 #include "base/xalloc.h"
 #include "judge/report/fleet.h"
 #include "judge/report/stability.h"
+#include "judge/report/waiting.h"
 #include "judge/result/metadata.h"
+#include "judge/result/metric.h"
 #include "judge/result/runfact.h"
 
 enum {
@@ -51,6 +53,7 @@ static const char *const code_names[] = {
 	[CONCERN_STEAL] = "STEAL",
 	[CONCERN_NOHZ_FULL] = "NOHZ_FULL",
 	[CONCERN_ATTACHED] = "ATTACHED",
+	[CONCERN_WAITING] = "WAITING",
 };
 
 /* Takes ownership of the text. */
@@ -537,6 +540,22 @@ static void check_attached(struct stability *stability, const struct benchmark *
 			units_format_percent(part, percent)));
 }
 
+static int check_waiting(struct stability *stability, const struct benchmark *benchmark)
+{
+	char of_values[UNITS_TEXT_SIZE], of_processor[UNITS_TEXT_SIZE];
+	struct waiting waiting;
+	int r = waiting_find(benchmark, &waiting);
+
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	add_concern(stability, CONCERN_WAITING, false,
+		xformat("waiting for the CPU makes the time vary by %s, and the processor time "
+			"varies by %s: --metric " METRIC_PROCESSOR_TIME " looks at that",
+			units_format_percent(waiting.of_values, of_values),
+			units_format_percent(waiting.of_processor, of_processor)));
+	return 0;
+}
+
 int stability_assess(const struct benchmark *benchmark, const struct stats *stats,
 	const struct levels *levels, struct stability **ret)
 {
@@ -571,6 +590,9 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 			xformat("the CPU is in nohz_full and has the driver intel_pstate, which "
 				"then does not see its load: its frequency may jump"));
 	check_attached(stability, benchmark);
+	r = check_waiting(stability, benchmark);
+	if (r < 0)
+		return r;
 	*ret = TAKE_PTR(stability);
 	return 0;
 }

@@ -39,6 +39,8 @@ enum concern_code {
 	/* Perf events were attached to the tasks of the program, and took time at its switches, as
 	 * runpinned always did before it wrote down who stamps the runs. */
 	CONCERN_ATTACHED,
+	/* Most of what varies is waiting (judge/report/waiting.h): a hint. */
+	CONCERN_WAITING,
 };
 
 struct concern {

@@ -8,7 +8,9 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "judge/report/sense.h"
+#include "judge/report/waiting.h"
 #include "judge/report/wording.h"
+#include "judge/result/metric.h"
 #include "judge/stats/multiple.h"
 
 /* With more degrees of freedom, further repeats narrow the interval by a tenth at most. */
@@ -261,6 +263,22 @@ static void append_tests(struct text *t, const struct comparison *c)
 	text_append(t, "\n");
 }
 
+/* Where nothing was found because of it. */
+static void append_waiting(struct text *t, const struct comparison *c)
+{
+	struct waiting old, new;
+	char of_values[UNITS_TEXT_SIZE], of_processor[UNITS_TEXT_SIZE];
+
+	if (c->verdict == VERDICT_FASTER || c->verdict == VERDICT_SLOWER ||
+		waiting_find(c->old, &old) < 0 || waiting_find(c->new, &new) < 0)
+		return;
+	text_appendf(t,
+		"  waiting    makes the time vary by %s, the processor time by %s: --metric " METRIC_PROCESSOR_TIME
+		"\n",
+		units_format_percent(MAX(old.of_values, new.of_values), of_values),
+		units_format_percent(MAX(old.of_processor, new.of_processor), of_processor));
+}
+
 char *comparison_render(const struct comparison *comparison)
 {
 	const struct comparison *c = comparison;
@@ -321,6 +339,7 @@ char *comparison_render(const struct comparison *comparison)
 			"files that were written in different ways\n",
 			c->faults[0], c->faults[1]);
 	append_tests(&t, c);
+	append_waiting(&t, c);
 	for (size_t i = 0; i < c->n_objections; i++)
 		text_appendf(&t, "  %-10s %s\n", i == 0 ? "check" : "", c->objections[i]);
 	text_appendf(&t, "  verdict    %s\n", verdict);

@@ -70,13 +70,29 @@ static bool metric_find(const struct series *series, const char *name, struct me
 	return false;
 }
 
+/* The processor time of a run is that of its tasks, as records tell it, or else what rusage tells,
+ * whose two parts are only right together: the kernel divides them by the tick. */
+static double find_processor_time(const struct series *series, size_t run)
+{
+	const struct evidence *evidence = series->with_evidence ? &series->evidence[run] : NULL;
+
+	if (!evidence || evidence->user_cpu_ns < 0 || evidence->system_cpu_ns < 0)
+		return NAN;
+	return ((double)evidence->user_cpu_ns + (double)evidence->system_cpu_ns) / NSEC_PER_SEC;
+}
+
 /* NAN when it is not known. */
 static double find_value(const struct series *series, const struct metric *metric, size_t run)
 {
 	struct run_place place = run_place_of(series, run, NULL);
+	double value;
 
-	return metric->fact ? run_fact_real(metric->fact, &place)
-			    : series->counters[run * series->n_events + metric->event];
+	if (!metric->fact)
+		return series->counters[run * series->n_events + metric->event];
+	value = run_fact_real(metric->fact, &place);
+	return isnan(value) && strcmp(metric->name, METRIC_PROCESSOR_TIME) == 0
+		? find_processor_time(series, run)
+		: value;
 }
 
 double series_metric_at(const struct series *series, const char *name, size_t run)

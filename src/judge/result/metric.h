@@ -24,6 +24,9 @@ void benchmark_list_metrics(const struct benchmark *benchmark,
 
 /* How long a run took, where a metric can be named. */
 #define METRIC_TIME "time"
+/* The processor time of all tasks: where records of these do not tell it, the sum of user_cpu and
+ * system_cpu. */
+#define METRIC_PROCESSOR_TIME "task_clock"
 
 /* The metric of that name of a run; NAN where it is not known. */
 double series_metric_at(const struct series *series, const char *name, size_t run);
