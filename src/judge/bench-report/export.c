@@ -68,12 +68,20 @@ void put_figures(struct sheet *sheet, const struct analysis *analysis)
 	put_real(sheet, high, "interval_high", .csv = 19);
 }
 
+/* Lines of benchfmt. */
+struct benchfmt {
+	struct text text;
+	char *name; /* of the lines that may get further figures; NULL: there are none */
+	struct text *lines;
+	size_t n;
+};
+
 struct exporter {
 	const struct request *request;
 	const struct reports *reports;
 	struct sheet sheet;
 	struct emit emit;
-	struct text lines;
+	struct benchfmt benchfmt;
 	/* `analysis` is NULL without values, which only CSV has a row for. */
 	int (*add)(struct exporter *export, const char *file, const struct benchmark *b,
 		const struct analysis *analysis);
@@ -218,22 +226,46 @@ static void append_unit(struct text *t, const char *unit, enum better better)
 		text_append(t, line);
 }
 
+/* Ends the lines that are being written. */
+static void end_lines(struct benchfmt *benchfmt)
+{
+	for (size_t i = 0; i < benchfmt->n; i++) {
+		text_appendf(&benchfmt->text, "%s\n", benchfmt->lines[i].data);
+		text_clear(&benchfmt->lines[i]);
+	}
+	free(TAKE_PTR(benchfmt->lines));
+	free(TAKE_PTR(benchfmt->name));
+	benchfmt->n = 0;
+}
+
 /* golang.org/x/perf/benchfmt: a line for each number that conclusions are drawn from, because
- * benchstat takes lines for independent. */
+ * benchstat takes lines for independent; further figures of the same runs stand behind it. */
 static int add_benchfmt(struct exporter *export, const char *file _unused_,
 	const struct benchmark *b, const struct analysis *analysis _unused_)
 {
 	_cleanup_free_ char *unit = make_benchfmt_unit(b), *name = make_benchfmt_name(b, unit);
 	double factor = strcmp(unit, "ns/op") == 0 ? 1e9 : 1;
+	struct benchfmt *benchfmt = &export->benchfmt;
 	_cleanup_free_ double *values = NULL;
 	size_t n;
 	int r = benchmark_units(b, &values, &n);
 
 	if (r < 0)
 		return r;
-	append_unit(&export->lines, unit, b->better);
-	for (size_t i = 0; i < n; i++)
-		text_appendf(&export->lines, "%s 1 %.15g %s\n", name, values[i] * factor, unit);
+	if (!benchfmt->name || strcmp(benchfmt->name, name) != 0 || benchfmt->n != n) {
+		end_lines(benchfmt);
+		benchfmt->lines = xptr((struct text *)calloc(n, sizeof(*benchfmt->lines)));
+		benchfmt->n = n;
+		benchfmt->name = TAKE_PTR(name);
+	}
+	append_unit(&benchfmt->text, unit, b->better);
+	for (size_t i = 0; i < n; i++) {
+		if (benchfmt->lines[i].length == 0)
+			text_appendf(&benchfmt->lines[i], "%s 1", benchfmt->name);
+		text_appendf(&benchfmt->lines[i], " %.15g %s", values[i] * factor, unit);
+		if (benchfmt->lines[i].failed)
+			xalloc_fail();
+	}
 	return 0;
 }
 
@@ -272,7 +304,9 @@ static int print_figures(const struct request *request, const struct reports *re
 	if (request->form == FORM_BENCHFMT) {
 		export.add = add_benchfmt;
 		r = reports_each(request, reports, add_one, &export);
-		lines = xptr(text_steal(&export.lines));
+		end_lines(&export.benchfmt);
+		text_append(&export.benchfmt.text, "");
+		lines = xptr(text_steal(&export.benchfmt.text));
 		return r < 0 ? r : xprint(stdout, "%s", lines);
 	}
 	if (is_list)

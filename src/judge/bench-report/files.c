@@ -281,13 +281,8 @@ int report_read(
 		suite_free(TAKE_PTR(suite));
 		r = suite_read(file, true, &suite, &why);
 	}
-	if (r < 0 && why && import.is_unknown) {
-		_cleanup_free_ char *formats = import_list_formats();
-
-		say("%s:%s; what is read: results of %s; with --harness NAME, what others print",
-			file_label(file), why, formats);
-	} else if (r < 0 && why)
-		say("%s:%s", file_label(file), why);
+	if (r < 0 && why)
+		say("%s:%s%s", file_label(file), why, import.is_unknown ? import_formats : "");
 	else if (r < 0)
 		say_errno(r, "cannot read %s", file_label(file));
 	if (r < 0)

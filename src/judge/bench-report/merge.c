@@ -29,7 +29,8 @@ static int add_all(const struct request *request, struct merge *merge)
 		if (r >= 0)
 			r = merge_add(merge, files.items[i], import.input, &why);
 		if (r < 0 && why)
-			say("cannot merge %s: %s", file_label(files.items[i]), why + (*why == ' '));
+			say("cannot merge %s: %s%s", file_label(files.items[i]),
+				why + (*why == ' '), import.is_unknown ? import_formats : "");
 		else if (r < 0)
 			say_errno(r, "cannot merge %s", file_label(files.items[i]));
 		if (r < 0)

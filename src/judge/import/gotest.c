@@ -115,6 +115,22 @@ static const char *config_value(const char *line, const char *key)
 	return strncmp(line, key, n) == 0 && text_starts_with(line + n, ": ") ? line + n + 2 : NULL;
 }
 
+/* "Unit ns/op assume=exact better=lower" */
+static void take_unit(struct reading *reading, char *rest)
+{
+	struct unit_line unit = { .name = strsep(&rest, blanks) };
+	char *word;
+
+	while ((word = strsep(&rest, blanks))) {
+		if (text_starts_with(word, "better="))
+			unit.better = better_parse(word + strlen("better="));
+		unit.is_exact |= strcmp(word, "assume=exact") == 0;
+	}
+	unit.name = xptr(strdup(unit.name));
+	xcheck(array_grow(&reading->units, sizeof(unit), reading->n_units, &reading->capacity));
+	reading->units[reading->n_units++] = unit;
+}
+
 /* What has to be known of all lines before the first one is taken. */
 static void look_ahead(const char *text, struct reading *reading)
 {
@@ -129,6 +145,8 @@ static void look_ahead(const char *text, struct reading *reading)
 			reading->held = xptr(strdup(package));
 		else if (package && strcmp(package, reading->held) != 0)
 			reading->has_packages = true;
+		if (text_starts_with(line, "Unit ") && line[5])
+			take_unit(reading, line + 5);
 		if (take_head(line, &name, &iterations, &rest)) {
 			const char *suffix = find_suffix(name);
 
@@ -147,22 +165,6 @@ static int refuse_line(
 	_cleanup_free_ char *safe = xptr(text_escape_control(word));
 
 	return xrefuse(ret_why, -EINVAL, "%zu: no result of Go: %s%s", reading->line, what, safe);
-}
-
-/* "Unit ns/op assume=exact better=lower" */
-static void take_unit(struct reading *reading, char *rest)
-{
-	struct unit_line unit = { .name = strsep(&rest, blanks) };
-	char *word;
-
-	while ((word = strsep(&rest, blanks))) {
-		if (text_starts_with(word, "better="))
-			unit.better = better_parse(word + strlen("better="));
-		unit.is_exact |= strcmp(word, "assume=exact") == 0;
-	}
-	unit.name = xptr(strdup(unit.name));
-	xcheck(array_grow(&reading->units, sizeof(unit), reading->n_units, &reading->capacity));
-	reading->units[reading->n_units++] = unit;
 }
 
 /* What the last line about it says; NULL where there is none. */
@@ -260,8 +262,6 @@ static int take_line(struct reading *reading, char *line, char **ret_why)
 		xcheck(text_replace(&reading->current, package));
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		import_set_text(facts, kept[i].name, config_value(line, kept[i].key));
-	if (text_starts_with(line, "Unit ") && line[5])
-		take_unit(reading, line + 5);
 	if (text_starts_with(line, "--- FAIL: ")) {
 		char *failed = line + strlen("--- FAIL: ");
 

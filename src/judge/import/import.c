@@ -54,13 +54,10 @@ static const struct text_format {
 	{ import_is_perf_text, "perf stat", import_perf_text },
 };
 
-char *import_list_formats(void)
-{
-	return xptr(strdup(
-		"runpinned, pyperf, hyperfine, google-benchmark, go test -bench (also -json), "
-		"criterion, JMH, pytest-benchmark, asv, perf stat -x and -j, fio --output-format=json "
-		"and github-action-benchmark's lists"));
-}
+const char import_formats[] =
+	"; what is read: results of runpinned, pyperf, hyperfine, google-benchmark, go test -bench, "
+	"criterion, JMH, pytest-benchmark, asv, perf stat -x and -j, fio and github-action-benchmark; "
+	"with --harness NAME, what other programs print";
 
 static const struct json_format *find_json_format(const char *head, size_t size)
 {

@@ -40,7 +40,7 @@ int import_open_input(struct input *input, const char *path, const struct harnes
 void import_clear(struct import *import);
 #define _cleanup_import_ __attribute__((cleanup(import_clear)))
 
-/* What can be read, malloc'd: "pyperf, hyperfine, ... and pytest-benchmark". */
-char *import_list_formats(void);
+/* Behind the reason why a file is refused that is_unknown: what can be read. */
+extern const char import_formats[];
 
 #endif
