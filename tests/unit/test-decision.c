@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/macro.h"
 #include "judge/report/decision.h"
-#include "judge/stats/evalue.h"
+#include "judge/stats/multiple.h"
 #include "random.h"
 
 /* Figures by Python's fractions, which are exact. */

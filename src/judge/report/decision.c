@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "judge/report/decision.h"
-#include "judge/stats/evalue.h"
 #include "judge/stats/multiple.h"
 #include "judge/stats/stats.h"
 

@@ -4,7 +4,7 @@
  * until that is settled (runpinned --decide PCT).
  *
  * Two claims are tested after every pair, each by the signs of log(new / old) - log(bound), where
- * each claim has its own bound (judge/stats/evalue.h):
+ * each claim has its own bound (judge/stats/multiple.h):
  *
  *	slower		the ratio is more often above 1 + PCT/2 % than below: "slower by more than
  *			PCT/2 %"

@@ -49,8 +49,29 @@ double level_of_discoveries(const double *p, size_t n);
 /* The tests among which the differences of the best of n programs from the others are chosen. */
 size_t count_pairs_of(size_t n);
 
-/* The e-value (judge/stats/evalue.h) that settles each of n comparisons. */
+/* The e-value that settles each of n comparisons. */
 double decision_evalue(size_t n);
+
+/*
+ * Evidence that may be looked at after every observation: e-values for the signs of differences.
+ *
+ * A bettor who owns 1 bets on each of n tosses of a coin that shows heads with a probability of at
+ * most 1/2, and spreads the money over ten stakes g. When k tosses have shown heads, the bettor
+ * owns on average
+ *
+ *	e(k, n) = 1/10 * sum over g of (1 + g)^k * (1 - g)^(n - k)
+ *
+ * The game is fair or worse, so by Ville's inequality (1939; Ramdas and others, Game-theoretic
+ * statistics and safe anytime-valid inference, 2023) the probability that e ever reaches 100, after
+ * however many tosses and looks, is at most 1 %. So an e of 100 refutes at the 1 % level that heads
+ * are not the more likely side. Tosses need not be independent, as long as each one is at most fair
+ * given all earlier ones. For pairs of runs, that is what a fresh random order of each pair gives,
+ * whatever the machine does over time.
+ */
+/* e(k, n), for k <= n; DBL_MAX instead of a larger number. */
+double sign_evalue(size_t k, size_t n);
+/* The smallest k whose e(k, n) is at least `wanted`; n + 1 when no k has that. */
+size_t sign_evalue_least(size_t n, double wanted);
 
 /* By how much a statistic with a chi-square distribution of one degree of freedom has to be larger
  * to be reached n times more seldom. */
