@@ -172,9 +172,11 @@ static void print_runs(const struct options *o)
 		print(stdout, " to %u", o->max_runs);
 	print(stdout, " after %u warm-up", o->warmups);
 	if (o->decide > 0)
-		print(stdout, ", until %g %% is settled", o->decide);
+		print(stdout, ", until %g %% is settled%s%s", o->decide, o->metric ? " of " : "",
+			o->metric ? o->metric : "");
 	if (o->rel_error > 0)
-		print(stdout, ", until the median is known to %g %%", o->rel_error);
+		print(stdout, ", until the median%s%s is known to %g %%", o->metric ? " of " : "",
+			o->metric ? o->metric : "", o->rel_error);
 	if (o->min_time_ns > 0)
 		print(stdout, ", %s %g s are over", o->rel_error > 0 ? "and" : "until",
 			(double)o->min_time_ns / NSEC_PER_SEC);

@@ -486,19 +486,37 @@ static int take_progvalues(struct work *work, bool warmup)
 	return 0;
 }
 
+/* The figure of the newest run that the programs are judged by, or its time where there is none. */
+static const char *format_newest(const struct work *work, char buf[static UNITS_TEXT_SIZE])
+{
+	const struct series *series = work->m->series;
+	const struct sample *sample = &series->samples[series->n_samples - 1];
+	const char *metric =
+		work->options->metric ? work->options->metric : series_first_figure(series);
+	size_t event = metric ? series_find_event(series, metric) : series->n_events;
+	double value = event < series->n_events
+		? series->counters[(series->n_samples - 1) * series->n_events + event]
+		: NAN;
+	struct scale scale;
+
+	if (!isfinite(value))
+		return units_format_seconds((double)sample_window_ns(sample) / NSEC_PER_SEC, buf);
+	scale = scale_choose_unit(series->event_kinds[event].unit, value);
+	return scale_format(scale_refine(scale, 1), value, buf);
+}
+
 /* Shows the newest run: as a line with -vv, otherwise on the progress bar. */
 static void show_newest(struct work *work, bool warmup)
 {
 	const struct series *series = work->m->series;
 	const struct sample *sample = &series->samples[series->n_samples - 1];
-	int64_t ns = sample->kernel_ns > 0 ? sample->kernel_ns : sample->user_ns;
 	bool several = work->commands->n > 1;
 	char value[UNITS_TEXT_SIZE];
 
 	/* Most often nobody looks. */
 	if (work->options->verbose < 2 && !work->progress.shown)
 		return;
-	units_format_seconds((double)ns / NSEC_PER_SEC, value);
+	format_newest(work, value);
 	if (work->options->verbose >= 2) {
 		_cleanup_free_ char *flags = NULL;
 		struct weights weights;

@@ -670,6 +670,14 @@ def test_append_of_other_digits():
     equal([each['name'] for each in shown], ['x'], 'of two directions it is no figure')
 
 
+def test_lines_of_runs():
+    """With -vv each run shows the figure that counts, and a decision what it is about."""
+    for more, says in ((), 'run 1: 10002.0 requests/s'), (('--metric', 'p99'), 'run 1: 99.9'):
+        check(says in start('-vv', '-n', 2, '--no-save', *FIGURES, *more, loader('new', 10000))[1], says)
+    said, _ = start('--dry-run', '--decide', 2, '--metric', 'p99', *FIGURES, '--baseline', 'true', 'true')
+    check('until 2 % is settled of p99' in said, said)
+
+
 def test_until_rel_error():
     """Of the figure, whatever the time does."""
     found = run('--until-rel-error', 1, '--max-runs', 60, *FIGURES, loader('new', 10000), n=6)
