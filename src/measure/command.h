@@ -54,8 +54,10 @@ struct commands {
 	struct command items[OPTIONS_MAX_COMMANDS];
 	size_t n;
 	/* By which metric of a run the programs are judged (judge/result/metric.h): that of
-	 * --metric, or the first figure of the first run. NULL for the time. */
+	 * --metric, or the first figure of the first run that has not failed. NULL for the time,
+	 * and as long as such a run is awaited. */
 	char *metric;
+	bool awaits_figure;
 	struct command empty_shell;  /* with --shell: a shell that has nothing to do */
 	struct figurepad *figurepad; /* of all of them; NULL until the runs are near */
 	/* Attached, or about to be; NULL where they are not allowed or not wanted. */

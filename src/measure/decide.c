@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -19,6 +20,8 @@ static double pair_value(const struct commands *commands, const struct measureme
 {
 	size_t run = m->n_warmups + pair;
 
+	if (commands->awaits_figure)
+		return NAN;
 	return commands->metric ? series_metric_at(m->series, commands->metric, run)
 				: series_value(m->series, run);
 }
@@ -121,10 +124,11 @@ bool decide_look(const struct options *options, struct commands *commands)
 
 		if (m == old)
 			continue;
-		if (d->n_pairs == 0 || m->decision_clock != m->series->clock) {
+		if (d->n_pairs == 0 || m->decision_clock != m->series->clock)
 			decision_begin(d, options->decide, n_together);
+		/* Of pairs before, whose runs have failed, none has counted. */
+		if (commands->metric && !*d->sense.metric)
 			set_sense(commands, old, m);
-		}
 		m->decision_clock = m->series->clock;
 		while (d->n_pairs < count_pairs(old, m))
 			decision_add(d, pair_value(commands, old, d->n_pairs),

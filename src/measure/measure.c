@@ -624,23 +624,33 @@ static const char *take_figures(
 	return NULL;
 }
 
+/* Pairs so far were of runs that failed, or of programs that had not said any figure: they are
+ * taken anew. */
+static void choose_metric(struct commands *commands, const char *metric)
+{
+	commands->metric = xptr(strdup(metric));
+	commands->awaits_figure = false;
+	for (size_t i = 0; i < commands->n; i++) {
+		commands->items[i].measurement->has_metric = false;
+		commands->items[i].measurement->decision = (struct decision){ 0 };
+	}
+}
+
 /* Chooses by what the programs are judged, and returns why that is not known of the newest run,
  * malloc'd; NULL where it is. A run that has failed is not asked. */
 static char *check_metric(struct work *work, const struct sample *sample)
 {
 	const struct series *series = work->m->series;
 	const struct options *o = work->options;
-	const char *metric = o->metric, *first = series_first_figure(series);
+	const char *first = series_first_figure(series);
 	struct commands *commands = work->commands;
 	bool is_asked = o->metric || o->decide > 0 || o->rel_error > 0;
 
 	if (work->m->has_metric || !is_asked || work->command->is_control ||
 		sample->flags & SAMPLE_FAILED)
 		return NULL;
-	if (!metric)
-		metric = first;
-	if (!commands->metric && metric && strcmp(metric, METRIC_TIME) != 0)
-		commands->metric = xptr(strdup(metric));
+	if (!o->metric && !commands->metric && first)
+		choose_metric(commands, first);
 	work->m->has_metric = !commands->metric ||
 		isfinite(series_metric_at(series, commands->metric, series->n_samples - 1));
 	return work->m->has_metric
@@ -1059,7 +1069,9 @@ static int is_precise_enough(struct work *work, const struct measurement *m, boo
 	size_t n;
 	int r;
 
-	r = benchmark_view_metric("", m->series, work->commands->metric, &view);
+	r = work->commands->awaits_figure
+		? -ENODATA
+		: benchmark_view_metric("", m->series, work->commands->metric, &view);
 	/* All runs so far may have failed (--ignore-failure). */
 	if (r == -ENODATA) {
 		*ret = false;
@@ -1398,6 +1410,9 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 		return r;
 	work.events = xptr(calloc(in->counting->n_events + 1, sizeof(*work.events)));
 	files = work.figure_files = figure_files_new(options, in->figurepad);
+	commands->awaits_figure = figure_rules_are_there(&options->figures) && !options->metric;
+	if (options->metric && strcmp(options->metric, METRIC_TIME) != 0)
+		commands->metric = xptr(strdup(options->metric));
 	for (size_t i = 0; i < commands->n; i++)
 		commands->items[i].measurement = prepare(&work);
 	progress_begin(

@@ -203,7 +203,7 @@ def test_each():
     # Several of one name are repeats within the process.
     found = run('--figure', r'\2,s,each=([0-9]+) ([AB])', program('echo $n A; echo 4 A; echo 7 A; echo 5 B'))
     equal((figure(found, 'A'), figure(found, 'B')), ([4, 13 / 3], [5, 5]), 'their mean')
-    equal((found['metadata']['quiesce_values_A'], 'quiesce_values_B' in found['metadata']), (3, False), 'how many')
+    equal((found['metadata']['quiesce_repeats_A'], 'quiesce_repeats_B' in found['metadata']), (3, False), 'how many')
     check(0.4 < found['metadata']['quiesce_within_A'] < 0.75, found['metadata']['quiesce_within_A'])
     # Each run has what the others have.
     for code in 'echo 1 A; [ $n = 1 ] || exit 0; echo 2 B', 'echo 2 B; [ $n = 1 ] && echo 1 A; exit 0':
@@ -615,6 +615,13 @@ def test_decide():
         said, path = decide('decided.json', old, new, '--metric', 'p99', status=status)
         check(said.startswith(says), said)
         equal(benchmarks_of(path)[1]['metadata']['quiesce_metric'], 'p99', 'which was asked for')
+    # Where the first runs have failed, the first figure is that of the first run that has not.
+    for rate, status in (9500, 3), (10500, 0):
+        said, _ = start('--no-save', '--decide', 2, '--ignore-failure', *FIGURES, '--command',
+                        f'old={program("[ $QUIESCE_RUN -gt 2 ] || exit 1; echo served 10000 a second; echo p99 10 us", "old")}',
+                        '--name', 'new', program(f'[ $QUIESCE_RUN -gt 3 ] || exit 1; echo served {rate} a second; '
+                                                 'echo p99 10 us', 'new'), status=status)
+        check('requests/s: ' in said, said)
     # 1.5 % are within the zone, where both are true.
     decide('decided.json', 100000, 98500, status=3)
     # Noise as large as the difference, and not settled by so few pairs.

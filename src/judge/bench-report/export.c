@@ -18,6 +18,7 @@ void put_counts(struct sheet *sheet, const struct benchmark *b)
 {
 	put_text(sheet, unit_name(b->unit), "unit", .csv = 3);
 	put_text(sheet, b->metric, "metric", .csv = 4);
+	put_text(sheet, better_name(b->better), "better");
 	put_integer(sheet, b->n_values, "values", .csv = 6);
 	put_integer(
 		sheet, benchmark_counted_runs(b), "runs", .csv = 5, .heading = "RUNS", .cell = 9);

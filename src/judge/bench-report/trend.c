@@ -138,6 +138,7 @@ static void emit_trend(struct sheet *sheet, const struct trend *trend, size_t ne
 	put_text(sheet, *trend->clock ? trend->clock : NULL, "clock");
 	put_text(sheet, unit_name(trend->unit), "unit");
 	put_text(sheet, trend->points[0].benchmark->metric, "metric");
+	put_text(sheet, better_name(trend->points[0].benchmark->better), "better");
 	put_bool(sheet, trend->by_control, "by_control");
 	put_real(sheet, trend->by_control ? trend->control_slope : NAN, "control_slope");
 	put_integer(sheet, trend->n_by_machine, "left_out");

@@ -52,7 +52,7 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
  * better, and in which unit and step: "higher, 1/s, step 0.01". */
 #define METADATA_FIGURE "quiesce_unit_"
 /* Of how many values of one process each is the mean, and their deviation as a part of it. */
-#define METADATA_WITHIN "quiesce_values_"
+#define METADATA_WITHIN "quiesce_repeats_"
 #define METADATA_DEVIATION "quiesce_within_"
 /* The same of the values themselves, where they are no times. Of these, and of BENCHMARK_FIGURES,
  * it may be unknown which way is better: "unknown, p99-us". */
