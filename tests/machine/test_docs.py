@@ -56,7 +56,7 @@ NEEDS_MORE = (
     (r'\b(systemctl|journalctl)\b|--quiesce', 'systemd as PID 1, which tests/vm has'),
     (r'\bcpu-shield run\b', 'CPUs that are really shielded, which tests/vm has'),
     (r'\bquiesce-gate\b|\bgit (bisect|checkout)\b|^make\b', 'a project with a history, which test_ci.py has'),
-    (r'\b(pyperf|hyperfine|mlr|perf)\b|\btheirs\.json', 'another program'),
+    (r'\b(pyperf|hyperfine|mlr|perf(?!\.)|go test)\b|\.test\b|\btheirs\.json', 'another program'),
     (r'\b(apt|bootstrap|meson|pkg-config)\b', 'a build of its own'),
     (r'\busermod\b', 'users that may be changed'),
     (r'\bscontrol\b|/usr/libexec/', "a node of Slurm's, which tests/slurm has"),
@@ -268,6 +268,20 @@ class Desk:
         shutil.copy(self.folder / 'old.json', self.folder / 'new.json')
         for copy in ('after', 'today', 'b1', 'old-1', 'new-1', 'results/1', 'results/2'):
             shutil.copy(self.folder / 'before.json', self.folder / f'{copy}.json')
+
+        self.add_files_of_others()
+
+    def add_files_of_others(self):
+        """What harnesses have written, under the names that a user would give these files."""
+        samples = SOURCES / 'tests' / 'unit' / 'import'
+        for name, sample in (('go.txt', 'go.txt'), ('jmh.json', 'jmh.json'), ('saved.json', 'pytest-benchmark.json'),
+                             ('of-asv.json', 'asv.json'), ('perf.csv', 'perf-stat.csv'), ('fio.json', 'fio.json'),
+                             ('wrk.txt', '../harness/wrk.txt')):
+            shutil.copy(samples / sample, self.folder / name)
+        for n in range(1, 7):
+            for side in ('old', 'new'):
+                shutil.copy(samples / 'go.txt', self.folder / f'{side}-{n}.txt')
+        shutil.copytree(samples / 'criterion', self.folder / 'target' / 'criterion')
 
     def extend_path(self):
         self.environment['PATH'] += f':{SBIN}'
