@@ -153,7 +153,9 @@ def test_unknown():
     text = write('wrk.txt', 'Requests/sec:   9721.37\n    Latency   204.33us   65.81us   2.91ms   96.05%\n')
     report('show', text, status=1, says='--harness NAME')
     equal(shown('--harness', 'wrk', text)['rps']['median'], 9721.37, 'rps')
+    check('rate' not in shown('--harness', 'go', SAMPLES / 'go.txt'), 'a figure of hosting')
     report('show', '--harness', 'sqlite3', text, status=1, says='no value of real: nothing in the file matches')
+    report('show', '--harness', 'pyperf', text, status=2, says="'pyperf' has no figure of what its program prints")
     report('show', '--harness', 'nobody', text, status=2, says="--harness: there is no 'nobody'")
     report('show', write('score.json', '[{"name": "a", "unit": "points", "value": 3}]'), status=1,
            says='--harness custom-bigger or --harness custom-smaller')
@@ -230,7 +232,7 @@ def test_go():
     files = go_files()
     compared = json.loads(report('compare', '--json', '--old', *files['short'], '--new', *files['long']))['comparisons']
     found = {each['old']['name']: each for each in compared}
-    check(found['BenchmarkSum']['ratio'] > 5, found)
+    check(found['BenchmarkSum']['ratio'] > 3, found)
     equal(found['BenchmarkSum: allocs/op']['verdict'], 'same', 'allocations')
     events = start('go', 'test', '-json', '-run', '^$', '-bench', '.', '-benchtime', '200x', folder=FOLDER / 'short',
                    GOFLAGS='-mod=mod', GOPROXY='off')
@@ -243,7 +245,8 @@ def test_go():
         equal(shown(merged)['BenchmarkSum']['runs'], 8, 'processes in one file')
         texts[name] = write(f'{name}.fmt', report('show', '--format', 'benchfmt', merged))
     said = start(benchstat, texts['short'], texts['long'])
-    check(re.search(r'Sum .*\+\d+\.\d+% \(p=0\.000 n=8\)', said) and 'allocs/op' in said, said)
+    # What it concludes is its own affair, and depends on who else is on the machine.
+    check(re.search(r'Sum .* n=8\)', said) and 'allocs/op' in said, said)
 
 
 def test_benchstat_units():

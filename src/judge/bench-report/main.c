@@ -285,16 +285,21 @@ static int take_harness(const char *value, void *into)
 	_cleanup_free_ char *why = NULL;
 	int r = harness_read(value, harness, &why);
 
+	if (r == -ENOENT)
+		say("--harness: there is no '%s'; those that there are: quiesce-harness(5)", value);
+	else if (r < 0)
+		say("--harness: %s", why);
+	/* A file has what the program prints when it is run as it is. */
+	else if (harness_choose(*harness, false) < 0)
+		say("--harness: '%s' has no figure of what its program prints; files that it "
+		    "writes need no --harness",
+			value),
+			r = -ENODATA;
 	/* It is in the files that are named, wherever the program wrote it. */
 	for (size_t i = 0; r >= 0 && i < (*harness)->n_rules; i++) {
 		(*harness)->rules[i].source = FIGURE_FILE;
 		r = xcheck(text_replace(&(*harness)->rules[i].file, "the file"));
 	}
-
-	if (r == -ENOENT)
-		say("--harness: there is no '%s'; those that there are: quiesce-harness(5)", value);
-	else if (r < 0)
-		say("--harness: %s", why);
 	return r < 0 ? -EINVAL : 0;
 }
 
