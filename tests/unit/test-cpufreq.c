@@ -98,7 +98,7 @@ static void test_range(_unused_ void **state)
 	assert_true(fake_machine_write(CPU "cpu1/acpi_cppc/nominal_freq", "2400\n"));
 	write_policy(1, "bios_limit", "2800000\n");
 	errno = ERANGE;
-	assert_int_equal(cpufreq_read_range(1, &range), 0);
+	assert_int_equal(cpufreq_read_range(1, "acpi-cpufreq", &range), 0);
 	assert_int_equal(range.n_table, 6);
 	assert_int_equal(range.n_boost, 2);
 	assert_int_equal(range.table_khz[0], 3400000);
@@ -111,13 +111,13 @@ static void test_range(_unused_ void **state)
 	fake_machine_clear("/sys/devices/");
 	write_policy(1, "scaling_driver", "acpi-cpufreq\n");
 	write_policy(1, "scaling_available_frequencies", "2401000 2400000 1200000 \n");
-	assert_int_equal(cpufreq_read_range(1, &range), 0);
+	assert_int_equal(cpufreq_read_range(1, "acpi-cpufreq", &range), 0);
 	assert_int_equal(range.n_table, 3);
 	assert_int_equal(range.n_boost, 1);
 
 	/* No table, and one that is none. */
 	write_policy(1, "scaling_available_frequencies", "<unsupported>\n");
-	assert_int_equal(cpufreq_read_range(1, &range), 0);
+	assert_int_equal(cpufreq_read_range(1, "acpi-cpufreq", &range), 0);
 	assert_int_equal(range.n_table, 0);
 	assert_int_equal(range.nominal_khz, 0);
 }
@@ -148,7 +148,7 @@ static void test_without_library(_unused_ void **state)
 	write_policy(3, "related_cpus", "3\n");
 	assert_int_equal(cpufreq_read_policy(3, &info), -EOPNOTSUPP);
 	assert_string_equal(info.driver, "untouched");
-	assert_int_equal(cpufreq_read_range(3, &range), -EOPNOTSUPP);
+	assert_int_equal(cpufreq_read_range(3, "intel_pstate", &range), -EOPNOTSUPP);
 	assert_int_equal(cpupower_read_related(3, &cpus), -EOPNOTSUPP);
 }
 #endif

@@ -121,17 +121,14 @@ bool cpufreq_is_active_driver(const char *driver)
 	return strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "amd-pstate-epp") == 0;
 }
 
-int cpufreq_read_range(int cpu, struct cpufreq_range *ret)
+int cpufreq_read_range(int cpu, const char *driver, struct cpufreq_range *ret)
 {
 	struct cpufreq_range range = { 0 };
 	uint64_t highest = 0, mhz;
-	char driver[CPUPOWER_NAME_SIZE], path[128];
+	char path[128];
 	int r;
 
-	r = cpupower_read_driver(cpu, driver);
-	if (r == 0)
-		r = cpupower_read_table(
-			cpu, false, range.table_khz, CPUFREQ_TABLE_MAX, &range.n_table);
+	r = cpupower_read_table(cpu, false, range.table_khz, CPUFREQ_TABLE_MAX, &range.n_table);
 	for (unsigned i = 0; i < range.n_table; i++)
 		highest = MAX(highest, range.table_khz[i]);
 	if (r == 0)

@@ -92,8 +92,8 @@ struct cpufreq_range {
 	uint64_t bios_limit_khz;
 };
 
-/* Errors as of cpufreq_read_policy(). */
-int cpufreq_read_range(int cpu, struct cpufreq_range *ret);
+/* `driver` is that of the CPU's policy, which is there. -EOPNOTSUPP, -ENOMEM. */
+int cpufreq_read_range(int cpu, const char *driver, struct cpufreq_range *ret);
 
 /*
  * Whether boost (turbo) is allowed on a CPU. Where the driver keeps it: intel_pstate/no_turbo for

@@ -111,7 +111,7 @@ static uint64_t sustained_khz(int cpu, const struct cpufreq_policy_info *policy)
 
 	if (policy->base_khz > 0)
 		return policy->base_khz;
-	if (xcheck(cpufreq_read_range(cpu, &range)) < 0)
+	if (xcheck(cpufreq_read_range(cpu, policy->driver, &range)) < 0)
 		return 0;
 	return range.n_boost > 0 && range.n_boost < range.n_table ? range.table_khz[range.n_boost]
 								  : range.nominal_khz;
@@ -127,8 +127,8 @@ static bool allows_boost(int cpu, const struct cpufreq_policy_info *policy)
 	 * AMD it is the nominal frequency, on Intel a marker 1 MHz above that
 	 * (drivers/cpufreq/acpi-cpufreq.c). */
 	if (strcmp(policy->driver, "acpi-cpufreq") == 0)
-		return xcheck(cpufreq_read_range(cpu, &range)) < 0 || range.n_table == 0 ||
-			policy->max_khz >= range.table_khz[0];
+		return xcheck(cpufreq_read_range(cpu, policy->driver, &range)) < 0 ||
+			range.n_table == 0 || policy->max_khz >= range.table_khz[0];
 	sustained = sustained_khz(cpu, policy);
 	return sustained == 0 || policy->max_khz > sustained;
 }
@@ -275,8 +275,8 @@ static void look_at_range(struct host *host, struct finding *f)
 			continue;
 		pinned = pinned && is_pinned(policy);
 		limited = limited ||
-			(xcheck(cpufreq_read_range(cpu, &range)) == 0 && range.bios_limit_khz > 0 &&
-				range.bios_limit_khz < policy->max_khz);
+			(xcheck(cpufreq_read_range(cpu, policy->driver, &range)) == 0 &&
+				range.bios_limit_khz > 0 && range.bios_limit_khz < policy->max_khz);
 	}
 	if (pinned) {
 		finding_add(f, VERDICT_OK, "pinned at %s", ranges);

@@ -878,7 +878,7 @@ bool plan_shows_more(const void *state)
 			(pin->request.kind != WANTED_BASE || policy->target.khz > 0))
 			continue;
 		if (policy_is_active(policy) && cpufreq_read_policy(policy->cpu, &info) == 0 &&
-			cpufreq_read_range(policy->cpu, &range) == 0 &&
+			cpufreq_read_range(policy->cpu, info.driver, &range) == 0 &&
 			wanted_choose(&pin->request, &info, &range, &wanted) == 0 &&
 			wanted.khz > 0 && wanted.khz != policy->target.khz)
 			return true;

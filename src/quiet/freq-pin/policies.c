@@ -79,7 +79,7 @@ static int read_policy(struct policy *policy)
 
 	r = cpufreq_read_policy(policy->cpu, &policy->info);
 	if (r == 0)
-		r = cpufreq_read_range(policy->cpu, &policy->range);
+		r = cpufreq_read_range(policy->cpu, policy->info.driver, &policy->range);
 	if (r == -EBUSY || r == -ENOENT) {
 		/* The CPU went offline in the meantime. */
 		policy->cpu = -1;
