@@ -173,6 +173,8 @@ def test_standard_input():
     packed = subprocess.run(['gzip', '-c', SAMPLES / 'go.txt'], capture_output=True, check=True).stdout
     (FOLDER / 'go.txt.gz').write_bytes(packed)
     equal(report('show', FOLDER / 'go.txt.gz'), plain, 'gzip')
+    (FOLDER / 'cut.gz').write_bytes(packed[:200])
+    report('show', FOLDER / 'cut.gz', status=1, says='cut.gz: the compressed data are damaged or cut off')
 
 
 def test_benchfmt():

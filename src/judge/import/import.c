@@ -144,6 +144,8 @@ static int read_all(struct input *input, const char *tool, struct text *ret, cha
 	text_append(ret, "");
 	if (ret->failed)
 		xalloc_fail();
+	if (r == -EBADMSG)
+		return xrefuse(ret_why, -EINVAL, " the compressed data are damaged or cut off");
 	return r;
 }
 
