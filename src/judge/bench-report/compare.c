@@ -425,6 +425,7 @@ static void sort_pairs(struct pairs *pairs)
 			orders[pairs->request->sort]);
 }
 
+/* Finds out what is compared with what, and makes the comparisons. Says what cannot be compared. */
 static int make_pairs(struct pairs *pairs)
 {
 	size_t most = pairs->reports->suites[0]->n * pairs->reports->n;
@@ -455,11 +456,6 @@ static int make_pairs(struct pairs *pairs)
 		say("compare: the files have no benchmark in common that can be compared");
 		return -ENOENT;
 	}
-	sort_pairs(pairs);
-	comparison_settle(pairs->comparisons, pairs->n);
-	if (!isnan(pairs->request->fail_slower))
-		pairs->gate_level = comparison_gate_level(
-			pairs->comparisons, pairs->n, pairs->request->fail_slower);
 	return 0;
 }
 
@@ -1175,6 +1171,7 @@ enum exit_status verb_compare(const struct request *request)
 	_cleanup_folders_ struct file_names repeated = { 0 };
 	_cleanup_reports_ struct reports reports = { 0 }, repeats = { 0 };
 	struct pairs pairs = { .request = request, .reports = &reports };
+	bool has_gate = !isnan(request->fail_slower);
 	size_t n_failed = 0, n_unclear = 0;
 	enum exit_status status;
 	int r;
@@ -1185,11 +1182,17 @@ enum exit_status verb_compare(const struct request *request)
 		return EXIT_FAILED;
 	pairs.repeats.n_together = reports.suites[0]->n;
 	r = make_pairs(&pairs);
-	if (r >= 0)
+	if (r >= 0) {
 		say_repeats(&pairs);
-	if (r >= 0)
+		sort_pairs(&pairs);
+		/* Verdicts that are given together: how many they are counts. */
+		comparison_settle(pairs.comparisons, pairs.n);
+		if (has_gate)
+			pairs.gate_level = comparison_gate_level(
+				pairs.comparisons, pairs.n, request->fail_slower);
 		r = print_pairs(&pairs);
-	if (r >= 0 && !isnan(request->fail_slower))
+	}
+	if (r >= 0 && has_gate)
 		judge_gate(&pairs, &n_failed, &n_unclear);
 	else if (r >= 0)
 		n_unclear = count_unclear(&pairs);
