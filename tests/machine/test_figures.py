@@ -750,6 +750,12 @@ def test_control():
     text = report('show', path)
     check('in the time of runpinned-control' in text, text)
     again = FOLDER / 'again.json'
+    document = json.loads(path.read_text(encoding='utf-8'))
+    # On a busy machine the times of the control say anything. These are those of a quiet one.
+    for number, each in enumerate(document['benchmarks'][1]['runs']):
+        if 'values' in each:
+            each['values'] = [0.001 * (1 + number % 3 / 1000)]
+    path.write_text(json.dumps(document), encoding='utf-8')
     document = json.loads(re.sub('"quiesce_order_seed": [0-9]+', '"quiesce_order_seed": 1',
                                  path.read_text(encoding='utf-8')))
     # The whole machine is twice as slow: half as many requests, and a control that takes twice as long.
