@@ -36,6 +36,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'machine
 from cases import after_loader, sample, ways  # noqa: E402
 from machine import Failed, Skip, check, run_tests  # noqa: E402
 
+SAMPLES = pathlib.Path(__file__).resolve().parents[1] / 'unit' / 'import'
 RUNPINNED = os.environ['RUNPINNED']
 BENCH_REPORT = os.environ['BENCH_REPORT']
 ISOL_CHECK = os.environ['ISOL_CHECK']
@@ -597,6 +598,8 @@ def main():
                             '{out}/third.json'],
                 {'new.json': new, 'other.json': other, 'third.json': third}), 5, 100),
         (Report('dump', ['dump', '{out}/new.json'], {'new.json': new}), 5, 5),
+        (Report('import', ['compare', '{out}/jmh.json', '{out}/go.txt', '{out}/jmh.json'],
+                {name: (SAMPLES / name).read_bytes() for name in ('jmh.json', 'go.txt')}), 5, 60),
         (Report('merge', ['merge', '-o', '{out}/merged.json', '{out}/new.json', '{out}/old.json'],
                 {'new.json': new, 'old.json': old}, 'merged.json'), 20, 15),
         (Report('plot', ['plot', '-o', '{out}/picture.svg', '{out}/new.json'], {'new.json': new},

@@ -165,6 +165,29 @@ def test_unknown():
     report('show', FOLDER, status=1, says='Is a directory')
 
 
+def test_hostile():
+    """No text of a file reaches the terminal, a table or a result as it is."""
+    evil = 'x\x1b[31m\n\u202e=1+1,"'
+    texts = {
+        'evil.json': json.dumps([{'jmhVersion': evil, 'benchmark': evil, 'mode': evil, 'params': {evil: evil}, 'primaryMetric': {
+            'scoreUnit': 'ns/op', 'rawData': [[1, 2], [3, 4]]}, 'secondaryMetrics': {evil: {
+                'scoreUnit': evil[:8], 'rawData': [[1, 2], [3, 4]]}}}]),
+        'evil.list': json.dumps([{'name': evil, 'unit': 'ns', 'value': 1}]),
+        'evil.saved': json.dumps({'machine_info': {'node': evil}, 'benchmarks': [
+            {'fullname': evil, 'params': {evil: evil}, 'stats': {'data': [1, 2], 'iterations': 3}}]}),
+        'evil.txt': 'pkg: \x1b[1m\ncpu: \x1b[2m\nBenchmarkA\x1b[1m 1 2 ns/op 3 \x1b[1mx 4 \u202ey\n',
+        'evil.csv': '1,,\x1b[1m,5,100.00,,\n',
+    }
+    for name, text in texts.items():
+        path = write(name, text)
+        for arguments in (['show', '--metadata'], ['show', '--csv'], ['show', '--markdown'], ['show', '--format', 'benchfmt'],
+                          ['show', '--json', '--metadata'], ['stats'], ['hist'], ['dump'], ['check'], ['merge'], ['trend'],
+                          ['compare', str(path)]):
+            result = subprocess.run([os.environ['BENCH_REPORT'], *arguments, path], capture_output=True, text=True, check=False)
+            check(result.returncode in (0, 3), f'{arguments} {name}: {result.stderr}')
+            check(not re.search('[\x00-\x09\x0b-\x1f\x7f\u202e]', result.stdout + result.stderr), f'{arguments} {name}: {result}')
+
+
 def test_standard_input():
     """Through a pipe, and compressed, it is the same."""
     with open(SAMPLES / 'go.txt', encoding='utf-8') as file:

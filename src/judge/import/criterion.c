@@ -59,7 +59,7 @@ static int take_samples(
 	{
 		double count = json_number(n);
 
-		if (!(count > 0))
+		if (!n || !(count > 0))
 			return xrefuse(ret_why, -EINVAL,
 				"no result of criterion: 'iters' are not as many as 'times'");
 		r = put(imported, name, count, json_number(time) / count, ret_why);
