@@ -256,7 +256,7 @@ class Desk:
         (self.folder / 'examples').symlink_to(SOURCES / 'examples')
         for name in ('copy', 'lookup'):
             (self.folder / name).symlink_to(BUILD / 'examples' / name)
-        for name in ('prog', 'old', 'new', 'prog-old', 'prog-new'):
+        for name in ('prog', 'old', 'new', 'prog-old', 'prog-new', 'load.sh'):
             add_script(self.folder / name, 'for ((i = 0; i < 2000; i++)); do :; done; echo hello\n')
         (self.folder / 'file').write_text('needle\n', encoding='utf-8')
         (self.folder / 'Makefile').write_text('all:\n\tmkdir -p $(O) && cp prog $(O)\n', encoding='utf-8')
