@@ -185,12 +185,13 @@ static char *make_word(const char *text)
 	return word;
 }
 
-/* The unit, malloc'd: Go's is ns/op for times. */
+/* The unit, malloc'd; Go has ns/op for times, and B for bytes. */
 static char *make_benchfmt_unit(const struct benchmark *b)
 {
-	const char *name = b->own_unit	? b->own_unit->name
-		: unit_is_time(b->unit) ? "ns/op"
-					: unit_name(b->unit);
+	const char *name = b->own_unit		    ? b->own_unit->name
+		: unit_is_time(b->unit)		    ? "ns/op"
+		: unit_is_same(b->unit, &unit_byte) ? "B"
+						    : unit_name(b->unit);
 
 	return make_word(*name ? name : "number");
 }
