@@ -327,8 +327,12 @@ static int keep_values(struct figure_files *files, struct figures *figures, char
 	for (size_t i = 0; i < figures->n; i++) {
 		struct figure *figure = &figures->items[i];
 
-		if (figure->n_values == 0 || !quantity_is_time(figure->unit))
+		if (!quantity_is_time(figure->unit))
 			continue;
+		if (figure->n_values == 0) {
+			figure->values = xptr((double *)malloc(sizeof(*figure->values)));
+			figure->values[figure->n_values++] = figure->value;
+		}
 		for (size_t k = 0; k < figure->n_values; k++)
 			if (!(figure->values[k] > 0))
 				return refuse(

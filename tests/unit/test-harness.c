@@ -440,6 +440,12 @@ static void test_shipped(void **state)
 			"items=3.4900134e+09 1/s h (2)",
 			true },
 		{ "pyperf", "iteration=1.46229808e-05 s l (3)", true },
+		{ "asv", "iteration=7.78626709e-07 s l (3)", true },
+		{ "catch2", "iteration=1.07666e-07 s l", true },
+		{ "criterion", "iteration=2.9506e-07 s l (1)", true },
+		{ "divan", "iteration=5.48e-08 s l (1)", true },
+		{ "jmh", "iteration=9.6554197e-08 s/op l (3)", true },
+		{ "pytest-benchmark", "iteration=6.12900476e-07 s l (1)", true },
 	};
 
 	(void)state;
