@@ -21,6 +21,7 @@
 #include "measure/tracepoints.h"
 
 struct session;
+struct rounds;
 
 struct command {
 	const char *name;	   /* the name of the benchmark */
@@ -53,6 +54,7 @@ struct command {
 struct commands {
 	struct command items[OPTIONS_MAX_COMMANDS];
 	size_t n;
+	struct rounds *rounds; /* how a round is made (rounds.h); NULL: each runs once */
 	/* By which metric of a run the programs are judged (judge/result/metric.h): that of
 	 * --metric, or the first figure of the first run that has not failed. NULL for the time,
 	 * and as long as such a run is awaited. */

@@ -14,6 +14,7 @@
 #include "measure/measure.h"
 #include "measure/ranking.h"
 #include "measure/report.h"
+#include "measure/rounds.h"
 #include "measure/wholecore.h"
 
 /* The time of the empty program, by the clock of the values. */
@@ -151,11 +152,14 @@ static void add_command(const struct options *options, const struct commands *co
 
 	struct benchmark *hosted =
 		m->hosted ? hosted_get_benchmark(m->hosted, m->series, &command->facts) : NULL;
+	const struct rounds *rounds = commands->rounds;
 
 	if (hosted)
 		parts_add(parts, m->series, &hosted->metadata, hosted);
 	else if (is_worth_saving(m))
-		parts_add(parts, m->series, &command->facts, NULL);
+		parts_add(parts, m->series, &command->facts,
+			rounds ? rounds->inside(rounds, (size_t)(command - commands->items))
+			       : NULL);
 	if (m->n_runs > 0)
 		add_progvalues(options, commands, command, parts);
 }
@@ -182,6 +186,14 @@ static void report_all(const struct options *options, const struct place *place,
 {
 	int r;
 
+	if (commands->rounds) {
+		r = stream ? commands->rounds->report(
+				     commands->rounds, commands, options, place, stream)
+			   : 0;
+		if (r < 0)
+			say_errno(r, "cannot report");
+		return;
+	}
 	for (size_t i = 0; i < commands->n; i++) {
 		if (i > 0 && stream)
 			print(stream, "\n");
@@ -220,9 +232,13 @@ int conclude(const struct options *options, const struct place *place, struct co
 	user_leave(options->user);
 	if (options->decide > 0)
 		decide_conclude(options, commands);
+	if (commands->rounds)
+		commands->rounds->conclude(commands->rounds, commands);
 	describe_machine_again(place, &now);
 	for (size_t i = 0; i < commands->n; i++) {
 		describe_one(&commands->items[i], place, evidence, &now, i == 0);
+		if (commands->rounds)
+			commands->rounds->describe(commands->rounds, i, &commands->items[i].facts);
 		add_command(options, commands, &commands->items[i], &parts);
 	}
 	items = parts.items;

@@ -350,15 +350,13 @@ size_t figures_get_values(const struct figure_files *files, const double **ret)
 	return files->n_values;
 }
 
-int figures_take(const struct command *command, struct figure_files *files, bool has_said,
-	struct series *series, double **events, char **ret_why)
+/* All but what is kept of them. */
+static int read_all_figures(const struct command *command, struct figure_files *files,
+	bool has_said, struct figures *ret, char **ret_why)
 {
 	const struct figure_rules *rules = &files->options->figures;
-	struct figures figures = { 0 };
 	int r = 0;
 
-	if (!figure_rules_are_there(rules) && !has_said && !has_figures(series))
-		return 0;
 	files->is_read[FIGURE_STDOUT] = files->is_read[FIGURE_STDERR] = false;
 	free(TAKE_PTR(files->values));
 	files->n_values = 0;
@@ -370,13 +368,31 @@ int figures_take(const struct command *command, struct figure_files *files, bool
 
 		r = read_source(command, rule, files, &output, ret_why);
 		if (r >= 0)
-			r = extract_figures(rule, &output, &figures, ret_why);
+			r = extract_figures(rule, &output, ret, ret_why);
 	}
-	if (r >= 0 && rules->harness && figures.n == 0)
+	if (r >= 0 && rules->harness && ret->n == 0)
 		r = refuse(
 			ret_why, "its output has none of the figures of %s", rules->harness->name);
 	if (r >= 0 && has_said)
-		r = figurepad_read(files->pad, &figures, ret_why);
+		r = figurepad_read(files->pad, ret, ret_why);
+	return r;
+}
+
+int figures_read(const struct command *command, struct figure_files *files, struct figures *ret,
+	char **ret_why)
+{
+	return read_all_figures(command, files, false, ret, ret_why);
+}
+
+int figures_take(const struct command *command, struct figure_files *files, bool has_said,
+	struct series *series, double **events, char **ret_why)
+{
+	struct figures figures = { 0 };
+	int r;
+
+	if (!figure_rules_are_there(&files->options->figures) && !has_said && !has_figures(series))
+		return 0;
+	r = read_all_figures(command, files, has_said, &figures, ret_why);
 	if (r >= 0 && files->options->host)
 		r = keep_values(files, &figures, ret_why);
 	if (r >= 0)

@@ -106,7 +106,7 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 static bool end_all(void)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return orphans_end(0) >= 0 && orphans_reap(0);
+	return orphans_end(0) >= 0 && orphans_reap(0, NULL);
 }
 
 /* Waits until the shell has ended, or until the time is over or SIGTERM says to end it. */

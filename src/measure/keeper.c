@@ -132,7 +132,7 @@ static void serve(const struct keeper *k, pid_t launcher)
 	};
 	int64_t kill_at_ns = INT64_MAX;
 
-	while (!orphans_reap(launcher)) {
+	while (!orphans_reap(launcher, k->status)) {
 		int timeout = kill_at_ns == INT64_MAX ? -1 : 100;
 
 		if (clock_now_ns(CLOCK_MONOTONIC) >= kill_at_ns)

@@ -31,6 +31,7 @@ struct keeper {
 	int signals;  /* a signalfd */
 	int socket;   /* a SOCK_SEQPACKET, on which the launcher's requests arrive */
 	int launcher; /* the launcher's end of that socket */
+	int *status;  /* shared: where that of the launcher goes, as of wait(2); NULL: nowhere */
 	int output;   /* a pipe or a terminal's other end, to be read and forgotten; -1: none */
 	const struct figurepad *figurepad; /* removed where runpinned was killed; NULL: none */
 	/* What the launcher has to restore: SIG_IGN when the caller ignores SIGCHLD. */

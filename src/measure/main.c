@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* runpinned: runs a program again and again on a CPU of its own and times it from outside. */
+/* runpinned: runs a program again and again on a CPU of its own and times it from outside. And
+ * runserved, of which the loads are the programs (tool.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -29,7 +30,6 @@
 #include "measure/describe.h"
 #include "measure/ending.h"
 #include "measure/evidence.h"
-#include "measure/expand.h"
 #include "measure/hooks.h"
 #include "measure/host.h"
 #include "measure/hostlist.h"
@@ -39,8 +39,10 @@
 #include "measure/options.h"
 #include "measure/place.h"
 #include "measure/quiesce.h"
+#include "measure/rounds.h"
 #include "measure/save.h"
 #include "measure/session.h"
+#include "measure/tool.h"
 
 enum {
 	LOCK_RETRY_NS = 200 * 1000 * 1000,
@@ -249,6 +251,8 @@ static int print_plan(const struct options *options, const struct place *place,
 	for (size_t i = 0; i < counting->n_events; i++)
 		print(stdout, "event: %s\n", counting->event_names[i]);
 	print(stdout, "evidence: %s\n", options_evidence_name(options));
+	if (commands->rounds)
+		commands->rounds->print_plan(commands->rounds);
 	if (options->output)
 		print(stdout, "output: %s%s\n", options->output,
 			options->append ? " (appended)" : "");
@@ -354,11 +358,11 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 		return r;
 	describe_control(commands);
 	r = save_check_control(save, &commands->items[0].facts);
-	if (r == 0)
+	if (r == 0 && !commands->rounds)
 		r = sessions_start(commands, in, stop);
 	if (r < 0)
 		return r;
-	if (place->join)
+	if (place->join && !commands->rounds)
 		describe_quota(place, commands);
 	say_quota(options, place, commands);
 	/* runpinned itself leaves the benchmark's CPUs, if there are others. */
@@ -387,6 +391,11 @@ static struct evidence_reader *open_evidence(const struct place *place)
 	return evidence_open(place->cpus, place->renumbered, place->one_package);
 }
 
+static int check_rounds(struct commands *commands, const struct place *place)
+{
+	return commands->rounds ? commands->rounds->check(commands->rounds, place) : 0;
+}
+
 /* Describes the commands and opens the files of the result. Says what is wrong, and returns the
  * exit status. */
 static enum exit_status prepare_result(const struct options *options, const struct place *place,
@@ -401,6 +410,8 @@ static enum exit_status prepare_result(const struct options *options, const stru
 		facts_clear(&command->facts);
 		if (describe_setup(options, command, place, &machine, &command->facts) < 0)
 			return EXIT_USAGE;
+		if (commands->rounds)
+			commands->rounds->describe(commands->rounds, i, &command->facts);
 	}
 	return save_open(options, commands, ret) < 0 ? EXIT_FAILED : EXIT_DONE;
 }
@@ -417,8 +428,9 @@ static void begin_early(const struct launch_inputs *given, struct commands *comm
 	const struct place *place = given->place;
 	struct launch_inputs in = *given;
 
-	if (place->join || has_setup(commands) || commands->items[commands->n - 1].is_shipped ||
-		in.options->host || cpumask_is_empty(place->housekeeping))
+	if (place->join || commands->rounds || has_setup(commands) ||
+		commands->items[commands->n - 1].is_shipped || in.options->host ||
+		cpumask_is_empty(place->housekeeping))
 		return;
 	sessions_begin(commands, &in, stop);
 	(void)cpumask_bind_self(place->housekeeping);
@@ -463,7 +475,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 	 * can depend on the file that is appended to. */
 	if (!*lock)
 		(void)try_lock(place->cpus, lock, &holder);
-	early = *lock && !options->append;
+	early = *lock && !options->append && !commands->rounds;
 	if (early)
 		commands_attach(commands, options);
 	describe_moving(place, &moving);
@@ -486,7 +498,9 @@ static int measure_commands(const struct options *given, const struct place *pla
 	if (evidence && options->cooldown >= 0 && !isfinite(evidence_first_temperature(evidence)))
 		say("note: no CPU temperature can be read here: --cooldown has no effect");
 	in.evidence = evidence;
-	r = hooks_set_up(options, place, commands, stop);
+	r = check_rounds(commands, place);
+	if (r == 0)
+		r = hooks_set_up(options, place, commands, stop);
 	if (r == 0)
 		r = make_runs(&in, quiesce, commands, save, stop);
 	cleaned = hooks_clean_up(options, place, commands, stop);
@@ -519,7 +533,9 @@ static enum exit_status dry_run(const struct options *options, const struct plac
 	if (status != EXIT_DONE)
 		return status;
 	counting_say_notes(counting);
-	r = print_plan(options, place, commands, counting);
+	r = check_rounds(commands, place);
+	if (r == 0)
+		r = print_plan(options, place, commands, counting);
 	return r < 0 ? EXIT_FAILED : print_conclude();
 }
 
@@ -727,6 +743,7 @@ static int run_commands(const struct options *options, struct commands *commands
 	int r, status;
 
 	commands_take(options, commands);
+	commands->rounds = tool.get_rounds ? tool.get_rounds() : NULL;
 	if (!has_setup(commands) && resolve(options, commands) < 0)
 		return EXIT_FAILED;
 	if (open_streams(options, commands) < 0)
@@ -792,7 +809,7 @@ static int expand_and_run(struct options *options, struct commands *commands)
 		status = 128 + signal;
 	else if (r < 0)
 		status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	else if (expand_programs(options) < 0)
+	else if (tool.expand(options) < 0)
 		status = EXIT_USAGE;
 	else
 		status = run_commands(options, commands);
@@ -813,7 +830,7 @@ int main(int argc, char *argv[])
 	/* For the width of characters in texts that the user typed. Numbers always use '.'. */
 	setlocale(LC_CTYPE, "");
 	ending_prepare();
-	r = options_parse(argc, argv, &options);
+	r = tool.parse(argc, argv, &options);
 	if (r < 0)
 		return EXIT_USAGE;
 	if (r > 0 && !has_output) {
@@ -835,5 +852,7 @@ int main(int argc, char *argv[])
 	r = expand_and_run(&options, &commands);
 	commands_clear(&commands);
 	options_clear(&options);
+	if (tool.clear)
+		tool.clear();
 	return r;
 }

@@ -27,6 +27,7 @@
 #include "measure/measure.h"
 #include "measure/program.h"
 #include "measure/progress.h"
+#include "measure/rounds.h"
 #include "measure/session.h"
 
 enum {
@@ -51,6 +52,7 @@ enum {
 
 /* The state of the whole measurement. */
 struct work {
+	const struct launch_inputs *in;
 	const struct options *options;
 	const struct place *place;
 	struct commands *commands;
@@ -1005,6 +1007,35 @@ static void shuffle(struct work *work, size_t order[])
 			work->commands, (size_t)(work->command - work->commands->items), order);
 }
 
+/* The same for what makes rounds of its own. */
+static int make_round(struct work *work, const size_t order[])
+{
+	struct rounds *rounds = work->commands->rounds;
+	size_t last = order[0];
+	int r;
+
+	take_turn(work, last);
+	if (stop_check(work->stop) != 0) {
+		end_stopped(work);
+		return 1;
+	}
+	r = rounds->make(rounds,
+		&(struct round){
+			.in = work->in,
+			.commands = work->commands,
+			.order = order,
+			.stop = work->stop,
+			.progress = &work->progress,
+		},
+		&last);
+	take_turn(work, last);
+	if (r > 0 && work->stop->signal)
+		end_stopped(work);
+	if (r == 0)
+		draw_progress(work, "");
+	return r;
+}
+
 /* Runs each command once. If there is only one command, it may run several times in one
  * request, at most `at_most` times. Returns 1 when no more runs are to be made, 0 to go on.
  */
@@ -1013,6 +1044,8 @@ static int run_rounds(struct work *work, enum purpose purpose, bool inspect, siz
 	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
 
 	shuffle(work, order);
+	if (work->commands->rounds)
+		return make_round(work, order);
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
@@ -1036,7 +1069,8 @@ static int make_rounds(struct work *work, size_t at_most)
 	size_t done = rounds_done(work, FOR_VALUE);
 	int r;
 
-	if (work->commands->n > 1 && wants_inspections(work) && done >= work->next_inspection) {
+	if (work->commands->n > 1 && !work->commands->rounds && wants_inspections(work) &&
+		done >= work->next_inspection) {
 		r = run_rounds(work, FOR_INSPECTION, true, 1);
 		if (r != 0)
 			return r;
@@ -1280,7 +1314,7 @@ static int run_all(struct work *work)
 	const struct options *o = work->options;
 	int r;
 
-	r = warm_up(work);
+	r = work->commands->rounds ? 0 : warm_up(work);
 	if (r == 0)
 		r = run_until(work, o->runs);
 	if (r != 0)
@@ -1383,12 +1417,37 @@ static int share_floor(struct work *work)
 	return r;
 }
 
+/* What makes rounds of its own has nothing in common with the empty program. */
+static int leave_out_floor(struct work *work)
+{
+	take_turn(work, 0);
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+
+		m->floor = no_floor;
+		m->shell = no_floor;
+	}
+	return 0;
+}
+
+static int begin_runs(struct work *work)
+{
+	int r;
+
+	say_hidden(work);
+	r = share_floor(work);
+	say_window_error(work->m->window_error);
+	work->said_window = work->m->window_error;
+	return r;
+}
+
 int measure(const struct launch_inputs *in, struct commands *commands, struct stop *stop,
 	bool user_clock)
 {
 	const struct options *options = in->options;
 	_cleanup_(figure_files) struct figure_files *files = NULL;
 	struct work work = {
+		.in = in,
 		.options = options,
 		.place = in->place,
 		.commands = commands,
@@ -1418,10 +1477,7 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 	progress_begin(
 		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
 
-	say_hidden(&work);
-	r = share_floor(&work);
-	say_window_error(work.m->window_error);
-	work.said_window = work.m->window_error;
+	r = commands->rounds ? leave_out_floor(&work) : begin_runs(&work);
 	if (r == 0)
 		r = run_all(&work);
 	progress_clear(&work.progress);

@@ -688,11 +688,12 @@ static int take_program(char *argv[], struct options *o)
 
 	if (!argv[0]) {
 		if (o->n_programs == 0) {
-			say("no program to run; see runpinned --help");
+			say("no program to run; see %s --help", program_invocation_short_name);
 			return -EINVAL;
 		}
 		if (o->programs[0].name == baseline_name && o->n_programs == 1) {
-			say("--baseline needs a PROGRAM to compare with it; see runpinned --help");
+			say("--baseline needs a PROGRAM to compare with it; see %s --help",
+				program_invocation_short_name);
 			return -EINVAL;
 		}
 		if (o->name) {
@@ -1004,6 +1005,34 @@ int options_parse(int argc, char *argv[], struct options *ret)
 		*ret = o;
 	return r;
 }
+
+static int check_all(struct options *o)
+{
+	int r = check_files(o);
+
+	return r == 0 ? check_combinations(o) : r;
+}
+
+const struct option_takers option_takers = {
+	.cpus = take_cpus,
+	.runs = take_runs,
+	.rel_error = take_rel_error,
+	.seconds = take_timeout,
+	.baseline = take_baseline,
+	.command = take_command,
+	.parameter_list = take_parameter_list,
+	.parameter_range = take_parameter_range,
+	.decide = take_decide,
+	.seed = take_seed,
+	.env = take_env,
+	.figure = take_figure,
+	.figure_json = take_figure_json,
+	.harness = take_harness,
+	.metadata = take_metadata,
+	.verbose = take_verbose,
+	.check = check_all,
+	.program = take_program,
+};
 
 const char *options_stamper_name(enum stamper stamper)
 {

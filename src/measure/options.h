@@ -183,6 +183,32 @@ size_t options_count_programs(const struct options *options);
 /* Returns 0 to go on, a positive number when all is done (after --help or --version), or -EINVAL
  * after saying what is wrong. The commands are not there yet: see expand.h. */
 int options_parse(int argc, char *argv[], struct options *ret);
+/* How values of options are taken (struct option_row), for a command that has some of them. Those
+ * of which nothing else is said are stored in a struct options, `into`. */
+struct option_takers {
+	int (*cpus)(const char *value, void *into);	 /* const char * */
+	int (*runs)(const char *value, void *into);	 /* unsigned */
+	int (*rel_error)(const char *value, void *into); /* double */
+	int (*decide)(const char *value, void *into);	 /* double */
+	int (*seconds)(const char *value, void *into);	 /* int64_t, in nanoseconds */
+	int (*baseline)(const char *value, void *into);
+	int (*command)(const char *value, void *into);
+	int (*parameter_list)(const char *value, void *into);  /* struct parameters */
+	int (*parameter_range)(const char *value, void *into); /* struct parameters */
+	int (*seed)(const char *value, void *into);
+	int (*env)(const char *value, void *into);
+	int (*figure)(const char *value, void *into);	   /* struct figure_rules */
+	int (*figure_json)(const char *value, void *into); /* struct figure_rules */
+	int (*harness)(const char *value, void *into);	   /* struct figure_rules */
+	int (*metadata)(const char *value, void *into);
+	int (*verbose)(const char *value, void *into); /* unsigned */
+	/* After the last one: whether they make sense together; fills in defaults. */
+	int (*check)(struct options *o);
+	/* Takes what stands behind the options as the last program. */
+	int (*program)(char *argv[], struct options *o);
+};
+extern const struct option_takers option_takers;
+
 /* "tracepoints", ...: the stamper as --stamps has it. */
 const char *options_stamper_name(enum stamper stamper);
 /* Without --stamps, asks for this stamper, a name or NULL, if it is one that this user can have. */

@@ -22,13 +22,17 @@ enum {
 	LAST_STEP_NS = 10 * 1000 * 1000,
 };
 
-bool orphans_reap(pid_t pid)
+bool orphans_reap(pid_t pid, int *ret_status)
 {
 	bool gone = false;
 	pid_t ended;
+	int status;
 
-	while ((ended = RETRY_INTERRUPTED(waitpid(-1, NULL, WNOHANG | __WALL))) > 0)
+	while ((ended = RETRY_INTERRUPTED(waitpid(-1, &status, WNOHANG | __WALL))) > 0) {
 		gone = gone || ended == pid;
+		if (ended == pid && ret_status)
+			*ret_status = status;
+	}
 	return gone || (ended < 0 && errno == ECHILD);
 }
 
@@ -117,7 +121,7 @@ int orphans_end(pid_t except)
 		int n;
 
 		/* When there are no children left, there is no need to read /proc. */
-		if (except == 0 && orphans_reap(0))
+		if (except == 0 && orphans_reap(0, NULL))
 			break;
 		n = kill_children(except, &found);
 		if (n < 0)

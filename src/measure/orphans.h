@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Reaps all children that have ended. Returns true when `pid` was one of them, or when there is no
- * child at all any more. */
-bool orphans_reap(pid_t pid);
+/* Reaps all children that have ended. Returns true when `pid` was one of them, whose status, as of
+ * wait(2), is stored where ret_status is not NULL; or when there is no child at all any more. */
+bool orphans_reap(pid_t pid, int *ret_status);
 /*
  * Kills all children except the process `except` (0: no exception), and the orphans that these
  * leave behind in turn. Waits until all of them have ended, at most two seconds. Returns 1 when

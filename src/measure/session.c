@@ -465,7 +465,7 @@ int sessions_start(struct commands *commands, const struct launch_inputs *given,
 
 pid_t session_find_limited(const struct command *command, const struct place *place)
 {
-	return place->join ? command->session->launcher : 0;
+	return place->join && command->session ? command->session->launcher : 0;
 }
 
 enum stamper sessions_get_stamper(const struct commands *commands)

@@ -318,6 +318,31 @@ void series_add_event(struct series *series, const char *name)
 	series->n_events = new;
 }
 
+void series_remove_event(struct series *series, size_t event)
+{
+	size_t old = series->n_events, new = old - 1;
+	double *counters = NULL;
+
+	free(series->event_names[event]);
+	free(series->event_kinds[event].own);
+	for (size_t k = event; k < new; k++) {
+		series->event_names[k] = series->event_names[k + 1];
+		series->event_kinds[k] = series->event_kinds[k + 1];
+	}
+	if (series->capacity > 0) {
+		if (new > 0)
+			xcheck(array_grow(
+				(void **)&counters, new * sizeof(*counters), 0, series->capacity));
+		for (size_t i = 0; i < series->n_samples; i++)
+			for (size_t k = 0; k < new; k++)
+				counters[i * new + k] =
+					series->counters[i * old + k + (k >= event)];
+		array_free(series->counters, old * sizeof(*counters), series->capacity);
+		series->counters = counters;
+	}
+	series->n_events = new;
+}
+
 size_t series_find_event(const struct series *series, const char *name)
 {
 	size_t i = 0;

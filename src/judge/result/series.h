@@ -273,6 +273,8 @@ int series_append(struct series *series, const struct sample *sample,
 void series_leave_out(struct series *series, size_t index);
 /* Adds an event. Its count is absent in all runs that the series has already. */
 void series_add_event(struct series *series, const char *name);
+/* Forgets an event, and what it was in each run; those behind it move up. */
+void series_remove_event(struct series *series, size_t event);
 /* The index of the event of that name; n_events where there is none. */
 size_t series_find_event(const struct series *series, const char *name);
 /*
