@@ -40,7 +40,7 @@ import tempfile
 from machine import Failed, Setter, Skip, check, equal, run_tests
 
 SOURCES, BUILD = (pathlib.Path(path).resolve() for path in sys.argv[1:])
-TOOLS = ('runpinned', 'bench-report', 'isol-check', 'cpu-shield', 'freq-pin', 'irq-steer', 'noise-off',
+TOOLS = ('runpinned', 'runserved', 'bench-report', 'isol-check', 'cpu-shield', 'freq-pin', 'irq-steer', 'noise-off',
          'smt-off')
 SCRIPTS = ('quiesce-gate', 'quiesce-bisect')
 EXAMPLES = ('branches', 'copy', 'lookup', 'search')
@@ -53,6 +53,7 @@ SETTERS_MACHINE = 'amd-acpi'  # has all that their examples name
 EXTENDS_PATH = re.compile(r'PATH=\$PATH(:[\w/]+/sbin)+')
 # What is not run, and why.
 NEEDS_MORE = (
+    (r'^runserved\b', 'a service and a load, which test_serve.py has'),
     (r'\b(systemctl|journalctl)\b|--quiesce', 'systemd as PID 1, which tests/vm has'),
     (r'\bcpu-shield run\b', 'CPUs that are really shielded, which tests/vm has'),
     (r'\bquiesce-gate\b|\bgit (bisect|checkout)\b|^make\b', 'a project with a history, which test_ci.py has'),

@@ -51,9 +51,10 @@ def check_tool(tool):
             continue
         equal((result.returncode, result.stdout), (2, ''), f'{arguments}')
         equal(result.stderr, f'{name}: {says}; see {name} --help\n', f'{arguments}')
-    # A word that is none, which runpinned takes for a program.
-    result = run(tool, 'no-such-word')
-    equal((result.returncode, result.stdout), (1 if name == 'runpinned' else 2, ''), 'a wrong word')
+    # A word that is none, which runpinned takes for a program, and runserved for a service.
+    needed = ['--load', 'load {port}', '--requests', '1'] if name == 'runserved' else []
+    result = run(tool, *needed, 'no-such-word')
+    equal((result.returncode, result.stdout), (1 if name.startswith('run') else 2, ''), 'a wrong word')
     check(re.fullmatch(rf"{name}: [^\n]*no-such-word[^\n]*\n", result.stderr), result.stderr)
     # Each option that the help lists exists.
     listed = re.findall(r'^  (?:-\w, |    )(--[a-z-]+)', text, re.MULTILINE)

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/options.h"
+#include "base/parse.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "base/xalloc.h"
+#include "config.h"
+#include "measure/serve/asked.h"
+#include "measure/serve/loads.h"
+
+enum {
+	SITTINGS_DEFAULT = 10,
+	MAX_SITTINGS_DEFAULT = 60,
+	SLICES_DEFAULT = 3,
+	SLICES_MAX = 1000,
+	CONNECTIONS_DEFAULT = 4,
+	CONNECTIONS_MAX = 10000,
+	READY_SECONDS = 30,
+	END_SECONDS = 2,
+	LOAD_SECONDS = 60,
+};
+
+/* The two structs that options go to. */
+struct both {
+	struct options *options;
+	struct asked *asked;
+};
+
+static int take_by(const char *value, void *into)
+{
+	struct both *both = into;
+
+	both->options->metric = value;
+	if (strcmp(value, "cpu") == 0) {
+		both->asked->by = BY_CPU;
+	} else if (strcmp(value, "throughput") == 0) {
+		both->asked->by = BY_THROUGHPUT;
+		both->options->metric = LOAD_RATE;
+	} else if (text_starts_with(value, "latency=")) {
+		both->asked->by = BY_LATENCY;
+		both->options->metric = value + strlen("latency=");
+	} else {
+		both->asked->by = BY_FIGURE;
+	}
+	return *both->options->metric ? 0 : -EINVAL;
+}
+
+static int take_ready(const char *value, void *into)
+{
+	enum service_ready *ready = into;
+
+	if (strcmp(value, "notify") != 0 && strcmp(value, "port") != 0)
+		return -EINVAL;
+	*ready = strcmp(value, "notify") == 0 ? SERVICE_READY_NOTIFY : SERVICE_READY_PORT;
+	return 0;
+}
+
+static int take_rest(const char *value, void *into)
+{
+	if (strcmp(value, "stop") != 0 && strcmp(value, "none") != 0)
+		return -EINVAL;
+	*(bool *)into = strcmp(value, "none") == 0;
+	return 0;
+}
+
+static int take_slices(const char *value, void *into)
+{
+	return parse_uint(value, 1, SLICES_MAX, into);
+}
+
+static int take_connections(const char *value, void *into)
+{
+	return parse_uint(value, 1, CONNECTIONS_MAX, into);
+}
+
+static int take_rate(const char *value, void *into)
+{
+	return parse_double(value, 0.001, 1e9, into);
+}
+
+static int take_requests(const char *value, void *into)
+{
+	uint64_t requests;
+	int r = parse_u64(value, 1, 1000 * 1000 * 1000, &requests);
+
+	if (r == 0)
+		*(double *)into = (double)requests;
+	return r;
+}
+
+static void usage(const struct option_row *rows)
+{
+	print(stdout,
+		"Usage: runserved [OPTIONS] --load COMMAND [--] SERVICE [ARGUMENT...]\n"
+		"       runserved [OPTIONS] --load COMMAND --baseline SERVICE [--] SERVICE...\n"
+		"Start services anew again and again, put each under load in turn, and tell how\n"
+		"much CPU time they take for a request. {port} in SERVICE and in COMMAND is the\n"
+		"port that the service is to listen on.\n"
+		"\n");
+	option_rows_print(rows, stdout);
+	print(stdout,
+		"\n"
+		"Exit status: 0 done, 1 failed (or a service or the load did), 2 wrong use,\n"
+		"130 or 143 interrupted. With --decide also 0 not slower by PCT %%, 3 slower by\n"
+		"more than PCT/2 %%, 4 not settled, or nothing follows. See runserved(1).\n");
+}
+
+static int read_options(int argc, char *argv[], struct options *o, struct asked *a)
+{
+	const struct option_takers *take = &option_takers;
+	struct both both = { o, a };
+	static const char time_wanted[] = "a time such as 10, 1.5 or 2min (at least 1ms)";
+	static const char runs_wanted[] = "a whole number from 1 to 100000000";
+	const struct option_row rows[] = {
+		{ .help = "The load:" },
+		{ 0, "load", "COMMAND", "put the services under this load in each slice",
+			option_filled, &a->load, "a command", .once = true },
+		{ 0, "http", "PATH",
+			"a load of our own, in place of --load: GET PATH by\n"
+			"HTTP/1.1",
+			option_filled, &a->http, "a path", .once = true },
+		{ 'C', "connections", "N", "of --http: so many at a time (default 4)",
+			take_connections, &a->connections, "a whole number from 1 to 10000" },
+		{ 0, "rate", "R",
+			"the load is an open loop of R requests/s, which is\n"
+			"{rate} in COMMAND",
+			take_rate, &a->rate, "a number of requests/s" },
+		{ 0, "requests", "N",
+			"so many requests a slice, where the load does not\n"
+			"tell; of --http, make so many (default: 0.2 s)",
+			take_requests, &a->requests, "a whole number from 1 to 1000000000" },
+		{ 0, "harness", "NAME",
+			"its figures, by this harness (default: the one that\n"
+			"is called as the load)",
+			take->harness, &o->figures, .once = true },
+		{ 0, "figure", "NAME[,WORD]...=PATTERN",
+			"as of runpinned; the figure called requests is the\n"
+			"number of them",
+			take->figure, &o->figures },
+		{ 0, "figure-json", "NAME[,WORD]...=PATH", "the same in JSON", take->figure_json,
+			&o->figures },
+		{ 0, "timeout", "SECONDS", "of a slice; one that takes longer fails (default 60)",
+			take->seconds, &o->timeout_ns, time_wanted },
+		{ 0, "load-cpus", "LIST",
+			"the load runs there (default: --by cpu, with the\n"
+			"services; else on other CPUs)",
+			option_filled, &a->load_cpus, "a list of CPUs" },
+
+		{ .help = "\nThe services:" },
+		{ 0, "baseline", "SERVICE", "this one, too, and compare the other with it",
+			take->baseline, o },
+		{ 0, "command", "NAME=SERVICE", "this one, too; may be given again", take->command,
+			o, .rank = 2 },
+		{ 'L', "parameter-list", "NAME=VALUE,...",
+			"one service for each VALUE, which takes the place of\n"
+			"{NAME} in SERVICE",
+			take->parameter_list, &o->parameters },
+		{ 'P', "parameter-scan", "NAME=FROM..TO[:STEP]", "the same with numbers",
+			take->parameter_range, &o->parameters },
+		{ 'c', "cpus", "LIST",
+			"on these CPUs, as in 3 or 2-3,8; auto (the default)\n"
+			"as runpinned",
+			take->cpus, &o->cpus },
+		{ 0, "env", "NAME=VALUE",
+			"this variable; NAME:NAME=VALUE for one of them; may\n"
+			"be given again",
+			take->env, o, .rank = 1 },
+		{ 0, "ready", "HOW",
+			"when one is ready: port (the default), when it\n"
+			"listens on its port; notify, when it says so to\n"
+			"$NOTIFY_SOCKET as well",
+			take_ready, &a->ready, "port or notify" },
+		{ 0, "ready-timeout", "SECONDS", "within this time (default 30)", take->seconds,
+			&a->ready_ns, time_wanted },
+		{ 0, "end-timeout", "SECONDS",
+			"how long it may take to end after SIGTERM, before it\n"
+			"is killed (default 2)",
+			take->seconds, &a->end_ns, time_wanted, .rank = 1 },
+		{ 0, "rest", "HOW",
+			"those that are not under load: stop (the default),\n"
+			"they are stopped; none, they go on",
+			take_rest, &a->no_rest, "stop or none" },
+		{ 0, "quiesce", NULL,
+			"make the machine quiet before, and put it back after\n"
+			"(root), see benchmark.target(7)",
+			option_set, &o->quiesce },
+		{ 0, "strict", NULL, "--quiesce: an error unless all of it can be done", option_set,
+			&o->strict },
+		{ 0, "no-wait", NULL, "fail if another runpinned has the CPU", option_set,
+			&o->no_wait, .rank = 2 },
+
+		{ .help = "\nHow often, and what decides:" },
+		{ 'n', "sittings", "N", "start all anew so often (default 10)", take->runs,
+			&o->runs, runs_wanted },
+		{ 0, "slices", "N", "so many slices of each in a sitting (default 3)", take_slices,
+			&a->slices, "a whole number from 1 to 1000" },
+		{ 0, "by", "WHAT",
+			"go by cpu (the default), the CPU time of the service\n"
+			"for a request; throughput; latency=p99; or a figure\n"
+			"that the load prints",
+			take_by, &both, "cpu, throughput, latency=p99 or a figure", .once = true,
+			.rank = 2 },
+		{ 0, "decide", "PCT",
+			"go on until it is settled whether a service is\n"
+			"slower than the baseline by PCT per cent",
+			take->decide, &o->decide, "a per cent figure from 0.01 to 50", .rank = 1 },
+		{ 0, "until-rel-error", "PCT",
+			"go on until half the width of the 95 % interval of\n"
+			"the median is at most PCT per cent of it",
+			take->rel_error, &o->rel_error, "a per cent figure from 0.001 to 100" },
+		{ 0, "max-sittings", "N",
+			"but stop after N, with --decide or --until-rel-error\n"
+			"(default 60)",
+			take->runs, &o->max_runs, runs_wanted },
+		{ 0, "max-time", "SECONDS", "but begin none after this time", take->seconds,
+			&o->max_time_ns, time_wanted, .rank = 1 },
+		{ 0, "seed", "N", "draw the same orders as one that recorded N", take->seed, o,
+			"a whole number from 0 to 2^63 - 1" },
+
+		{ .help = "\nWhat is kept:" },
+		{ 'o', "output", "FILE", "write the result, as pyperf JSON, to FILE", option_filled,
+			&o->output, "a file name", .once = true },
+		{ 0, "append", NULL, "add to FILE instead of replacing it", option_set,
+			&o->append },
+		{ 0, "json", NULL, "write the result to standard output", option_set, &o->json },
+		{ 0, "csv", "FILE", "write one line per slice to FILE", option_filled, &o->csv,
+			"a file name", .once = true },
+		{ 0, "no-save", NULL, "keep no result unless -o, --json or --csv says so",
+			option_set, &o->no_save, .rank = 2 },
+		{ 0, "name", "NAME", "the service's name (default: its program's)", option_filled,
+			&o->name, "a name", .once = true },
+		{ 0, "metadata", "NAME=VALUE",
+			"keep this with the result, such as\n"
+			"commit_id=1a2b3c; may be given again",
+			take->metadata, o },
+
+		{ .help = "" },
+		{ 'q', "quiet", NULL, "only warnings and errors", option_set, &o->quiet },
+		{ 'v', "verbose", NULL, "say more; twice: a line per slice", take->verbose,
+			&o->verbose },
+		{ 0, "dry-run", NULL, "say what would be done, and do nothing", option_set,
+			&o->dry_run },
+		{ 'h', "help", .help = "this text" },
+		{ 'V', "version", .help = "the version" },
+		{ 0 },
+	};
+	/* Rows beyond are read by nobody. */
+	_Static_assert(ARRAY_SIZE(rows) <= OPTION_ROWS_MAX, "room for all options");
+	int r = option_rows_read("+", rows, argc, argv);
+
+	if (r == 'h')
+		usage(rows);
+	else if (r == 'V')
+		print(stdout, "runserved (quiesce) %s\n", QUIESCE_VERSION);
+	return r;
+}
+
+/* The words of our own generator. */
+static char **make_http_words(struct options *o, const struct asked *a)
+{
+	char **words = options_own(o, calloc(12, sizeof(*words)));
+	size_t n = 0;
+
+	words[n++] = (char *)"httpload";
+	words[n++] = (char *)"-C";
+	words[n++] = options_own(o, xformat("%u", a->connections));
+	if (a->rate > 0) {
+		words[n++] = (char *)"--rate";
+		words[n++] = (char *)"{rate}";
+	}
+	words[n++] = (char *)(a->requests > 0 ? "--requests" : "--seconds");
+	words[n++] = options_own(
+		o, a->requests > 0 ? xformat("%.0f", a->requests) : xptr(strdup("0.2")));
+	words[n++] = (char *)"--port";
+	words[n++] = (char *)"{port}";
+	words[n] = (char *)a->http;
+	return words;
+}
+
+static bool is_in_words(char *const words[], const char *text)
+{
+	for (; *words; words++)
+		if (strstr(*words, text))
+			return true;
+	return false;
+}
+
+static int take_load(struct options *o, struct asked *a)
+{
+	const char *why;
+	int r;
+
+	if (!a->load == !a->http) {
+		say(a->load ? "--load and --http both say what the load is: give one of them"
+			    : "no load: give --load COMMAND, or --http PATH; see runserved --help");
+		return -EINVAL;
+	}
+	if (a->http) {
+		a->load_words = make_http_words(o, a);
+		return loads_add_figures("httpload", &o->figures);
+	}
+	r = xcheck(words_split(a->load, &a->load_words, &why));
+	if (r < 0) {
+		say("--load: '%s': %s", a->load, why);
+		return r;
+	}
+	options_own(o, a->load_words);
+	if (!*a->load_words || !**a->load_words) {
+		say("--load: '%s' names no program", a->load);
+		return -EINVAL;
+	}
+	if (!is_in_words(a->load_words, "{port}")) {
+		say("--load: '%s' has no {port}, so it would not reach the service", a->load);
+		return -EINVAL;
+	}
+	if (!a->rate != !is_in_words(a->load_words, "{rate}")) {
+		say(a->rate ? "--rate: there is no {rate} in the load, so it would not be told"
+			    : "--load: {rate} needs --rate");
+		return -EINVAL;
+	}
+	return loads_add_figures(a->load_words[0], &o->figures);
+}
+
+/* What the number of requests is known from. */
+static int check_count(const struct options *o, const struct asked *a)
+{
+	bool is_told = a->requests > 0;
+
+	for (size_t i = 0; i < figure_rules_count(&o->figures); i++)
+		is_told |= strcmp(figure_rules_get(&o->figures, i)->name, LOAD_REQUESTS) == 0;
+	if (!is_told) {
+		say("nobody says how many requests %s makes: give --requests N, or --figure "
+		    "'requests,higher=PATTERN'",
+			a->load_words[0]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check(struct options *o, struct asked *a)
+{
+	bool goes_on = o->decide > 0 || o->rel_error > 0;
+	int r;
+
+	if (o->max_runs && !goes_on) {
+		say("--max-sittings bounds --decide and --until-rel-error, and none was given: use "
+		    "-n for a number of sittings");
+		return -EINVAL;
+	}
+	if (!o->runs)
+		o->runs = goes_on ? 2 : SITTINGS_DEFAULT;
+	if (goes_on && !o->max_runs)
+		o->max_runs = MAX(o->runs, (unsigned)MAX_SITTINGS_DEFAULT);
+	r = take_load(o, a);
+	if (r == 0)
+		r = check_count(o, a);
+	return r == 0 ? option_takers.check(o) : r;
+}
+
+int asked_parse(int argc, char *argv[], struct options *ret, struct asked *ret_asked)
+{
+	struct options o = {
+		.cooldown = -1,
+		.timeout_ns = LOAD_SECONDS * NSEC_PER_SEC,
+		.hook_timeout_ns = NSEC_PER_SEC,
+		.metric = "cpu",
+		/* Nothing is stamped but the slice as a whole. */
+		.stamper = STAMPER_LAUNCHER,
+		.stamper_given = true,
+	};
+	struct asked a = {
+		.connections = CONNECTIONS_DEFAULT,
+		.slices = SLICES_DEFAULT,
+		.ready_ns = READY_SECONDS * NSEC_PER_SEC,
+		.end_ns = END_SECONDS * NSEC_PER_SEC,
+	};
+	int r = read_options(argc, argv, &o, &a);
+
+	if (r == 0)
+		r = check(&o, &a);
+	if (r == 0)
+		r = option_takers.program(argv + optind, &o);
+	if (r != 0) {
+		options_clear(&o);
+		return r;
+	}
+	*ret = o;
+	*ret_asked = a;
+	return 0;
+}

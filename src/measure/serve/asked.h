@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of runserved: what it shares with that of runpinned goes into its options. */
+#ifndef QUIESCE_MEASURE_SERVE_ASKED_H
+#define QUIESCE_MEASURE_SERVE_ASKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/options.h"
+#include "measure/serve/service.h"
+
+/* What --by names. */
+enum asked_by {
+	BY_CPU, /* CPU time of the service for a request */
+	BY_THROUGHPUT,
+	BY_LATENCY,
+	BY_FIGURE, /* one that the load prints */
+};
+
+/* What only runserved has. */
+struct asked {
+	enum asked_by by;
+	const char *load; /* --load; NULL with --http */
+	const char *http; /* the path of --http */
+	unsigned connections;
+	char **load_words; /* as typed, split; owned by the options */
+	double rate;	   /* requests/s of an open loop; 0: it is a closed one, or not known */
+	double requests;   /* in each slice; 0: the load tells */
+	unsigned slices;
+	bool no_rest;
+	const char *load_cpus; /* NULL: those of the services, or others, as --by wants it */
+	enum service_ready ready;
+	int64_t ready_ns;
+	int64_t end_ns;
+};
+
+/* As options_parse(). */
+int asked_parse(int argc, char *argv[], struct options *ret, struct asked *ret_asked);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The processes of a service: all that descend from its keeper (measure/keeper.h), which is also
+ * the parent of those whose own parent has ended. They are stopped, continued and asked for their
+ * CPU time. No other process is ever touched: a signal goes through a pidfd, of a process that is
+ * known by its number and the moment of its start.
+ */
+#ifndef QUIESCE_MEASURE_SERVE_FAMILY_H
+#define QUIESCE_MEASURE_SERVE_FAMILY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Of all processes together. */
+struct family_use {
+	int64_t cpu_ns; /* of those that live, with the threads of them that have ended */
+	/* Of the threads that live: waits for a CPU, and switches away from one; -1: not known. */
+	int64_t waited_ns;
+	int64_t switches;
+	int64_t involuntary;
+};
+
+struct family_member {
+	pid_t pid;
+	uint64_t start; /* clock ticks since boot (proc(5)) */
+	char state;	/* 'T': stopped */
+	int64_t cpu_ns; /* by family_ask() */
+};
+
+struct family {
+	struct family_member *items;
+	size_t n;
+	struct family_use use; /* by family_ask() */
+};
+
+/* The living descendants of the process. -ENOMEM, or the errno of reading /proc. */
+int family_read(pid_t keeper, struct family *ret);
+void family_clear(struct family *family);
+/* Reads them, and what they have used until now. */
+int family_ask(pid_t keeper, struct family *ret);
+/* What they have used between two such questions. -ENODATA where a process has ended in between:
+ * its time is lost. */
+int family_compare(const struct family *before, const struct family *after, struct family_use *ret);
+/* Stops all of them, also those that are born meanwhile. -ETIME after two seconds. */
+int family_stop(pid_t keeper);
+/* Lets those go on that are stopped. */
+int family_continue(pid_t keeper);
+
+static inline void cleanup_family(struct family *family)
+{
+	family_clear(family);
+}
+#define _cleanup_family_ __attribute__((cleanup(cleanup_family)))
+
+#endif

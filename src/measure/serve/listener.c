@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/parse.h"
+#include "base/random.h"
+#include "measure/serve/listener.h"
+
+enum {
+	TABLE_MAX = 64 * 1024 * 1024,
+	FIELDS = 10,
+	/* Ports of well-known services are below. */
+	PORT_FIRST = 10000,
+	PORT_LAST = 32767, /* where the kernel does not tell its own range */
+	PORT_TRIES = 200,
+};
+
+/* The fields of a line, "0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000
+ * 1000 0 41234 ...": the local address, the other one, the state; the tenth is the inode. */
+static bool split(char *line, char *fields[static FIELDS])
+{
+	char *save = NULL;
+
+	for (size_t i = 0; i < FIELDS; i++) {
+		fields[i] = strtok_r(i == 0 ? line : NULL, " ", &save);
+		if (!fields[i])
+			return false;
+	}
+	return true;
+}
+
+static bool is_listener(char *const fields[static FIELDS], uint16_t port, uint64_t *ret_inode)
+{
+	const char *colon = strrchr(fields[1], ':');
+	uint64_t number;
+
+	return colon && strcmp(fields[3], "0A") == 0 &&
+		parse_hex_u64(colon + 1, UINT16_MAX, &number) == 0 && number == port &&
+		parse_u64(fields[9], 1, UINT64_MAX, ret_inode) == 0;
+}
+
+size_t listener_parse(
+	const char *text, uint16_t port, uint64_t inodes[static LISTENER_MAX], size_t n)
+{
+	while (*text && n < LISTENER_MAX) {
+		size_t length = strcspn(text, "\n");
+		char line[512], *fields[FIELDS];
+
+		if (length < sizeof(line)) {
+			memcpy(line, text, length);
+			line[length] = '\0';
+			n += split(line, fields) && is_listener(fields, port, &inodes[n]);
+		}
+		text += length + (text[length] == '\n');
+	}
+	return n;
+}
+
+static int read_table(
+	const char *path, uint16_t port, uint64_t inodes[static LISTENER_MAX], size_t *n)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	int r = file_read_all(path, TABLE_MAX, &text, &length);
+
+	if (r == 0)
+		*n = listener_parse(text, port, inodes, *n);
+	return r;
+}
+
+/* Takes the sockets that the process has open out of the list. -EACCES where it is somebody
+ * else's. */
+static int take_held(pid_t pid, uint64_t inodes[], size_t *n)
+{
+	_cleanup_closedir_ DIR *folder = NULL;
+	const struct dirent *entry;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	folder = opendir(path);
+	if (!folder)
+		return errno == ENOENT || errno == ESRCH ? 0 : -errno;
+	while ((entry = readdir(folder))) {
+		char target[64], wanted[64];
+		ssize_t length =
+			readlinkat(dirfd(folder), entry->d_name, target, sizeof(target) - 1);
+
+		if (length < 0)
+			continue;
+		target[length] = '\0';
+		for (size_t i = 0; i < *n; i++) {
+			snprintf(wanted, sizeof(wanted), "socket:[%llu]",
+				(unsigned long long)inodes[i]);
+			if (strcmp(target, wanted) == 0)
+				inodes[i--] = inodes[--*n];
+		}
+	}
+	return 0;
+}
+
+/* Some process that has one of the sockets; 0 where none is seen. */
+static pid_t find_holder(const uint64_t inodes[], size_t n)
+{
+	_cleanup_closedir_ DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+
+	while (proc && (entry = readdir(proc))) {
+		uint64_t left[LISTENER_MAX];
+		size_t n_left = n;
+		unsigned pid;
+
+		if (parse_uint(entry->d_name, 1, INT_MAX, &pid) < 0)
+			continue;
+		memcpy(left, inodes, n * sizeof(*left));
+		if (take_held((pid_t)pid, left, &n_left) == 0 && n_left < n)
+			return (pid_t)pid;
+	}
+	return 0;
+}
+
+int listener_find(uint16_t port, const struct family *family, enum listening *ret, pid_t *ret_other)
+{
+	uint64_t inodes[LISTENER_MAX];
+	size_t n = 0, n_all;
+	int r = read_table("/proc/net/tcp", port, inodes, &n);
+
+	/* A kernel without IPv6 has no tcp6. */
+	if (r == 0)
+		r = read_table("/proc/net/tcp6", port, inodes, &n);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	n_all = n;
+	for (size_t i = 0; n > 0 && i < family->n; i++) {
+		r = take_held(family->items[i].pid, inodes, &n);
+		if (r < 0)
+			return r;
+	}
+	*ret = n_all == 0 ? LISTENING_NOBODY : n == 0 ? LISTENING_OURS : LISTENING_OTHERS;
+	*ret_other = n > 0 ? find_holder(inodes, n) : 0;
+	return 0;
+}
+
+/* Whether the port can be bound at all addresses, without SO_REUSEADDR: also none that is in
+ * TIME_WAIT. Nothing is left behind, because nobody listens. */
+static bool is_free(uint16_t port)
+{
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_ANY),
+	};
+
+	return fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+}
+
+/* The last port below those of clients. */
+static uint16_t find_last(void)
+{
+	char text[64];
+	const char *cursor = text;
+	uint64_t low;
+
+	if (file_read_attr(AT_FDCWD, "/proc/sys/net/ipv4/ip_local_port_range", text, sizeof(text)) <
+			0 ||
+		parse_next_u64(&cursor, &low) < 0 || low <= PORT_FIRST || low > UINT16_MAX)
+		return PORT_LAST;
+	return (uint16_t)(low - 1);
+}
+
+int listener_choose_port(uint64_t *random_state, uint16_t *ret)
+{
+	uint64_t last = find_last();
+
+	for (int i = 0; i < PORT_TRIES; i++) {
+		uint16_t port = (uint16_t)(PORT_FIRST +
+			random_next(random_state) % (last - PORT_FIRST + 1));
+
+		if (!is_free(port))
+			continue;
+		*ret = port;
+		return 0;
+	}
+	return -EADDRINUSE;
+}

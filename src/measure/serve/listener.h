@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who listens on a TCP port, by /proc/net/tcp and tcp6 (Documentation/networking/proc_net_tcp.rst,
+ * the network namespace of this process). A port that somebody listens on proves nothing: the old
+ * server may still hold it, or share it by SO_REUSEPORT. So all sockets that listen there have to
+ * be open in processes of the service.
+ */
+#ifndef QUIESCE_MEASURE_SERVE_LISTENER_H
+#define QUIESCE_MEASURE_SERVE_LISTENER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "measure/serve/family.h"
+
+enum listening {
+	LISTENING_NOBODY,
+	LISTENING_OURS,
+	LISTENING_OTHERS, /* also where the service listens as well */
+};
+
+enum {
+	LISTENER_MAX = 64, /* sockets that listen on one port */
+};
+
+/* The inodes of the sockets that listen on the port in the text of such a file, added behind the n
+ * that are there, of at most LISTENER_MAX. Returns their new number. Lines of another form are left
+ * out. */
+size_t listener_parse(
+	const char *text, uint16_t port, uint64_t inodes[static LISTENER_MAX], size_t n);
+/* *ret_other: with LISTENING_OTHERS, the process that has such a socket, 0 where it cannot be seen.
+ * Errors are those of reading /proc. */
+int listener_find(
+	uint16_t port, const struct family *family, enum listening *ret, pid_t *ret_other);
+/*
+ * A port that nobody has bound, below those that the kernel gives to clients
+ * (net.ipv4.ip_local_port_range): one of these could be in use, or in TIME_WAIT, at any moment.
+ * -EADDRINUSE where none is found.
+ */
+int listener_choose_port(uint64_t *random_state, uint16_t *ret);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of the services, beside what the measurement of each has. */
+#ifndef QUIESCE_MEASURE_SERVE_SEATS_H
+#define QUIESCE_MEASURE_SERVE_SEATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "judge/result/benchmark.h"
+#include "measure/figures.h"
+#include "measure/place.h"
+#include "measure/rounds.h"
+#include "measure/serve/account.h"
+#include "measure/serve/asked.h"
+
+/* The names of the figures that runserved itself has of each slice. */
+#define SEAT_CPU "cpu"		 /* CPU time of the service for a request */
+#define SEAT_BUSY "busy"	 /* the part of the time for which the service had its CPUs */
+#define SEAT_WAITS "waits"	 /* and for which its threads waited for one */
+#define SEAT_SWITCHES "switches" /* context switches of its threads for a request */
+
+/* What is known of one service. */
+struct seat {
+	struct account account;
+	struct benchmark inside; /* its values are the slices */
+	size_t values_room;
+	size_t runs_room;
+	double requests; /* in all slices that count */
+	int64_t ready_ns_sum;
+	size_t n_started;
+};
+
+/* All of it. */
+struct sittings {
+	struct rounds rounds; /* the first member */
+	const struct asked *asked;
+	struct seat seats[OPTIONS_MAX_COMMANDS];
+	size_t n;
+	struct place *load_place; /* NULL: that of the services */
+	char *load_program;
+	struct figure_files *files;
+	uint64_t random;
+	bool is_drawn;	   /* `random` is set */
+	double *load_busy; /* of the load, one for each slice that counts */
+	size_t n_load_busy;
+	size_t load_busy_room;
+	size_t n_warm;
+	char *nothing; /* why nothing follows from the figure that decides; NULL: something does */
+};
+
+/* Whether services and load have the same CPUs. */
+static inline bool sittings_share_cpus(const struct sittings *sittings)
+{
+	return !sittings->load_place;
+}
+
+#endif

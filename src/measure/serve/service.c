@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "measure/join.h"
+#include "measure/keeper.h"
+#include "measure/lastwords.h"
+#include "measure/program.h"
+#include "measure/serve/listener.h"
+#include "measure/serve/service.h"
+
+enum {
+	/* What a look at /proc/net/tcp costs is much less, and the fastest service takes longer. */
+	LOOK_MS = 2,
+	NOTE_SIZE = 4096,
+};
+
+struct service {
+	const struct service_plan *plan;
+	pid_t keeper;
+	int keeper_fd; /* a pidfd, readable when all of the service has ended */
+	int pidfd;     /* of its first process */
+	int stderr_fd;
+	int notify_fd;
+	char notify_name[64];
+	int *status; /* shared with the keeper: as of wait(2), of the first process */
+	int64_t began_ns;
+	int64_t ready_ns;
+	bool has_notified;
+	bool has_ended; /* the keeper is reaped */
+	bool has_told;
+};
+
+/* What the child tells before execve(2), and where that fails. */
+struct word {
+	pid_t pid;
+	int error; /* positive errno */
+	bool joined;
+};
+
+/* What the two children find. */
+struct birth {
+	const struct service *service;
+	const struct stop *stop;
+	int word; /* to be written to */
+	int gate; /* read until its end before execve(2) */
+	pid_t runserved;
+};
+
+__attribute__((noreturn)) static void exit_with(const struct birth *birth, int error, bool joined)
+{
+	const struct word word = { .error = -error, .joined = joined };
+	ssize_t n = write(birth->word, &word, sizeof(word));
+
+	_exit(n == (ssize_t)sizeof(word) ? 127 : 126);
+}
+
+static int set_environment(const struct service *service)
+{
+	const struct service_plan *plan = service->plan;
+	char port[16];
+
+	snprintf(port, sizeof(port), "%u", plan->port);
+	if (setenv("PORT", port, 1) < 0)
+		return -errno;
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_PID");
+	unsetenv("NOTIFY_SOCKET");
+	if (plan->ready == SERVICE_READY_NOTIFY &&
+		setenv("NOTIFY_SOCKET", service->notify_name, 1) < 0)
+		return -errno;
+	for (size_t i = 0; plan->variables[i]; i++)
+		if (putenv((char *)plan->variables[i]) != 0)
+			return -errno;
+	return 0;
+}
+
+static int set_streams(const struct service *service)
+{
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* Not a pipe: nobody would read it while the load is on. */
+	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0 ||
+		dup2(service->stderr_fd, STDERR_FILENO) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Called in the forked child of the keeper. */
+__attribute__((noreturn)) static void become_service(const struct birth *birth)
+{
+	const struct service_plan *plan = birth->service->plan;
+	struct word word = { .pid = getpid() };
+	char byte;
+	int r;
+
+	/* Ctrl-C at the terminal is for runserved. A session of its own would have a scheduling
+	 * group of its own (sched(7), autogroup). */
+	if (setpgid(0, 0) < 0)
+		exit_with(birth, -errno, false);
+	/* Before standard error is redirected, because this may print messages. */
+	r = plan->place->join ? join_target() : cpumask_bind_self(plan->place->cpus);
+	if (r == 0 && plan->place->join)
+		r = cpumask_bind_self(plan->place->cpus);
+	if (r < 0)
+		exit_with(birth, r, plan->place->join);
+	r = set_streams(birth->service);
+	if (r == 0)
+		r = set_environment(birth->service);
+	if (r < 0)
+		exit_with(birth, r, false);
+	if (write(birth->word, &word, sizeof(word)) != (ssize_t)sizeof(word) ||
+		RETRY_INTERRUPTED(read(birth->gate, &byte, 1)) != 0)
+		_exit(127);
+	sigprocmask(SIG_SETMASK, &birth->stop->caller, NULL);
+	execv(plan->program, plan->argv);
+	exit_with(birth, -errno, false);
+}
+
+/* Called in the forked child of runserved. */
+__attribute__((noreturn)) static void become_keeper(const struct birth *birth)
+{
+	const struct place *place = birth->service->plan->place;
+	struct keeper keeper;
+	pid_t self = getpid(), child;
+	int r;
+
+	r = keeper_prepare(birth->runserved, &keeper);
+	if (r < 0)
+		exit_with(birth, r, false);
+	keeper.status = birth->service->status;
+	child = fork();
+	if (child < 0)
+		exit_with(birth, -errno, false);
+	if (child > 0)
+		keeper_run(&keeper, child, place->housekeeping);
+	signal(SIGCHLD, keeper.caller_chld);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != self)
+		_exit(127);
+	become_service(birth);
+}
+
+/* A name without a file (unix(7)): nothing is left of it. */
+static int open_notify(struct service *service)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t length;
+
+	service->notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (service->notify_fd < 0)
+		return -errno;
+	snprintf(service->notify_name, sizeof(service->notify_name), "@runserved/%d/%u", getpid(),
+		service->plan->port);
+	length = strlen(service->notify_name);
+	memcpy(address.sun_path, service->notify_name, length);
+	address.sun_path[0] = '\0';
+	if (bind(service->notify_fd, (const struct sockaddr *)&address,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)) < 0)
+		return -errno;
+	return 0;
+}
+
+static int read_word(int fd, struct word *ret)
+{
+	ssize_t n = RETRY_INTERRUPTED(read(fd, ret, sizeof(*ret)));
+
+	if (n < 0)
+		return -errno;
+	return n == 0 ? 0 : n == (ssize_t)sizeof(*ret) ? 1 : -EPROTO;
+}
+
+/* Waits until the program was executed, with a pidfd of it. */
+static int await_exec(struct service *service, int words, int *gate, bool *ret_joined)
+{
+	struct word word;
+	int r = read_word(words, &word);
+
+	if (r == 0)
+		return -EPIPE;
+	if (r < 0)
+		return r;
+	*ret_joined = word.joined;
+	if (word.error)
+		return -word.error;
+	service->pidfd = (int)syscall(SYS_pidfd_open, word.pid, 0);
+	if (service->pidfd < 0)
+		return -errno;
+	close(TAKE_FD(*gate));
+	r = read_word(words, &word);
+	return r > 0 ? -word.error : r;
+}
+
+/* Starts the keeper, and the service below it. */
+static int give_birth(struct service *service, struct stop *stop, bool *ret_joined)
+{
+	_cleanup_close_ int our_word = -EBADF, their_word = -EBADF, our_gate = -EBADF,
+			    their_gate = -EBADF;
+	pid_t self = getpid();
+	int words[2], gate[2];
+
+	if (pipe2(words, O_CLOEXEC) < 0)
+		return -errno;
+	our_word = words[0];
+	their_word = words[1];
+	if (pipe2(gate, O_CLOEXEC) < 0)
+		return -errno;
+	their_gate = gate[0];
+	our_gate = gate[1];
+	service->keeper = fork();
+	if (service->keeper < 0)
+		return -errno;
+	if (service->keeper == 0) {
+		/* The end of the gate is seen when runserved alone has it no longer. */
+		close(our_gate);
+		become_keeper(&(struct birth){
+			.service = service,
+			.stop = stop,
+			.word = their_word,
+			.gate = their_gate,
+			.runserved = self,
+		});
+	}
+	close(TAKE_FD(their_word));
+	service->keeper_fd = (int)syscall(SYS_pidfd_open, service->keeper, 0);
+	if (service->keeper_fd < 0)
+		return -errno;
+	return await_exec(service, our_word, &our_gate, ret_joined);
+}
+
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return fd >= 0 && poll(&poll_fd, 1, timeout_ms) > 0 && poll_fd.revents;
+}
+
+/* Once the first process has ended, the keeper ends the others. */
+static void reap(struct service *service)
+{
+	if (service->has_ended || service->keeper <= 0)
+		return;
+	(void)RETRY_INTERRUPTED(waitpid(service->keeper, NULL, 0));
+	service->has_ended = true;
+}
+
+/* "exit status 1", "signal 11 (Segmentation fault)" */
+static void describe_end(int status, char *buf, size_t size)
+{
+	if (WIFSIGNALED(status))
+		snprintf(
+			buf, size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(buf, size, "exit status %d", WEXITSTATUS(status));
+}
+
+void service_print_stderr(const struct service *service)
+{
+	lastwords_print(service->stderr_fd);
+}
+
+static void tell_end(struct service *service, const char *when)
+{
+	char how[96];
+
+	service->has_told = true;
+	reap(service);
+	describe_end(*service->status, how, sizeof(how));
+	say("%s: it has ended %s: %s", service->plan->name, when, how);
+	service_print_stderr(service);
+}
+
+bool service_tell_end(struct service *service)
+{
+	if (!is_readable(service->pidfd, 0))
+		return false;
+	if (!service->has_told)
+		tell_end(service, "under load");
+	return true;
+}
+
+/* The name of a process, for a message. */
+static void say_holder(const struct service *service, pid_t other)
+{
+	if (other > 0)
+		say("%s: port %u is held by process %d as well, which is none of its own",
+			service->plan->name, service->plan->port, other);
+	else
+		say("%s: port %u is held by a process that cannot be seen from here, and is none "
+		    "of its own",
+			service->plan->name, service->plan->port);
+}
+
+static int look(const struct service *service, enum listening *ret, pid_t *ret_other)
+{
+	_cleanup_family_ struct family family = { 0 };
+	int r = family_read(service->keeper, &family);
+
+	if (r == 0)
+		r = listener_find(service->plan->port, &family, ret, ret_other);
+	if (r < 0)
+		say_errno(r, "%s: cannot find out who listens on port %u", service->plan->name,
+			service->plan->port);
+	return r;
+}
+
+int service_check(struct service *service)
+{
+	enum listening listening;
+	pid_t other;
+	int r;
+
+	lastwords_trim(service->stderr_fd);
+	if (service_tell_end(service))
+		return -ECHILD;
+	r = look(service, &listening, &other);
+	if (r < 0)
+		return r;
+	if (listening == LISTENING_OTHERS) {
+		say_holder(service, other);
+		return -EADDRINUSE;
+	}
+	if (listening == LISTENING_NOBODY) {
+		say("%s: it does not listen on port %u any more", service->plan->name,
+			service->plan->port);
+		service_print_stderr(service);
+		return -ECONNREFUSED;
+	}
+	return 0;
+}
+
+/* Reads what it has said to $NOTIFY_SOCKET. */
+static void read_notes(struct service *service)
+{
+	char note[NOTE_SIZE];
+	ssize_t n;
+
+	while ((n = recv(service->notify_fd, note, sizeof(note) - 1, 0)) >= 0) {
+		note[n] = '\0';
+		if (text_has_word(note, "READY=1", "\n"))
+			service->has_notified = true;
+	}
+}
+
+/* Looks once. 1: it is ready; 0: not yet; a negative errno after saying what is wrong. */
+static int look_if_ready(struct service *service)
+{
+	enum listening listening;
+	pid_t other;
+	int r;
+
+	if (is_readable(service->pidfd, 0)) {
+		/* The reason is most often that the port is taken. */
+		r = look(service, &listening, &other);
+		if (r == 0 && listening == LISTENING_OTHERS)
+			say_holder(service, other);
+		tell_end(service, "before it was ready");
+		return -ECHILD;
+	}
+	if (service->notify_fd >= 0)
+		read_notes(service);
+	if (service->plan->ready == SERVICE_READY_NOTIFY && !service->has_notified)
+		return 0;
+	r = look(service, &listening, &other);
+	if (r < 0)
+		return r;
+	if (listening == LISTENING_OTHERS) {
+		say_holder(service, other);
+		return -EADDRINUSE;
+	}
+	return listening == LISTENING_OURS;
+}
+
+static int await_ready(struct service *service, struct stop *stop)
+{
+	const struct service_plan *plan = service->plan;
+
+	for (;;) {
+		int r = look_if_ready(service);
+
+		if (r > 0)
+			service->ready_ns = clock_now_ns(CLOCK_MONOTONIC) - service->began_ns;
+		if (r != 0)
+			return r < 0 ? r : 0;
+		if (clock_now_ns(CLOCK_MONOTONIC) - service->began_ns >= plan->ready_ns) {
+			say("%s: it is not ready after %g s (--ready-timeout): %s", plan->name,
+				(double)plan->ready_ns / NSEC_PER_SEC,
+				plan->ready == SERVICE_READY_NOTIFY && !service->has_notified
+					? "it has not said READY=1 to $NOTIFY_SOCKET"
+					: "none of its processes listens on its port");
+			service_print_stderr(service);
+			return -ETIME;
+		}
+		if (is_readable(stop->fd, LOOK_MS) && stop_check(stop))
+			return -ECANCELED;
+	}
+}
+
+static void say_birth(const struct service *service, int error, bool joined)
+{
+	const struct service_plan *plan = service->plan;
+
+	if (joined)
+		return;
+	if (error == -ENOEXEC)
+		say("%s: cannot execute %s: %s", plan->name, plan->program,
+			program_explain_noexec(plan->program));
+	else
+		say_errno(error, "%s: cannot execute %s", plan->name, plan->program);
+}
+
+static int begin(struct service *service, struct stop *stop)
+{
+	bool joined = false;
+	int r;
+
+	service->status = mmap(NULL, sizeof(*service->status), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (service->status == MAP_FAILED) {
+		service->status = NULL;
+		return -errno;
+	}
+	service->stderr_fd = lastwords_open("stderr");
+	if (service->stderr_fd < 0)
+		return service->stderr_fd;
+	r = service->plan->ready == SERVICE_READY_NOTIFY ? open_notify(service) : 0;
+	if (r < 0)
+		return r;
+	service->began_ns = clock_now_ns(CLOCK_MONOTONIC);
+	r = give_birth(service, stop, &joined);
+	if (r < 0)
+		say_birth(service, r, joined);
+	return r < 0 ? r : await_ready(service, stop);
+}
+
+int service_start(const struct service_plan *plan, struct stop *stop, struct service **ret)
+{
+	_cleanup_(service) struct service *service = calloc(1, sizeof(*service));
+	int r;
+
+	if (!service)
+		return -ENOMEM;
+	*service = (struct service){
+		.plan = plan,
+		.keeper_fd = -EBADF,
+		.pidfd = -EBADF,
+		.stderr_fd = -EBADF,
+		.notify_fd = -EBADF,
+	};
+	r = begin(service, stop);
+	if (r == 0)
+		*ret = TAKE_PTR(service);
+	return r;
+}
+
+int64_t service_get_ready_ns(const struct service *service)
+{
+	return service->ready_ns;
+}
+
+pid_t service_get_keeper(const struct service *service)
+{
+	return service->keeper;
+}
+
+/* It ends by itself in time, or is killed. */
+static void end(struct service *service)
+{
+	if (service->has_ended || service->keeper <= 0)
+		return;
+	(void)family_continue(service->keeper);
+	if (service->pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, service->pidfd, SIGTERM, NULL, 0);
+	if (service->pidfd < 0 ||
+		!is_readable(service->keeper_fd, (int)(service->plan->end_ns / NSEC_PER_MSEC)))
+		kill(service->keeper, SIGUSR1);
+	reap(service);
+}
+
+void service_free(struct service *service)
+{
+	if (!service)
+		return;
+	end(service);
+	if (service->keeper_fd >= 0)
+		close(service->keeper_fd);
+	if (service->pidfd >= 0)
+		close(service->pidfd);
+	if (service->stderr_fd >= 0)
+		close(service->stderr_fd);
+	if (service->notify_fd >= 0)
+		close(service->notify_fd);
+	if (service->status)
+		munmap(service->status, sizeof(*service->status));
+	free(service);
+}

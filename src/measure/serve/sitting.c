@@ -1,0 +1,844 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/install.h"
+#include "base/macro.h"
+#include "base/random.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "judge/harness/extract.h"
+#include "judge/result/weight.h"
+#include "measure/figures.h"
+#include "measure/measure.h"
+#include "measure/parameters.h"
+#include "measure/program.h"
+#include "measure/serve/bottleneck.h"
+#include "measure/serve/listener.h"
+#include "measure/serve/loads.h"
+#include "measure/serve/merge.h"
+#include "measure/serve/report.h"
+#include "measure/serve/service.h"
+#include "measure/serve/sitting.h"
+#include "measure/session.h"
+
+enum {
+	/* What the machine did, in a slice, and in all of a sitting. The rest is about the process
+	 * of the load. */
+	FLAGS_OF_SLICE = SAMPLE_THROTTLED | SAMPLE_HOT,
+	FLAGS_OF_SITTING = SAMPLE_IRQ | SAMPLE_STEAL | SAMPLE_QUOTA,
+	/* Shorter slices tell more of the first requests, which take several times as long as the
+	 * others, than of the service. */
+	SLICE_MIN_NS = 100 * 1000 * 1000,
+	SLICE_MIN_REQUESTS = 1000,
+};
+
+/* One service in a sitting. */
+struct attendant {
+	struct service *service;
+	struct service_plan plan;
+	struct command load;
+	/* What is summed up over the slices that count. */
+	struct evidence evidence;
+	bool has_evidence;
+	uint16_t flags;
+	int64_t wall_ns;
+	int64_t cpu_ns;
+	void **owned;
+	size_t n_owned;
+};
+
+/* A sitting that goes on. */
+struct work {
+	struct sittings *sittings;
+	const struct round *round;
+	struct launch_inputs load_in;
+	struct attendant *attendants;
+	size_t n;
+};
+
+/* One slice. */
+struct slice {
+	struct family_use use;
+	int64_t wall_ns; /* of the load's process */
+	int64_t load_cpu_ns;
+	double requests;
+	double seconds; /* in which these were answered */
+};
+
+static void *own(struct attendant *a, void *memory)
+{
+	a->owned = xptr(reallocarray(a->owned, a->n_owned + 1, sizeof(*a->owned)));
+	a->owned[a->n_owned++] = xptr(memory);
+	return memory;
+}
+
+/* The words with the port, and the rate, in them. */
+static char *const *fill_in(
+	struct attendant *a, const struct parameters *parameters, const char *const words[])
+{
+	const size_t choice[PARAMETERS_MAX] = { 0 };
+	char **filled;
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	filled = own(a, calloc(n + 1, sizeof(*filled)));
+	for (size_t i = 0; i < n; i++)
+		filled[i] = own(a, parameters_fill_in(parameters, choice, words[i]));
+	return filled;
+}
+
+static void make_parameters(const struct asked *asked, uint16_t port, struct parameters *ret)
+{
+	_cleanup_free_ char *port_text = xformat("port=%u", port);
+	_cleanup_free_ char *rate_text = xformat("rate=%.15g", asked->rate);
+
+	*ret = (struct parameters){ 0 };
+	xcheck(parameters_add_list(ret, port_text));
+	if (asked->rate > 0)
+		xcheck(parameters_add_list(ret, rate_text));
+}
+
+/* A port of its own for each service and each sitting: one that was used may be in TIME_WAIT. */
+static int choose_port(struct work *work, uint16_t *ret)
+{
+	int r;
+
+	for (;;) {
+		bool is_taken = false;
+
+		r = listener_choose_port(&work->sittings->random, ret);
+		if (r < 0) {
+			say_errno(r, "cannot find a free port");
+			return r;
+		}
+		for (size_t i = 0; i < work->n; i++)
+			is_taken |= work->attendants[i].plan.port == *ret;
+		if (!is_taken)
+			return 0;
+	}
+}
+
+static int prepare(struct work *work, size_t i)
+{
+	const struct asked *asked = work->sittings->asked;
+	const struct command *command = &work->round->commands->items[i];
+	static const char *const none[] = { NULL };
+	struct attendant *a = &work->attendants[i];
+	struct parameters parameters;
+	uint16_t port;
+	int r = choose_port(work, &port);
+
+	if (r < 0)
+		return r;
+	make_parameters(asked, port, &parameters);
+	evidence_clear(&a->evidence);
+	a->plan = (struct service_plan){
+		.name = command->name,
+		.program = command->program,
+		.argv = fill_in(a, &parameters, (const char *const *)command->argv),
+		.variables = (const char *const *)fill_in(a, &parameters, command->variables),
+		.place = work->round->in->place,
+		.port = port,
+		.ready = asked->ready,
+		.ready_ns = asked->ready_ns,
+		.end_ns = asked->end_ns,
+	};
+	a->load = (struct command){
+		.name = command->name,
+		.argv = fill_in(a, &parameters, (const char *const *)asked->load_words),
+		.program = work->sittings->load_program,
+		.variables = none,
+		.streams = command->streams,
+	};
+	parameters_clear(&parameters);
+	return 0;
+}
+
+/* Ends all that the sitting has begun. */
+static void end(struct work *work)
+{
+	for (size_t i = 0; i < work->n; i++) {
+		struct attendant *a = &work->attendants[i];
+
+		session_free(TAKE_PTR(a->load.session));
+		service_free(TAKE_PTR(a->service));
+		for (size_t k = 0; k < a->n_owned; k++)
+			free(a->owned[k]);
+		free(a->owned);
+	}
+	free(work->attendants);
+}
+
+static int let_rest(struct work *work, size_t i)
+{
+	struct service *service = work->attendants[i].service;
+	int r = work->sittings->asked->no_rest ? 0 : family_stop(service_get_keeper(service));
+
+	if (r < 0)
+		say_errno(r, "%s: it cannot be stopped while another one is under load (--rest)",
+			work->attendants[i].plan.name);
+	return r;
+}
+
+static int let_go_on(struct work *work, size_t i)
+{
+	int r = family_continue(service_get_keeper(work->attendants[i].service));
+
+	if (r < 0)
+		say_errno(r, "%s: it cannot be continued", work->attendants[i].plan.name);
+	return r;
+}
+
+/* Starts all of them, in the order that was drawn. */
+static int start(struct work *work)
+{
+	for (size_t k = 0; k < work->n; k++) {
+		size_t i = work->round->order[k];
+		struct attendant *a = &work->attendants[i];
+		struct seat *seat = &work->sittings->seats[i];
+		int r = prepare(work, i);
+
+		if (r == 0)
+			r = service_start(&a->plan, work->round->stop, &a->service);
+		if (r == 0)
+			r = session_start(&a->load, &work->load_in, work->round->stop);
+		if (r == 0)
+			r = let_rest(work, i);
+		if (r < 0)
+			return r;
+		seat->ready_ns_sum += service_get_ready_ns(a->service);
+		seat->n_started++;
+	}
+	return 0;
+}
+
+/* The run of the load itself. 1 when it was made. */
+static int run_load(struct work *work, struct attendant *a, struct runlog_run *ret)
+{
+	struct evidence_reader *evidence = work->load_in.evidence;
+	struct launch_request request = {
+		.command = LAUNCH_RUN,
+		.n_runs = 1,
+		.read_before = evidence != NULL,
+	};
+	int r;
+
+	if (evidence)
+		(void)evidence_begin(evidence);
+	figure_files_look(work->sittings->files);
+	r = session_run(a->load.session, work->round->stop, &request);
+	if (r == 0)
+		r = session_next(a->load.session, ret);
+	if (r < 0)
+		say_errno(r, "cannot run %s", work->sittings->asked->load_words[0]);
+	return r == 0 ? -ENODATA : r;
+}
+
+/* Asks what the service uses, around the load. */
+static int run_between(
+	struct work *work, struct attendant *a, struct runlog_run *run, struct slice *slice)
+{
+	_cleanup_family_ struct family before = { 0 }, after = { 0 };
+	pid_t keeper = service_get_keeper(a->service);
+	int r = family_ask(keeper, &before);
+
+	if (r < 0) {
+		say_errno(r, "%s: cannot find out what it uses", a->plan.name);
+		return r;
+	}
+	r = run_load(work, a, run);
+	if (r < 0)
+		return r;
+	if (run->report.interrupted || stop_check(work->round->stop))
+		return -ECANCELED;
+	/* What the load says is wrong, most often follows from that. */
+	if (service_tell_end(a->service))
+		return -ECHILD;
+	r = family_ask(keeper, &after);
+	if (r == 0)
+		r = family_compare(&before, &after, &slice->use);
+	if (r == -ENODATA)
+		say("%s: a process of it has ended under load, so its CPU time is not known",
+			a->plan.name);
+	else if (r < 0)
+		say_errno(r, "%s: cannot find out what it uses", a->plan.name);
+	return r;
+}
+
+/* Takes what the machine did meanwhile. */
+static void take_evidence(
+	struct work *work, struct attendant *a, struct runlog_run *run, struct series *series)
+{
+	const struct window_floor floor = { 0 };
+	struct evidence evidence;
+	struct run_facts facts = { .report = &run->report, .window = WINDOW_MISSING };
+
+	if (!work->load_in.evidence)
+		return;
+	facts.thermal = evidence_take(work->load_in.evidence, run, &floor, series, &evidence);
+	facts.evidence = &evidence;
+	facts.hot = evidence_hot(work->load_in.evidence);
+	a->flags |= judge_run(&facts) & FLAGS_OF_SLICE;
+	merge_evidence(&a->evidence, &evidence, !a->has_evidence);
+	a->has_evidence = true;
+}
+
+/* The figure of that name; NULL where there is none. */
+static const struct figure *find_figure(const struct figures *figures, const char *name)
+{
+	for (size_t i = 0; i < figures->n; i++)
+		if (strcmp(figures->items[i].name, name) == 0)
+			return &figures->items[i];
+	return NULL;
+}
+
+/* How many requests there were, and in what time. */
+static int count_requests(struct work *work, const struct figures *figures, struct slice *slice)
+{
+	const struct asked *asked = work->sittings->asked;
+	const struct figure *told = find_figure(figures, LOAD_REQUESTS);
+	const struct figure *rate = find_figure(figures, LOAD_RATE);
+
+	slice->requests = told ? told->value : asked->requests;
+	if (!(slice->requests >= 1)) {
+		say("%s: it says that it has made no request", asked->load_words[0]);
+		return -EBADMSG;
+	}
+	if (told && asked->requests > 0 && slice->requests != asked->requests) {
+		say("%s: it has made %.0f requests, and %.0f were wanted (--requests)",
+			asked->load_words[0], slice->requests, asked->requests);
+		return -EBADMSG;
+	}
+	slice->seconds = rate && rate->value > 0 ? slice->requests / rate->value
+						 : (double)slice->wall_ns / NSEC_PER_SEC;
+	return 0;
+}
+
+/* Whether ten requests and more lie beyond the quantile that the figure is, by its name: "p99" is
+ * the 99th percentile, "p999" and "p99.9" one that leaves one of a thousand. */
+static bool is_quantile_known(const char *name, double requests)
+{
+	double beyond = 1, digit = 1;
+
+	if (name[0] != 'p' || name[1] < '0' || name[1] > '9')
+		return true;
+	for (const char *c = name + 1; *c; c++) {
+		if (*c == '.')
+			continue;
+		if (*c < '0' || *c > '9')
+			return true;
+		digit /= 10;
+		beyond -= (*c - '0') * digit;
+	}
+	return beyond * requests >= 9.999;
+}
+
+static void keep_figures(
+	struct work *work, size_t i, const struct slice *slice, const struct figures *figures)
+{
+	struct account *account = &work->sittings->seats[i].account;
+	unsigned n_cpus = cpumask_weight(work->round->in->place->cpus);
+	double cpu = (double)slice->use.cpu_ns / NSEC_PER_SEC;
+
+	account_set(account, SEAT_CPU, "s", BETTER_LOWER, 0, cpu / slice->requests);
+	account_set(account, LOAD_RATE, "1/s", BETTER_HIGHER, 0, slice->requests / slice->seconds);
+	for (size_t k = 0; k < figures->n; k++) {
+		const struct figure *figure = &figures->items[k];
+
+		if (strcmp(figure->name, LOAD_REQUESTS) == 0 ||
+			strcmp(figure->name, LOAD_RATE) == 0)
+			continue;
+		account_set(account, figure->name, figure->unit, figure->better, figure->step,
+			is_quantile_known(figure->name, slice->requests) ? figure->value : NAN);
+	}
+	account_set(account, SEAT_BUSY, "", BETTER_UNKNOWN, 0, cpu / slice->seconds / n_cpus);
+	if (slice->use.waited_ns >= 0)
+		account_set(account, SEAT_WAITS, "", BETTER_UNKNOWN, 0,
+			(double)slice->use.waited_ns / NSEC_PER_SEC / slice->seconds);
+	if (slice->use.switches >= 0)
+		account_set(account, SEAT_SWITCHES, "", BETTER_LOWER, 0,
+			(double)slice->use.switches / slice->requests);
+	account_end_slice(account);
+}
+
+static void keep_value(struct work *work, size_t i)
+{
+	struct seat *seat = &work->sittings->seats[i];
+	struct benchmark *b = &seat->inside;
+	size_t slice = seat->account.n_slices - 1;
+	const struct tally *tally = account_find(&seat->account, work->round->in->options->metric);
+
+	/* Values are times. */
+	if (!tally || strcmp(tally->unit, "s") != 0 || !(tally->values[slice] > 0))
+		tally = account_find(&seat->account, SEAT_CPU);
+	xcheck(array_grow(&b->values, sizeof(*b->values), b->n_values, &seat->values_room));
+	b->values[b->n_values++] = tally->values[slice];
+}
+
+static void keep_load_busy(struct work *work, const struct slice *slice)
+{
+	struct sittings *s = work->sittings;
+	const struct place *place = s->load_place ? s->load_place : work->round->in->place;
+
+	xcheck(array_grow(
+		&s->load_busy, sizeof(*s->load_busy), s->n_load_busy, &s->load_busy_room));
+	s->load_busy[s->n_load_busy++] = (double)slice->load_cpu_ns / NSEC_PER_SEC /
+		slice->seconds / cpumask_weight(place->cpus);
+}
+
+static void say_slice(const struct work *work, size_t i, const struct slice *slice, bool counts)
+{
+	char text[UNITS_TEXT_SIZE];
+
+	if (work->round->in->options->verbose < 2)
+		return;
+	progress_clear(work->round->progress);
+	units_format_seconds((double)slice->use.cpu_ns / NSEC_PER_SEC / slice->requests, text);
+	say("%s of %s: %s of CPU time a request, %.0f requests in %.3f s",
+		counts ? "slice" : "warm slice", work->attendants[i].plan.name, text,
+		slice->requests, slice->seconds);
+}
+
+/* Takes the figures of a slice, which has not failed otherwise. */
+static int take_slice(
+	struct work *work, size_t i, const struct runlog_run *run, struct slice *slice, bool counts)
+{
+	struct attendant *a = &work->attendants[i];
+	const struct launch_report *report = &run->report;
+	const struct options *options = work->round->in->options;
+	struct figures figures = { 0 };
+	_cleanup_free_ char *why = NULL;
+	char status[96];
+	const char *failure = measure_find_failure(options, report, status, sizeof(status));
+	int r = 0;
+
+	slice->wall_ns = report->end_ns - report->start_ns;
+	slice->load_cpu_ns = report->user_cpu_ns + report->system_cpu_ns;
+	if (!failure && figures_read(&a->load, work->sittings->files, &figures, &why) < 0)
+		failure = why ? why : "its output cannot be read";
+	if (failure) {
+		progress_clear(work->round->progress);
+		say("%s: the load failed: %s", a->plan.name, failure);
+		session_print_stderr(a->load.session);
+		service_print_stderr(a->service);
+		r = -EBADMSG;
+	}
+	if (r == 0)
+		r = count_requests(work, &figures, slice);
+	if (r == 0 && counts) {
+		keep_figures(work, i, slice, &figures);
+		keep_value(work, i);
+		keep_load_busy(work, slice);
+		work->sittings->seats[i].requests += slice->requests;
+		a->wall_ns += slice->wall_ns;
+		a->cpu_ns += slice->use.cpu_ns;
+	}
+	if (r == 0)
+		say_slice(work, i, slice, counts);
+	figures_clear(&figures);
+	return r;
+}
+
+static int run_slice(struct work *work, size_t i, bool counts)
+{
+	struct attendant *a = &work->attendants[i];
+	struct series *series = work->round->commands->items[i].measurement->series;
+	struct runlog_run run = { 0 };
+	struct slice slice = { 0 };
+	int r, rested;
+
+	r = let_go_on(work, i);
+	if (r == 0)
+		r = run_between(work, a, &run, &slice);
+	if (r < 0)
+		return r;
+	rested = let_rest(work, i);
+	if (counts)
+		take_evidence(work, a, &run, series);
+	r = take_slice(work, i, &run, &slice, counts);
+	if (r == 0)
+		r = rested;
+	if (r == 0)
+		r = service_check(a->service);
+	if (r == 0 && !counts && work->sittings->n_warm++ < work->n &&
+		slice.requests < SLICE_MIN_REQUESTS && slice.wall_ns < SLICE_MIN_NS) {
+		progress_clear(work->round->progress);
+		say("warning: %s: a slice has %.0f requests in %.0f ms: have the load make 1000 and more, "
+		    "because the first ones take several times as long as the others",
+			a->plan.name, slice.requests, (double)slice.wall_ns / NSEC_PER_MSEC);
+	}
+	return r;
+}
+
+/* A new order (Fisher and Yates). */
+static void shuffle(uint64_t *random, size_t order[], size_t n)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t j = (size_t)(random_next(random) % i), other = order[j];
+
+		order[j] = order[i - 1];
+		order[i - 1] = other;
+	}
+}
+
+static int run_slices(struct work *work)
+{
+	size_t order[OPTIONS_MAX_COMMANDS];
+	unsigned n_slices = work->sittings->asked->slices;
+	int r = 0;
+
+	memcpy(order, work->round->order, work->n * sizeof(*order));
+	for (unsigned slice = 0; r == 0 && slice <= n_slices; slice++) {
+		if (slice > 0)
+			shuffle(&work->sittings->random, order, work->n);
+		for (size_t k = 0; r == 0 && k < work->n; k++)
+			r = run_slice(work, order[k], slice > 0);
+	}
+	return r;
+}
+
+/* The figure that decides is an event of the run from the first one on; the others follow when it
+ * is known which of them may be compared. */
+static int add_events(struct seat *seat, struct series *series, const char *metric, double **ret)
+{
+	const struct tally *tally = account_find(&seat->account, metric);
+	size_t sitting = account_count_sittings(&seat->account) - 1;
+
+	if (!tally)
+		return -ENOENT;
+	if (series_find_event(series, metric) == series->n_events)
+		series_add_event(series, metric);
+	xcheck(series_declare_figure(series, series_find_event(series, metric), tally->unit,
+		tally->better, tally->step));
+	*ret = xptr(calloc(series->n_events, sizeof(**ret)));
+	for (size_t i = 0; i < series->n_events; i++)
+		(*ret)[i] = NAN;
+	(*ret)[series_find_event(series, metric)] =
+		account_of_sitting(&seat->account, tally, sitting);
+	return 0;
+}
+
+/* The moment of the sitting, in ns since the start of the series. It is the same of all services:
+ * none of them came first, so that nothing can be told from their order. */
+static int64_t find_start(const struct series *series, int64_t realtime_ns)
+{
+	return realtime_ns - series->start_realtime_ns;
+}
+
+/* Adds the sitting to the measurement. */
+static int keep_sitting(struct work *work, size_t i, int64_t realtime_ns)
+{
+	const char *metric = work->round->in->options->metric;
+	struct measurement *m = work->round->commands->items[i].measurement;
+	struct seat *seat = &work->sittings->seats[i];
+	struct attendant *a = &work->attendants[i];
+	_cleanup_free_ double *events = NULL;
+	struct sample sample = {
+		.user_ns = a->wall_ns,
+		.start_ns = find_start(m->series, realtime_ns),
+		.flags = a->flags,
+	};
+	struct weights weights;
+	int r = add_events(seat, m->series, metric, &events);
+
+	if (r < 0) {
+		say("--by: the load prints no figure called %s", metric);
+		return r;
+	}
+	a->evidence.task_clock_ns = a->cpu_ns;
+	weights_find(NULL, &sample, &a->evidence, &weights);
+	sample.flags |= weight_flags(&a->evidence, &weights) & FLAGS_OF_SITTING;
+	r = series_append(m->series, &sample, work->load_in.evidence ? &a->evidence : NULL, events);
+	if (r < 0) {
+		say_errno(r, "cannot keep the sitting");
+		return r;
+	}
+	xcheck(array_grow(
+		&seat->inside.runs, sizeof(*seat->inside.runs), m->n_runs, &seat->runs_room));
+	seat->inside.runs[m->n_runs++] = (struct benchmark_run){
+		.end = seat->inside.n_values,
+		.loops = 1,
+		.inner_loops = 1,
+	};
+	return 0;
+}
+
+static int keep(struct work *work, int64_t realtime_ns)
+{
+	struct commands *commands = work->round->commands;
+	int r = 0;
+
+	if (!commands->metric)
+		commands->metric = xptr(strdup(work->round->in->options->metric));
+	for (size_t i = 0; r == 0 && i < work->n; i++)
+		r = keep_sitting(work, i, realtime_ns);
+	return r;
+}
+
+/* A sitting that has failed leaves nothing. */
+static void forget(struct work *work)
+{
+	for (size_t i = 0; i < work->n; i++) {
+		struct seat *seat = &work->sittings->seats[i];
+
+		account_drop_rest(&seat->account);
+		seat->inside.n_values = seat->account.n_slices;
+	}
+}
+
+static int fail(struct work *work, int error, size_t *ret_last)
+{
+	struct measurement *m = work->round->commands->items[0].measurement;
+
+	*ret_last = 0;
+	forget(work);
+	if (error == -ECANCELED)
+		return 1;
+	m->end = MEASURE_FAILED;
+	m->incomplete = xformat("sitting %zu failed", m->n_runs + 1);
+	return 1;
+}
+
+static int draw(struct sittings *s, const struct options *options)
+{
+	if (s->is_drawn)
+		return 0;
+	s->random = options->seed;
+	if (!options->seeded && getrandom(&s->random, sizeof(s->random), 0) < 0)
+		return -errno;
+	s->is_drawn = true;
+	return 0;
+}
+
+/* The sitting is the work of all services. */
+static int sit(struct work *work, int64_t *ret_realtime_ns)
+{
+	int r = start(work);
+
+	*ret_realtime_ns = clock_now_ns(CLOCK_REALTIME);
+	if (r == 0)
+		r = run_slices(work);
+	return r;
+}
+
+static int make(struct rounds *rounds, const struct round *round, size_t *ret_last)
+{
+	struct sittings *s = (struct sittings *)rounds;
+	struct work work = {
+		.sittings = s,
+		.round = round,
+		.load_in = *round->in,
+		.n = round->commands->n,
+		.attendants = xptr(calloc(round->commands->n, sizeof(*work.attendants))),
+	};
+	int64_t realtime_ns = 0;
+	int r;
+
+	if (s->load_place)
+		work.load_in.place = s->load_place;
+	if (!s->files)
+		s->files = figure_files_new(round->in->options, NULL);
+	r = draw(s, round->in->options);
+	if (r == 0)
+		r = sit(&work, &realtime_ns);
+	if (r == 0)
+		r = keep(&work, realtime_ns);
+	if (r < 0)
+		r = fail(&work, r, ret_last);
+	end(&work);
+	/* More of it would change nothing. */
+	if (r == 0 && bottleneck_is_hopeless(s, round->commands, round->in->options))
+		return 1;
+	return r;
+}
+
+static const struct benchmark *get_inside(const struct rounds *rounds, size_t i)
+{
+	const struct sittings *s = (const struct sittings *)rounds;
+
+	return s->seats[i].inside.n_values > 0 ? &s->seats[i].inside : NULL;
+}
+
+static const char *name_value(const struct sittings *s)
+{
+	return s->asked->by == BY_LATENCY ? "latency of requests, as the load tells it"
+					  : "CPU time of the service for a request";
+}
+
+static void describe(const struct rounds *rounds, size_t i, struct facts *facts)
+{
+	const struct sittings *s = (const struct sittings *)rounds;
+	const struct asked *asked = s->asked;
+	const struct seat *seat = &s->seats[i];
+	_cleanup_free_ char *load = xptr(text_quote_argv(asked->load_words));
+
+	facts_set_string(facts, "quiesce_tool", NULL);
+	facts_set_string(facts, "quiesce_served_load", load);
+	facts_set_integer(facts, "quiesce_served_slices", asked->slices);
+	facts_set_string(facts, "quiesce_served_rest", asked->no_rest ? "none" : "stop");
+	if (asked->rate > 0)
+		facts_set_real(facts, "quiesce_served_rate", asked->rate);
+	facts_set_string(
+		facts, "quiesce_served_load_cpus", s->load_place ? s->load_place->cpus_text : NULL);
+	facts_set_string(facts, "timer", name_value(s));
+	if (seat->n_started > 0)
+		facts_set_real(facts, "quiesce_served_ready",
+			(double)seat->ready_ns_sum / (double)seat->n_started / NSEC_PER_SEC);
+	if (seat->requests > 0)
+		facts_set_integer(facts, "quiesce_served_requests", llround(seat->requests));
+	/* Those that are not compared: their medians. */
+	for (size_t k = 0; seat->inside.series && k < seat->account.n_tallies; k++) {
+		const struct tally *tally = &seat->account.tallies[k];
+		_cleanup_free_ char *name = xformat("quiesce_served_%s", tally->name);
+
+		if (series_find_event(seat->inside.series, tally->name) ==
+			seat->inside.series->n_events)
+			facts_set_real(facts, name, account_median(&seat->account, tally->name));
+	}
+	facts_set_string(facts, "quiesce_served_nothing", s->nothing);
+	if (facts->failed)
+		xalloc_fail();
+}
+
+/* Those figures that may be compared become events of the runs. */
+static void add_event(struct seat *seat, struct series *series, const struct tally *tally)
+{
+	size_t event = series_find_event(series, tally->name);
+
+	if (event < series->n_events)
+		return;
+	series_add_event(series, tally->name);
+	xcheck(series_declare_figure(series, event, tally->unit, tally->better, tally->step));
+	for (size_t i = 0; i < series->n_samples; i++)
+		series->counters[i * series->n_events + event] =
+			account_of_sitting(&seat->account, tally, i);
+}
+
+static void conclude_sittings(struct rounds *rounds, struct commands *commands)
+{
+	struct sittings *s = (struct sittings *)rounds;
+
+	if (commands->items[0].measurement->n_runs > 0)
+		bottleneck_judge(s, commands);
+	for (size_t i = 0; i < commands->n; i++) {
+		struct series *series = commands->items[i].measurement->series;
+		struct seat *seat = &s->seats[i];
+
+		seat->inside.name = (char *)commands->items[i].name;
+		seat->inside.series = series;
+		for (size_t k = 0; series->n_samples > 0 && k < seat->account.n_tallies; k++) {
+			const struct tally *tally = &seat->account.tallies[k];
+			struct bottleneck found;
+
+			if (bottleneck_find(s, commands, tally->name, tally->unit, &found))
+				add_event(seat, series, tally);
+			bottleneck_clear(&found);
+		}
+	}
+}
+
+/* Where the load runs: --by cpu is least noisy where it has the CPUs of the services; else it must
+ * not take their time. */
+static int choose_load_place(struct sittings *s, const struct place *place)
+{
+	const struct asked *asked = s->asked;
+	_cleanup_(cpumask) struct cpumask *own_cpus = NULL;
+	_cleanup_free_ char *list = NULL;
+	int r;
+
+	if (s->load_place || (!asked->load_cpus && asked->by == BY_CPU))
+		return 0;
+	if (!asked->load_cpus && cpumask_is_empty(place->housekeeping)) {
+		say("--by: there is no other CPU for the load, which would take the time of the "
+		    "services: give --load-cpus");
+		return -EINVAL;
+	}
+	if (!asked->load_cpus) {
+		xcheck(cpumask_new(&own_cpus));
+		xcheck(cpumask_set(own_cpus, cpumask_first(place->housekeeping)));
+		list = xptr(cpumask_format_list(own_cpus));
+	}
+	r = place_choose(asked->load_cpus ? asked->load_cpus : list, &s->load_place);
+	if (r == 0 && cpumask_equal(s->load_place->cpus, place->cpus))
+		place_free(TAKE_PTR(s->load_place));
+	return r;
+}
+
+static int find_load_program(struct sittings *s)
+{
+	const char *word = s->asked->load_words[0];
+	int r;
+
+	if (s->load_program)
+		return 0;
+	r = s->asked->http ? xcheck(install_find(word, &s->load_program))
+			   : program_resolve(word, &s->load_program);
+	if (r < 0)
+		say_errno(r, "cannot run %s, which is to be the load", word);
+	return r;
+}
+
+static int check(struct rounds *rounds, const struct place *place)
+{
+	struct sittings *s = (struct sittings *)rounds;
+	int r = find_load_program(s);
+
+	return r < 0 ? r : choose_load_place(s, place);
+}
+
+static void print_plan(const struct rounds *rounds)
+{
+	const struct sittings *s = (const struct sittings *)rounds;
+	_cleanup_free_ char *quoted = xptr(text_quote_argv(s->asked->load_words));
+	_cleanup_free_ char *load = xptr(text_escape_control(quoted));
+
+	print(stdout, "load: %s\n", load);
+	print(stdout, "load's cpus: %s\n",
+		s->load_place ? s->load_place->cpus_text : "those of the services");
+	print(stdout, "slices: %u of each, after one that does not count\n", s->asked->slices);
+	print(stdout, "at rest: %s\n", s->asked->no_rest ? "they go on" : "they are stopped");
+}
+
+void sittings_begin(struct sittings *sittings, const struct asked *asked, size_t n)
+{
+	*sittings = (struct sittings){
+		.rounds = {
+			.check = check,
+			.make = make,
+			.describe = describe,
+			.conclude = conclude_sittings,
+			.inside = get_inside,
+			.report = report_sittings,
+			.print_plan = print_plan,
+		},
+		.asked = asked,
+		.n = n,
+	};
+	for (size_t i = 0; i < n; i++)
+		sittings->seats[i].account.slices_a_sitting = asked->slices;
+}
+
+void sittings_clear(struct sittings *sittings)
+{
+	for (size_t i = 0; i < sittings->n; i++) {
+		account_clear(&sittings->seats[i].account);
+		free(sittings->seats[i].inside.values);
+		free(sittings->seats[i].inside.runs);
+	}
+	place_free(sittings->load_place);
+	figure_files_free(sittings->files);
+	free(sittings->load_program);
+	free(sittings->load_busy);
+	free(sittings->nothing);
+	*sittings = (struct sittings){ 0 };
+}

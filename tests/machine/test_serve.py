@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""runserved: services that are started anew, put under load in turn, stopped and ended; and each way in which that
+could end in a wrong verdict. Services and loads are scripts, all of them at 127.0.0.1.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import machine
+from machine import bench_report as report
+from machine import check, equal
+
+RUNSERVED = os.environ['RUNSERVED']
+SCRATCH = tempfile.TemporaryDirectory(prefix='serve.')
+FOLDER = pathlib.Path(SCRATCH.name)
+CPU = str(max(os.sched_getaffinity(0)))
+ENVIRONMENT = {**os.environ, 'LC_ALL': 'C', 'HOME': SCRATCH.name, 'XDG_CONFIG_HOME': str(FOLDER / 'config'),
+               'XDG_STATE_HOME': str(FOLDER / 'state')}
+DEADLINE = 60  # seconds, for what is waited for
+PYTHON = f'{sys.executable} -S'
+
+# PORT WORK [WORD]...: answers "PING N" by "PONG", after so much work. The words say how it misbehaves.
+SERVICE = '''
+import os, socket, sys, threading, time
+port, work, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+if 'dies' in words:
+    sys.stderr.write('no such database\\n')
+    sys.exit(3)
+if 'late' in words:
+    time.sleep(0.3)
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+if 'shares' in words:
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+if 'deaf' in words:
+    time.sleep(1000)
+listener.bind(('127.0.0.1', port))
+listener.listen(64)
+if 'notifies' in words:
+    notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    name = os.environ['NOTIFY_SOCKET']
+    time.sleep(0.2)
+    notes.sendto(b'STATUS=here\\nREADY=1\\n', '\\0' + name[1:])
+if 'stubborn' in words:
+    import signal
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for word in words:
+    if word.startswith('writes='):
+        open(word[7:], 'a').write(f'{os.getpid()} {port}\\n')
+if 'forks' in words and os.fork() == 0:
+    pass            # both accept: two workers
+elif 'forks' in words:
+    os.waitpid(-1, 0)
+if 'background' in words:
+    def spin():
+        while True:
+            sum(range(1000))
+    threading.Thread(target=spin, daemon=True).start()
+answered = 0
+while True:
+    connection, _ = listener.accept()
+    while connection.recv(64):
+        for word in words:
+            if word.startswith('dies-after=') and answered >= int(word[11:]):
+                sys.stderr.write('out of luck\\n')
+                os._exit(5)
+        if 'hangs' in words and answered > 30:
+            time.sleep(1000)
+        sum(range(work))
+        answered += 1
+        connection.sendall(b'PONG')
+    connection.close()
+'''
+
+# PORT N [WORD]...: makes N requests, and says how many, and how long they took.
+LOAD = '''
+import socket, sys, time
+port, n, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+connection = socket.create_connection(('127.0.0.1', port))
+times, began = [], time.monotonic()
+for i in range(n):
+    for word in words:
+        if word.startswith('rate='):
+            time.sleep(max(0, began + i / float(word[5:]) - time.monotonic()))
+    at = time.monotonic()
+    connection.sendall(b'PING')
+    if connection.recv(64) != b'PONG':
+        sys.stderr.write('the connection was closed\\n')
+        sys.exit(0 if 'lies' in words else 1)
+    times.append(time.monotonic() - at)
+seconds = time.monotonic() - began
+times.sort()
+print(f'{n if "miscounts" not in words else n + 1} requests')
+print(f'{n / seconds:.3f} rps')
+for p in 50, 99:
+    print(f'p{p}: {times[min(n - 1, n * p // 100)] * 1e6:.1f} us')
+if 'errors' in words:
+    print('7 answers were no 2xx')
+'''
+HARNESS = '''Fail=answers were no 2xx
+[requests]
+Match=^([0-9]+) requests$
+Better=higher
+[rps]
+Match=^([0-9.]+) rps$
+Unit=1/s
+Better=higher
+[p]
+Match=^p([0-9]+): ([0-9.]+) us$
+Name=p\\1
+Value=\\2
+Unit=us
+Take=each
+'''
+
+
+def write(name, text):
+    path = FOLDER / name
+    path.write_text(text, encoding='utf-8')
+    return path
+
+
+service_file, load_file = write('service.py', SERVICE), write('load.py', LOAD)
+write('load.conf', HARNESS)
+
+
+def service(work=2000, *words):
+    return [*PYTHON.split(), str(service_file), '{port}', str(work), *words]
+
+
+def load(n=200, *words):
+    return f'{PYTHON} {load_file} {{port}} {n} {" ".join(words)}'
+
+
+def command(*arguments, old=None, new=None, how=None):
+    old = ['--baseline', ' '.join(old)] if old else []
+    return [RUNSERVED, '-c', CPU, '--harness', str(FOLDER / 'load.conf'), '--load', how or load(), *old,
+            *map(str, arguments), '--', *(new or service())]
+
+
+def start(*arguments, status=0, says=(), environment=ENVIRONMENT, **services):
+    """Runs runserved, which is to end with that status and to say each of these texts. Returns its two outputs."""
+    words = command(*arguments, **services)
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment,
+                            timeout=300, check=False)
+    equal(result.returncode, status, f'{words}: status ({result.stdout} {result.stderr})')
+    for text in [says] if isinstance(says, str) else says:
+        check(text in result.stdout + result.stderr, f'{words}: "{text}" in {result.stdout} {result.stderr}')
+    nothing_is_left()
+    return result
+
+
+def mine():
+    """The services that there are."""
+    found = []
+    for folder in pathlib.Path('/proc').glob('[0-9]*'):
+        try:
+            text = (folder / 'cmdline').read_text()
+        except OSError:
+            continue
+        if str(service_file) in text and 'runserved' not in text:
+            found.append(int(folder.name))
+    return found
+
+
+def nothing_is_left():
+    until = time.monotonic() + DEADLINE
+    while mine() and time.monotonic() < until:
+        time.sleep(0.01)
+    equal(mine(), [], 'services that are left')
+
+
+def result_of(*arguments, **services):
+    path = FOLDER / 'result.json'
+    path.unlink(missing_ok=True)
+    start('-o', path, *arguments, **services)
+    return {b['metadata'].get('name', ''): b for b in
+            ({**b, 'metadata': {**json.loads(path.read_text()).get('metadata', {}), **b['metadata']}}
+             for b in json.loads(path.read_text())['benchmarks'])}
+
+
+def test_one_service():
+    """Without a baseline: its figures. A sitting is a run, whose values are its slices."""
+    found = result_of('-n', '2', '--slices', '3')
+    equal(len(found), 1, 'benchmarks')
+    [one] = found.values()
+    equal([len(run['values']) for run in one['runs']], [3, 3], 'slices of each sitting')
+    facts = one['metadata']
+    equal(facts['quiesce_served_requests'], 2 * 3 * 200, 'requests')
+    equal(facts['quiesce_served_slices'], 3, 'slices')
+    check(facts['quiesce_served_ready'] > 0, 'the time until it is ready')
+    check('{port}' in facts['quiesce_served_load'], 'the load, as it was typed')
+    for run in one['runs']:
+        cpu = run['metadata']['quiesce_event_cpu']
+        check(sorted(run['values'])[1] == cpu, f'the median of the slices: {run}')
+        check(1e-6 < cpu < 1, f'CPU time a request: {cpu}')
+        # Closed loop, and the same CPU: neither may be compared.
+        for name in 'rps', 'p50', 'p99':
+            check(f'quiesce_event_{name}' not in run['metadata'], f'{name} may not be compared')
+    for name in 'rps', 'p50', 'busy':
+        check(facts[f'quiesce_served_{name}'] > 0, f'{name} is kept')
+
+
+def test_two_services():
+    """Five times the work is seen by CPU time a request, and bench-report reads the file as it is."""
+    path = FOLDER / 'two.json'
+    shown = start('-n', '6', '--slices', '1', '-o', path, old=service(2000), new=service(10000))
+    check('the load has the same CPU' in shown.stdout, f'why requests/s say nothing: {shown.stdout}')
+    check('closed loop' in shown.stdout, 'why latencies say nothing')
+    check(len([line for line in shown.stdout.splitlines() if line]) < 30, f'a short report: {shown.stdout}')
+    text = report('show', path)
+    check('baseline: cpu' in text and ': cpu' in text and 'rps' not in text, f'show: {text}')
+    both = json.loads(path.read_text())
+    values = [sorted(v for run in b['runs'] for v in run['values']) for b in both['benchmarks']]
+    check(values[0][-1] < values[1][0], f'each slice of the new one takes longer: {values}')
+    # All services of a sitting began at the same moment.
+    dates = [[run['metadata']['date'] for run in b['runs']] for b in both['benchmarks']]
+    equal(dates[0], dates[1], 'the moments of the sittings')
+
+
+def test_decide():
+    """--decide on sittings, with its exit statuses."""
+    started = start('--decide', '20', '--slices', '1', '--max-sittings', '25', status=3, old=service(2000),
+                    new=service(20000))
+    check('cpu' in started.stdout and 'more than 10 %' in started.stdout, f'verdict: {started.stdout}')
+    start('--decide', '50', '--slices', '1', '--max-sittings', '40', says='not', old=service(20000),
+          new=service(2000))
+
+
+def test_says_nothing():
+    """A figure from which nothing follows decides nothing, and is not compared later either."""
+    path = FOLDER / 'nothing.json'
+    for words, why in ((['--by', 'throughput', '--load-cpus', CPU], 'the same CPU'),
+                       (['--by', 'latency=p50', '--load-cpus', CPU], 'closed loop')):
+        shown = start(*words, '--decide', '2', '--slices', '1', '-o', path, status=4, old=service(2000),
+                      new=service(20000), says=['says nothing, because', why])
+        check('slower' not in shown.stdout, f'no verdict: {shown.stdout}')
+        metadata = json.loads(path.read_text())
+        text = json.dumps(metadata)
+        check('quiesce_served_nothing' in text and 'quiesce_event_rps' not in text and 'quiesce_event_p50' not in text,
+              'what says nothing is not compared')
+
+
+def test_open_loop():
+    """Latencies tell where the rate is given and held."""
+    path = FOLDER / 'open.json'
+    where = ['--load-cpus', CPU]
+    start('--by', 'latency=p50', '--rate', '200', '-n', '2', '--slices', '1', '-o', path, *where, old=service(),
+          how=load(100, 'rate={rate}'))
+    check('quiesce_event_p50' in path.read_text(), 'p50 is compared')
+    # One request of a hundred lies beyond p99.
+    check('quiesce_event_p99' not in path.read_text(), 'p99 of 100 requests is not known')
+    start('--by', 'latency=p50', '--rate', '1000000', '-n', '1', '--slices', '1', *where, old=service(),
+          how=load(100, 'rate={rate}'), says='the rate was not held')
+    start('--rate', '5', status=2, says='no {rate} in the load')
+
+
+def test_rest():
+    """The one that is not under load is stopped, with all of its processes; both orders of the slices are drawn."""
+    seen = {}
+
+    def states():
+        for pid in mine():
+            try:
+                state = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
+            except OSError:
+                continue
+            seen.setdefault(pid, set()).add(state)
+
+    process = subprocess.Popen(command('-n', '1', '--slices', '4', '-q', '--no-save', old=service(5000, 'forks'),
+                                       new=service(5000, 'background')), env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+    while process.poll() is None:
+        states()
+        time.sleep(0.002)
+    equal(process.returncode, 0, 'status')
+    stopped = [pid for pid, found in seen.items() if 'T' in found]
+    check(len(stopped) >= 3, f'three processes of two services are stopped meanwhile: {seen}')
+    nothing_is_left()
+
+
+def test_forks():
+    """A service with workers: the CPU time of all of them counts."""
+    found = result_of('-n', '1', '--slices', '2', new=service(50000, 'forks'))
+    [one] = found.values()
+    equal(len(one['runs'][0]['values']), 2, 'slices')
+    check(min(one['runs'][0]['values']) > 1e-4, f'the worker that answers is counted: {one["runs"]}')
+
+
+def test_ready():
+    start('-n', '1', '--slices', '1', new=service(2000, 'late'))
+    start('-n', '1', '--slices', '1', '--ready', 'notify', new=service(2000, 'notifies'))
+    start('-n', '1', '--ready', 'notify', '--ready-timeout', '0.7', status=1,
+          says='it has not said READY=1 to $NOTIFY_SOCKET')
+    start('-n', '1', '--ready-timeout', '0.7', status=1, new=service(2000, 'deaf'),
+          says=['it is not ready after 0.7 s', 'none of its processes listens on its port'])
+    start('-n', '1', status=1, new=service(2000, 'dies'),
+          says=['it has ended before it was ready: exit status 3', '| no such database'])
+    start('-n', '1', status=1, new=['/nowhere/service', '{port}'], says='/nowhere/service')
+
+
+def test_port_is_held():
+    """An old server holds the port, alone or by SO_REUSEPORT: what it answers is not the new one's."""
+    for word in 'alone', 'shares':
+        with socket.socket() as old:
+            if word == 'shares':
+                old.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            old.bind(('127.0.0.1', 0))
+            old.listen(8)
+            port = old.getsockname()[1]
+            # It listens where it likes, which is not {port}.
+            new = [*PYTHON.split(), str(service_file), str(port), '2000', word]
+            start('-n', '1', '--ready-timeout', '1', status=1, new=new)
+            # The port that it was given is held: the script gives it away before.
+            thief = write('thief.py', '''
+import os, socket, sys
+holder = socket.socket()
+holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+holder.bind(('127.0.0.1', int(sys.argv[1])))
+holder.listen(8)
+helper = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+helper.connect(sys.argv[2])
+socket.send_fds(helper, [b'x'], [holder.fileno()])
+helper.recv(1)
+os.execv(sys.executable, [sys.executable, '-S', *sys.argv[3:]])
+''')
+            path = FOLDER / f'helper-{word}'
+            with socket.socket(socket.AF_UNIX) as helper:
+                helper.bind(str(path))
+                helper.listen(4)
+                process = subprocess.Popen(
+                    command('-n', '1', new=[*PYTHON.split(), str(thief), '{port}', str(path), str(service_file),
+                                            '{port}', '2000', word]),
+                    env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    text=True)
+                connection, _ = helper.accept()
+                _, [fd], _, _ = socket.recv_fds(connection, 1, 1)
+                connection.send(b'x')
+                connection.close()
+                out, err = process.communicate(timeout=DEADLINE)
+                os.close(fd)
+            equal(process.returncode, 1, f'{word}: status ({out} {err})')
+            check(f'is held by process {os.getpid()}' in err, f'{word}: who holds the port: {err}')
+    nothing_is_left()
+
+
+def test_service_fails():
+    """It dies, or hangs, under load."""
+    for words in ([], ['lies']):
+        start('-n', '3', status=1, new=service(2000, 'dies-after=300'), how=load(200, *words),
+              says=['it has ended under load: exit status 5', '| out of luck'])
+    start('-n', '1', '--timeout', '1', status=1, new=service(2000, 'hangs'), says='killed after 1 s')
+
+
+def test_load_fails():
+    """Exit status 0 of a load proves nothing."""
+    start('-n', '1', status=1, how=load(200, 'errors'), says='it says: 7 answers were no 2xx')
+    start('-n', '1', '--requests', '200', status=1, how=load(200, 'miscounts'),
+          says='it has made 201 requests, and 200 were wanted')
+    start('-n', '1', status=1, how=f'{sys.executable} -c pass {{port}}', says='no value of requests')
+    start('-n', '1', status=1, how=f'{sys.executable} -c "exit(9)" {{port}}', says='exit status 9')
+    start('-n', '1', '--timeout', '1', status=1, how='sleep 100{port}', says='killed after 1 s')
+    start(status=2, how='true', says='has no {port}')
+    start(status=1, how='/nowhere/load {port}', says='/nowhere/load')
+
+
+def test_failed_sitting():
+    """What was measured before is kept, and a sitting that failed leaves nothing."""
+    path = FOLDER / 'some.json'
+    counter = FOLDER / 'starts'
+    script = write('third.py', f'''
+import sys
+path = {str(counter)!r}
+n = len(open(path, 'a+').write('x') and open(path).read())
+sys.argv[3:] = ['dies-after=250'] if n > 2 else []
+exec(open({str(service_file)!r}).read())
+''')
+    counter.unlink(missing_ok=True)
+    start('-n', '5', '--slices', '3', '-o', path, status=1,
+          new=[*PYTHON.split(), str(script), '{port}', '2000'], says='out of luck')
+    [one] = json.loads(path.read_text())['benchmarks']
+    equal([len(run['values']) for run in one['runs']], [3, 3], 'two whole sittings')
+    text = path.read_text()
+    check('sitting 3 failed' in text, 'why it is incomplete')
+
+
+def test_interrupted():
+    """Ctrl-C, SIGTERM and SIGKILL leave nothing behind: neither what is stopped nor what ignores SIGTERM."""
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)):
+        process = subprocess.Popen(
+            command('-n', '100', '--end-timeout', '0.2', old=service(2000, 'stubborn', 'forks'),
+                    new=service(2000, 'background')), env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + DEADLINE
+        while len(mine()) < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        process.send_signal(number)
+        equal(process.wait(timeout=DEADLINE), status, f'status after signal {number}')
+        nothing_is_left()
+
+
+def test_others_are_left_alone():
+    """Only services of its own are stopped or ended, whatever others are called."""
+    other = subprocess.Popen(['sleep', '1000'])
+    try:
+        start('-n', '1', '--slices', '1', old=service())
+        state = pathlib.Path(f'/proc/{other.pid}/stat').read_text().rpartition(')')[2].split()[0]
+        equal(state, 'S', 'another process goes on')
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_ports():
+    """Each start has a port of its own, below those of clients."""
+    path = FOLDER / 'ports'
+    path.unlink(missing_ok=True)
+    start('-n', '3', '--slices', '1', old=service(2000, f'writes={path}'), new=service(2000, f'writes={path}'))
+    ports = [int(line.split()[1]) for line in path.read_text().splitlines()]
+    equal(len(set(ports)), 6, f'ports differ: {ports}')
+    low = int(pathlib.Path('/proc/sys/net/ipv4/ip_local_port_range').read_text().split()[0])
+    check(max(ports) < low, f'ports below {low}: {ports}')
+
+
+def test_misuse():
+    start('--slices', '0', status=2)
+    start('--max-sittings', '5', status=2, says='--max-sittings bounds')
+    start('--decide', '2', status=2, says='--decide compares')
+    start('--http', '/', status=2, says='give one of them')
+    start('--by', 'nothing', '-n', '1', '--slices', '1', status=1, says='no figure called nothing')
+    plan = start('--dry-run', '-n', '4', old=service()).stdout
+    for text in 'load: ', 'slices: 3 of each', 'they are stopped':
+        check(text in plan, f'--dry-run: {text} in {plan}')
+
+
+if __name__ == '__main__':
+    machine.run_tests(machine.tests_of(globals()))
