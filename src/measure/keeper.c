@@ -170,5 +170,7 @@ void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumas
 	r = orphans_end(0);
 	if (getppid() != k.runpinned)
 		figurepad_remove(k.figurepad);
+	if (k.folder)
+		(void)rmdir(k.folder);
 	_exit(r < 0 ? 127 : 0);
 }

@@ -34,6 +34,7 @@ struct keeper {
 	int *status;  /* shared: where that of the launcher goes, as of wait(2); NULL: nowhere */
 	int output;   /* a pipe or a terminal's other end, to be read and forgotten; -1: none */
 	const struct figurepad *figurepad; /* removed where runpinned was killed; NULL: none */
+	const char *folder;		   /* removed when all have ended; NULL: none */
 	/* What the launcher has to restore: SIG_IGN when the caller ignores SIGCHLD. */
 	void (*caller_chld)(int);
 };

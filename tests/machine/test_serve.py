@@ -64,7 +64,28 @@ if 'background' in words:
         while True:
             sum(range(1000))
     threading.Thread(target=spin, daemon=True).start()
-answered = 0
+answered, pipes, left = 0, None, 0
+
+
+def shed():
+    """A child works, and ends after 150 requests, within a slice."""
+    global pipes, left
+    if left == 0:
+        there, here = os.pipe(), os.pipe()
+        if os.fork() == 0:
+            for _ in range(150):
+                os.read(there[0], 1)
+                sum(range(work))
+                os.write(here[1], b'x')
+            os._exit(0)
+        pipes, left = (there[1], here[0]), 150
+    os.write(pipes[0], b'x')
+    os.read(pipes[1], 1)
+    left -= 1
+    if left == 0:
+        os.waitpid(-1, 0)
+
+
 while True:
     connection, _ = listener.accept()
     while connection.recv(64):
@@ -74,7 +95,10 @@ while True:
                 os._exit(5)
         if 'hangs' in words and answered > 30:
             time.sleep(1000)
-        sum(range(work))
+        if 'sheds' in words:
+            shed()
+        else:
+            sum(range(work))
         answered += 1
         connection.sendall(b'PONG')
     connection.close()
@@ -264,26 +288,77 @@ def test_open_loop():
 
 
 def test_rest():
-    """The one that is not under load is stopped, with all of its processes; both orders of the slices are drawn."""
+    """The one that is not under load is stopped, with all of its processes."""
     seen = {}
-
-    def states():
+    process = subprocess.Popen(command('-n', '1', '--slices', '4', '-q', '--no-save', '--rest', 'stop',
+                                       old=service(5000, 'forks'), new=service(5000, 'background')), env=ENVIRONMENT,
+                               stdin=subprocess.DEVNULL)
+    while process.poll() is None:
         for pid in mine():
             try:
                 state = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
             except OSError:
                 continue
             seen.setdefault(pid, set()).add(state)
-
-    process = subprocess.Popen(command('-n', '1', '--slices', '4', '-q', '--no-save', old=service(5000, 'forks'),
-                                       new=service(5000, 'background')), env=ENVIRONMENT, stdin=subprocess.DEVNULL)
-    while process.poll() is None:
-        states()
         time.sleep(0.002)
     equal(process.returncode, 0, 'status')
     stopped = [pid for pid, found in seen.items() if 'T' in found]
     check(len(stopped) >= 3, f'three processes of two services are stopped meanwhile: {seen}')
     nothing_is_left()
+
+
+def groups():
+    """The cgroups of services that there are, with what they say of being frozen."""
+    found = {}
+    for folder in pathlib.Path('/sys/fs/cgroup').glob('**/runserved-*-*'):
+        try:
+            found[str(folder)] = 'frozen 1' in (folder / 'cgroup.events').read_text()
+        except OSError:
+            continue
+    return found
+
+
+def can_freeze():
+    result = subprocess.run(command('-n', '1', '--slices', '1', '--rest', 'freeze', '--no-save'), env=ENVIRONMENT,
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        check('it can have no cgroup of its own' in result.stderr, f'why: {result.stderr}')
+    return result.returncode == 0
+
+
+def test_freeze():
+    """Where a cgroup can be made, each service has its own, which is frozen, counts workers that end, and goes with
+    the service, also when runserved is killed."""
+    if not can_freeze():
+        raise machine.Skip('no cgroup of our own may be made here')
+    for number in 0, signal.SIGKILL:
+        seen = {}
+        process = subprocess.Popen(command('-n', '1' if number == 0 else '100', '--slices', '4', '-q', '--no-save',
+                                           old=service(5000, 'forks'), new=service(5000, 'background')),
+                                   env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+        while process.poll() is None:
+            for folder, frozen in groups().items():
+                seen.setdefault(folder, set()).add(frozen)
+            if number and len([one for one in seen.values() if True in one]) == 2:
+                process.send_signal(number)
+            time.sleep(0.002)
+        equal(process.returncode, -number, 'status')
+        check(len([one for one in seen.values() if True in one]) == 2, f'both are frozen meanwhile: {seen}')
+        nothing_is_left()
+        until = time.monotonic() + DEADLINE
+        while groups() and time.monotonic() < until:
+            time.sleep(0.01)
+        equal(groups(), {}, 'cgroups that are left')
+    found = result_of('-n', '1', '--slices', '2', new=service(20000, 'sheds'))
+    [one] = found.values()
+    equal(one['metadata']['quiesce_served_rest'], 'freeze', 'how it rests')
+    check(min(one['runs'][0]['values']) > 1e-4, f'the child that worked and ended is counted: {one["runs"]}')
+
+
+def test_worker_ends():
+    """Without a cgroup, nobody knows what a process has used that has ended."""
+    start('-n', '1', '--slices', '2', '--rest', 'stop', status=1, new=service(2000, 'sheds'),
+          says='a process of it has ended under load')
 
 
 def test_forks():
@@ -442,4 +517,5 @@ def test_misuse():
 
 
 if __name__ == '__main__':
-    machine.run_tests(machine.tests_of(globals()))
+    # `test_serve.py WORD...` runs the tests whose names contain one of the words.
+    machine.run_tests(machine.named_tests(machine.tests_of(globals())))

@@ -64,10 +64,20 @@ static int take_ready(const char *value, void *into)
 
 static int take_rest(const char *value, void *into)
 {
-	if (strcmp(value, "stop") != 0 && strcmp(value, "none") != 0)
-		return -EINVAL;
-	*(bool *)into = strcmp(value, "none") == 0;
-	return 0;
+	static const char *const names[] = {
+		[SERVICE_REST_AUTO] = "auto",
+		[SERVICE_REST_FREEZE] = "freeze",
+		[SERVICE_REST_STOP] = "stop",
+		[SERVICE_REST_NONE] = "none",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(value, names[i]) != 0)
+			continue;
+		*(enum service_rest *)into = (enum service_rest)i;
+		return 0;
+	}
+	return -EINVAL;
 }
 
 static int take_slices(const char *value, void *into)
@@ -184,9 +194,10 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 			"is killed (default 2)",
 			take->seconds, &a->end_ns, time_wanted, .rank = 1 },
 		{ 0, "rest", "HOW",
-			"those that are not under load: stop (the default),\n"
-			"they are stopped; none, they go on",
-			take_rest, &a->no_rest, "stop or none" },
+			"those that are not under load: auto (the default) has\n"
+			"them frozen where they can have a cgroup, else\n"
+			"stopped; freeze; stop; or none, they go on",
+			take_rest, &a->rest, "auto, freeze, stop or none" },
 		{ 0, "quiesce", NULL,
 			"make the machine quiet before, and put it back after\n"
 			"(root), see benchmark.target(7)",

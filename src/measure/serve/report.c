@@ -93,6 +93,14 @@ static void append_names(struct text *t, const struct sittings *s, const struct 
 	text_append(t, "\n");
 }
 
+/* What the others do meanwhile. */
+static const char *describe_rest(const struct seat *seat)
+{
+	if (strcmp(seat->rest, "none") == 0)
+		return "all go on at rest";
+	return strcmp(seat->rest, "freeze") == 0 ? "frozen at rest" : "stopped at rest";
+}
+
 static void append_head(struct text *t, const struct sittings *s, const struct commands *commands,
 	const struct place *place)
 {
@@ -111,9 +119,7 @@ static void append_head(struct text *t, const struct sittings *s, const struct c
 		asked->slices, asked->slices == 1 ? "" : "s", s->n > 1 ? " each" : "",
 		place->cpus_text);
 	if (s->n > 1)
-		text_append(t,
-			asked->no_rest ? ", order drawn; all go on at rest"
-				       : ", order drawn; at rest they are stopped");
+		text_appendf(t, ", order drawn, %s", describe_rest(&s->seats[0]));
 	text_appendf(t, "\n  load: %s, ", load);
 	if (asked->rate > 0)
 		text_appendf(t, "open loop of %.15g requests/s", asked->rate);

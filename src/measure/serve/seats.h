@@ -29,6 +29,7 @@ struct seat {
 	double requests; /* in all slices that count */
 	int64_t ready_ns_sum;
 	size_t n_started;
+	const char *rest; /* how it rests; a static text */
 };
 
 /* All of it. */

@@ -23,6 +23,7 @@
 #include "measure/keeper.h"
 #include "measure/lastwords.h"
 #include "measure/program.h"
+#include "measure/serve/group.h"
 #include "measure/serve/listener.h"
 #include "measure/serve/service.h"
 
@@ -40,7 +41,8 @@ struct service {
 	int stderr_fd;
 	int notify_fd;
 	char notify_name[64];
-	int *status; /* shared with the keeper: as of wait(2), of the first process */
+	struct group *group; /* NULL: none */
+	int *status;	     /* shared with the keeper: as of wait(2), of the first process */
 	int64_t began_ns;
 	int64_t ready_ns;
 	bool has_notified;
@@ -121,7 +123,9 @@ __attribute__((noreturn)) static void become_service(const struct birth *birth)
 		r = cpumask_bind_self(plan->place->cpus);
 	if (r < 0)
 		exit_with(birth, r, plan->place->join);
-	r = set_streams(birth->service);
+	r = birth->service->group ? group_enter(birth->service->group) : 0;
+	if (r == 0)
+		r = set_streams(birth->service);
 	if (r == 0)
 		r = set_environment(birth->service);
 	if (r < 0)
@@ -146,6 +150,8 @@ __attribute__((noreturn)) static void become_keeper(const struct birth *birth)
 	if (r < 0)
 		exit_with(birth, r, false);
 	keeper.status = birth->service->status;
+	if (birth->service->group)
+		keeper.folder = group_get_folder(birth->service->group);
 	child = fork();
 	if (child < 0)
 		exit_with(birth, -errno, false);
@@ -426,6 +432,21 @@ static void say_birth(const struct service *service, int error, bool joined)
 		say_errno(error, "%s: cannot execute %s", plan->name, plan->program);
 }
 
+/* On the CPUs of benchmark.target it is in a cgroup of that. */
+static int make_group(struct service *service)
+{
+	enum service_rest rest = service->plan->rest;
+	int r;
+
+	if (rest == SERVICE_REST_STOP || rest == SERVICE_REST_NONE)
+		return 0;
+	r = service->plan->place->join ? -EBUSY : group_make(&service->group);
+	if (r == 0 || rest == SERVICE_REST_AUTO)
+		return 0;
+	say_errno(r, "%s: it can have no cgroup of its own (--rest freeze)", service->plan->name);
+	return r;
+}
+
 static int begin(struct service *service, struct stop *stop)
 {
 	bool joined = false;
@@ -440,6 +461,9 @@ static int begin(struct service *service, struct stop *stop)
 	service->stderr_fd = lastwords_open("stderr");
 	if (service->stderr_fd < 0)
 		return service->stderr_fd;
+	r = make_group(service);
+	if (r < 0)
+		return r;
 	r = service->plan->ready == SERVICE_READY_NOTIFY ? open_notify(service) : 0;
 	if (r < 0)
 		return r;
@@ -475,9 +499,79 @@ int64_t service_get_ready_ns(const struct service *service)
 	return service->ready_ns;
 }
 
-pid_t service_get_keeper(const struct service *service)
+const char *service_get_rest(const struct service *service)
 {
-	return service->keeper;
+	return service->plan->rest == SERVICE_REST_NONE ? "none"
+		: service->group			? "freeze"
+							: "stop";
+}
+
+int service_let_rest(struct service *service)
+{
+	int r;
+
+	if (service->plan->rest == SERVICE_REST_NONE)
+		return 0;
+	r = service->group ? group_freeze(service->group, true) : family_stop(service->keeper);
+	if (r < 0)
+		say_errno(r, "%s: it cannot be stopped while another one is under load (--rest)",
+			service->plan->name);
+	return r;
+}
+
+int service_let_go_on(struct service *service)
+{
+	int r;
+
+	if (service->plan->rest == SERVICE_REST_NONE)
+		return 0;
+	r = service->group ? group_freeze(service->group, false) : family_continue(service->keeper);
+	if (r < 0)
+		say_errno(r, "%s: it cannot be continued", service->plan->name);
+	return r;
+}
+
+int service_ask(const struct service *service, struct service_reading *ret)
+{
+	struct service_reading reading = { .group_cpu_ns = -1 };
+	int r = family_ask(service->keeper, &reading.family);
+
+	if (r == 0 && service->group)
+		r = group_read_cpu(service->group, &reading.group_cpu_ns);
+	if (r < 0) {
+		say_errno(r, "%s: cannot find out what it uses", service->plan->name);
+		service_reading_clear(&reading);
+		return r;
+	}
+	*ret = reading;
+	return 0;
+}
+
+void service_reading_clear(struct service_reading *reading)
+{
+	family_clear(&reading->family);
+}
+
+int service_compare(const struct service *service, const struct service_reading *before,
+	const struct service_reading *after, struct family_use *ret)
+{
+	int r = family_compare(&before->family, &after->family, ret);
+
+	if (after->group_cpu_ns >= 0) {
+		if (r == -ENODATA)
+			*ret = (struct family_use){
+				.waited_ns = -1,
+				.switches = -1,
+				.involuntary = -1,
+			};
+		ret->cpu_ns = after->group_cpu_ns - before->group_cpu_ns;
+		return 0;
+	}
+	if (r == -ENODATA)
+		say("%s: a process of it has ended under load, so that its CPU time is not known "
+		    "without a cgroup of its own",
+			service->plan->name);
+	return r;
 }
 
 /* It ends by itself in time, or is killed. */
@@ -485,7 +579,10 @@ static void end(struct service *service)
 {
 	if (service->has_ended || service->keeper <= 0)
 		return;
-	(void)family_continue(service->keeper);
+	if (service->group)
+		(void)group_freeze(service->group, false);
+	else
+		(void)family_continue(service->keeper);
 	if (service->pidfd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, service->pidfd, SIGTERM, NULL, 0);
 	if (service->pidfd < 0 ||
@@ -507,6 +604,7 @@ void service_free(struct service *service)
 		close(service->stderr_fd);
 	if (service->notify_fd >= 0)
 		close(service->notify_fd);
+	group_free(service->group);
 	if (service->status)
 		munmap(service->status, sizeof(*service->status));
 	free(service);

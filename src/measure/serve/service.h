@@ -20,6 +20,14 @@
 
 struct service;
 
+/* What it does while others are under load. */
+enum service_rest {
+	SERVICE_REST_AUTO,   /* frozen where it can have a cgroup of its own, else stopped */
+	SERVICE_REST_FREEZE, /* frozen; an error where that cannot be */
+	SERVICE_REST_STOP,   /* stopped by SIGSTOP */
+	SERVICE_REST_NONE,   /* it goes on */
+};
+
 enum service_ready {
 	SERVICE_READY_PORT,   /* it listens on its port */
 	SERVICE_READY_NOTIFY, /* it says READY=1 to $NOTIFY_SOCKET (sd_notify(3)), and listens */
@@ -33,6 +41,7 @@ struct service_plan {
 	const struct place *place;
 	uint16_t port;
 	enum service_ready ready;
+	enum service_rest rest;
 	int64_t ready_ns; /* how long it may take until it is ready */
 	int64_t end_ns;	  /* how long it may take to end after SIGTERM */
 };
@@ -43,10 +52,28 @@ struct service_plan {
  * signal asks to stop.
  */
 int service_start(const struct service_plan *plan, struct stop *stop, struct service **ret);
+/* Has it rest, as the plan says, and go on. Says what is wrong. */
+int service_let_rest(struct service *service);
+int service_let_go_on(struct service *service);
+/* How it rests: "freeze", "stop" or "none". */
+const char *service_get_rest(const struct service *service);
+
+/* What it has used until a moment. */
+struct service_reading {
+	struct family family;
+	int64_t group_cpu_ns; /* of all processes, also of those that have ended; -1: not known */
+};
+
+/* Says what is wrong. */
+int service_ask(const struct service *service, struct service_reading *ret);
+void service_reading_clear(struct service_reading *reading);
+/* What it has used in between. Says what is wrong; -ENODATA where a process has ended meanwhile,
+ * and there is no cgroup that has counted it. */
+int service_compare(const struct service *service, const struct service_reading *before,
+	const struct service_reading *after, struct family_use *ret);
+
 /* How long it took until it was ready. */
 int64_t service_get_ready_ns(const struct service *service);
-/* The keeper, of which all processes of the service descend. */
-pid_t service_get_keeper(const struct service *service);
 /* Whether it lives, and is the only one to listen on its port. Says what is wrong, and returns a
  * negative errno. */
 int service_check(struct service *service);
@@ -58,5 +85,11 @@ void service_print_stderr(const struct service *service);
 void service_free(struct service *service);
 
 DEFINE_CLEANUP(service, service_free);
+
+static inline void cleanup_service_reading(struct service_reading *reading)
+{
+	service_reading_clear(reading);
+}
+#define _cleanup_service_reading_ __attribute__((cleanup(cleanup_service_reading)))
 
 #endif

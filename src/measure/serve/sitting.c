@@ -150,6 +150,7 @@ static int prepare(struct work *work, size_t i)
 		.place = work->round->in->place,
 		.port = port,
 		.ready = asked->ready,
+		.rest = asked->rest,
 		.ready_ns = asked->ready_ns,
 		.end_ns = asked->end_ns,
 	};
@@ -179,26 +180,6 @@ static void end(struct work *work)
 	free(work->attendants);
 }
 
-static int let_rest(struct work *work, size_t i)
-{
-	struct service *service = work->attendants[i].service;
-	int r = work->sittings->asked->no_rest ? 0 : family_stop(service_get_keeper(service));
-
-	if (r < 0)
-		say_errno(r, "%s: it cannot be stopped while another one is under load (--rest)",
-			work->attendants[i].plan.name);
-	return r;
-}
-
-static int let_go_on(struct work *work, size_t i)
-{
-	int r = family_continue(service_get_keeper(work->attendants[i].service));
-
-	if (r < 0)
-		say_errno(r, "%s: it cannot be continued", work->attendants[i].plan.name);
-	return r;
-}
-
 /* Starts all of them, in the order that was drawn. */
 static int start(struct work *work)
 {
@@ -213,9 +194,10 @@ static int start(struct work *work)
 		if (r == 0)
 			r = session_start(&a->load, &work->load_in, work->round->stop);
 		if (r == 0)
-			r = let_rest(work, i);
+			r = service_let_rest(a->service);
 		if (r < 0)
 			return r;
+		seat->rest = service_get_rest(a->service);
 		seat->ready_ns_sum += service_get_ready_ns(a->service);
 		seat->n_started++;
 	}
@@ -248,15 +230,11 @@ static int run_load(struct work *work, struct attendant *a, struct runlog_run *r
 static int run_between(
 	struct work *work, struct attendant *a, struct runlog_run *run, struct slice *slice)
 {
-	_cleanup_family_ struct family before = { 0 }, after = { 0 };
-	pid_t keeper = service_get_keeper(a->service);
-	int r = family_ask(keeper, &before);
+	_cleanup_service_reading_ struct service_reading before = { 0 }, after = { 0 };
+	int r = service_ask(a->service, &before);
 
-	if (r < 0) {
-		say_errno(r, "%s: cannot find out what it uses", a->plan.name);
-		return r;
-	}
-	r = run_load(work, a, run);
+	if (r == 0)
+		r = run_load(work, a, run);
 	if (r < 0)
 		return r;
 	if (run->report.interrupted || stop_check(work->round->stop))
@@ -264,15 +242,8 @@ static int run_between(
 	/* What the load says is wrong, most often follows from that. */
 	if (service_tell_end(a->service))
 		return -ECHILD;
-	r = family_ask(keeper, &after);
-	if (r == 0)
-		r = family_compare(&before, &after, &slice->use);
-	if (r == -ENODATA)
-		say("%s: a process of it has ended under load, so its CPU time is not known",
-			a->plan.name);
-	else if (r < 0)
-		say_errno(r, "%s: cannot find out what it uses", a->plan.name);
-	return r;
+	r = service_ask(a->service, &after);
+	return r < 0 ? r : service_compare(a->service, &before, &after, &slice->use);
 }
 
 /* Takes what the machine did meanwhile. */
@@ -457,12 +428,12 @@ static int run_slice(struct work *work, size_t i, bool counts)
 	struct slice slice = { 0 };
 	int r, rested;
 
-	r = let_go_on(work, i);
+	r = service_let_go_on(a->service);
 	if (r == 0)
 		r = run_between(work, a, &run, &slice);
 	if (r < 0)
 		return r;
-	rested = let_rest(work, i);
+	rested = service_let_rest(a->service);
 	if (counts)
 		take_evidence(work, a, &run, series);
 	r = take_slice(work, i, &run, &slice, counts);
@@ -685,7 +656,7 @@ static void describe(const struct rounds *rounds, size_t i, struct facts *facts)
 	facts_set_string(facts, "quiesce_tool", NULL);
 	facts_set_string(facts, "quiesce_served_load", load);
 	facts_set_integer(facts, "quiesce_served_slices", asked->slices);
-	facts_set_string(facts, "quiesce_served_rest", asked->no_rest ? "none" : "stop");
+	facts_set_string(facts, "quiesce_served_rest", seat->rest);
 	if (asked->rate > 0)
 		facts_set_real(facts, "quiesce_served_rate", asked->rate);
 	facts_set_string(
@@ -806,7 +777,8 @@ static void print_plan(const struct rounds *rounds)
 	print(stdout, "load's cpus: %s\n",
 		s->load_place ? s->load_place->cpus_text : "those of the services");
 	print(stdout, "slices: %u of each, after one that does not count\n", s->asked->slices);
-	print(stdout, "at rest: %s\n", s->asked->no_rest ? "they go on" : "they are stopped");
+	print(stdout, "at rest: %s\n",
+		s->asked->rest == SERVICE_REST_NONE ? "they go on" : "they are stopped");
 }
 
 void sittings_begin(struct sittings *sittings, const struct asked *asked, size_t n)
