@@ -41,6 +41,8 @@
 #include "library/columns.h"
 #include "look/isol-check/osnoise.h"
 #include "look/recording/scrub.h"
+#include "measure/serve/group.h"
+#include "measure/serve/listener.h"
 #include "quiet/benchmark-join/peer.h"
 #include "quiet/benchmark-target/settings.h"
 #include "quiet/engine/journal.h"
@@ -361,6 +363,24 @@ static void fuzz_quota(char *text, const char *second, size_t length _unused_)
 		must(ns >= 0);
 }
 
+/* Who listens on a port, and what the files of a service's cgroup say. */
+static void fuzz_listener(char *text, const char *second _unused_, size_t length _unused_)
+{
+	uint64_t inodes[LISTENER_MAX];
+	int64_t ns = -1;
+	const char *path;
+	size_t n = listener_parse(text, 8080, inodes, 0);
+
+	must(n <= LISTENER_MAX);
+	for (size_t i = 0; i < n; i++)
+		must(inodes[i] > 0);
+	if (group_parse_stat(text, &ns) == 0)
+		must(ns >= 0);
+	(void)group_is_frozen(text);
+	path = group_find_path(text);
+	must(!path || (path[0] == '/' && !strchr(path, '\n')));
+}
+
 static void fuzz_osnoise(char *text, const char *second _unused_, size_t length _unused_)
 {
 	struct osnoise osnoise = { 0 };
@@ -584,6 +604,7 @@ static const struct target {
 	{ "time-in-state", fuzz_time_in_state },
 	{ "cpuinfo", fuzz_cpuinfo },
 	{ "swaps", fuzz_swaps },
+	{ "listener", fuzz_listener },
 	{ "locks", fuzz_locks },
 	{ "osnoise", fuzz_osnoise },
 	{ "pid-stat", fuzz_pid_stat },

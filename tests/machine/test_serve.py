@@ -187,7 +187,7 @@ def mine():
     found = []
     for folder in pathlib.Path('/proc').glob('[0-9]*'):
         try:
-            text = (folder / 'cmdline').read_text()
+            text = (folder / 'cmdline').read_text(errors='replace')
         except OSError:
             continue
         if str(service_file) in text and 'runserved' not in text:
@@ -271,6 +271,13 @@ def test_says_nothing():
         text = json.dumps(metadata)
         check('quiesce_served_nothing' in text and 'quiesce_event_rps' not in text and 'quiesce_event_p50' not in text,
               'what says nothing is not compared')
+
+
+def test_says_nothing_without_decide():
+    """Nor is anything else compared in its place."""
+    shown = start('--by', 'throughput', '--load-cpus', CPU, '-n', '1', '--slices', '1', old=service(),
+                  says='rps says nothing, because')
+    check('difference' not in shown.stdout and 'verdict' not in shown.stdout, f'no verdict: {shown.stdout}')
 
 
 def test_open_loop():

@@ -237,7 +237,7 @@ static int print_verdict(const struct sittings *s, const struct commands *comman
 {
 	if (s->n < 2)
 		return 0;
-	if (s->nothing && options->decide > 0)
+	if (s->nothing)
 		return xprint_report(
 			stream, "\n%s says nothing, because %s\n", commands->metric, s->nothing);
 	if (options->decide > 0)
