@@ -26,6 +26,7 @@
 #include "look/recording/tarball.h"
 #include "measure/progvalues.h"
 #include "measure/runlog.h"
+#include "measure/serve/httpanswer.h"
 #include "measure/tree.h"
 #include "measure/window.h"
 
@@ -377,6 +378,42 @@ static void fuzz_benchfmt(const uint8_t *data, size_t size)
 	free(why);
 }
 
+/* --- An answer of a web server --- */
+
+/* In how many bytes it ends, -1 where it is none or does not end. */
+static ssize_t find_answer_end(const uint8_t *data, size_t size, size_t piece, int *ret_status)
+{
+	struct httpanswer answer = { 0 };
+	size_t at = 0;
+	int r = 0;
+
+	while (r == 0 && at < size) {
+		size_t n = piece < size - at ? piece : size - at, used = 0;
+		char *copy = malloc(n);
+
+		must(copy != NULL);
+		memcpy(copy, data + at, n);
+		r = httpanswer_feed(&answer, copy, n, &used);
+		free(copy);
+		must(r < 0 || (used <= n && (used == n || r == 1)));
+		at += used;
+	}
+	if (r == 0)
+		r = httpanswer_end(&answer);
+	*ret_status = answer.status;
+	return r < 0 ? -1 : (ssize_t)at;
+}
+
+/* An answer is the same in whatever pieces it comes. */
+static void fuzz_httpanswer(const uint8_t *data, size_t size)
+{
+	int status, other;
+	ssize_t end = find_answer_end(data, size, size > 0 ? size : 1, &status);
+
+	must(find_answer_end(data, size, 3, &other) == end);
+	must(end < 0 || (status == other && status >= 200 && status <= 999));
+}
+
 /* --- */
 
 static const struct target {
@@ -386,6 +423,7 @@ static const struct target {
 	{ "benchfmt", fuzz_benchfmt },
 	{ "document", fuzz_document },
 	{ "harness", fuzz_harness },
+	{ "httpanswer", fuzz_httpanswer },
 	{ "import", fuzz_import },
 	{ "records", fuzz_records },
 	{ "runlog", fuzz_runlog },
