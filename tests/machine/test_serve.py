@@ -294,6 +294,43 @@ def test_open_loop():
     start('--rate', '5', status=2, says='no {rate} in the load')
 
 
+HTTP_SERVICE = '''
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    wbufsize = 65536
+    def log_message(self, *_): pass
+    def do_GET(self):
+        sum(range(int(sys.argv[2])))
+        self.send_response(500 if self.path == '/broken' else 200)
+        self.send_header('Content-Length', '4')
+        self.end_headers()
+        self.wfile.write(b'PONG')
+http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+'''
+
+
+def test_http():
+    """Our own generator, in a closed and in an open loop; answers that are not 2xx are errors."""
+    script = write('service.py.http.py', HTTP_SERVICE)
+
+    def serve(path, *words, status=0, says=()):
+        result = subprocess.run(
+            [RUNSERVED, '-c', CPU, '--http', path, '-n', '1', '--slices', '1', '--requests', '300', *words, '--',
+             *PYTHON.split(), str(script), '{port}', '1000'], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=300, check=False)
+        equal(result.returncode, status, f'{words}: {result.stdout} {result.stderr}')
+        check(says in result.stdout + result.stderr if says else True, f'{words}: {result.stdout} {result.stderr}')
+        return result.stdout
+
+    shown = serve('/', '-C', '2')
+    check('closed loop' in shown and '300 requests' in shown and 'p50' in shown, f'closed: {shown}')
+    shown = serve('/', '--rate', '200', '--by', 'latency=p50', '--load-cpus', CPU)
+    check('open loop of 200 requests/s' in shown, f'open: {shown}')
+    serve('/broken', status=1, says='the load failed')
+    nothing_is_left()
+
+
 def test_rest():
     """The one that is not under load is stopped, with all of its processes."""
     seen = {}
