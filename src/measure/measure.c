@@ -684,7 +684,7 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	struct evidence evidence;
 	struct run_facts facts;
 	struct sample sample;
-	_cleanup_free_ char *why = NULL;
+	_cleanup_free_ char *why = NULL, *unknown = NULL;
 	const char *failure;
 	char status[96];
 	int r;
@@ -742,15 +742,15 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 			return r;
 		}
 	}
-	why = check_metric(work, &sample);
-	if (why)
-		end_failed(work, why, purpose);
+	unknown = check_metric(work, &sample);
+	if (unknown)
+		end_failed(work, unknown, purpose);
 	if (purpose == FOR_WARMUP)
 		m->n_warmups++;
 	else
 		m->n_runs++;
 	show_newest(work, purpose == FOR_WARMUP);
-	return why ? 1 : 0;
+	return unknown ? 1 : 0;
 }
 
 /* Runs a hook of the current command around the run of this number. Returns 1 when no more
