@@ -194,9 +194,9 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 			"is killed (default 2)",
 			take->seconds, &a->end_ns, time_wanted, .rank = 1 },
 		{ 0, "rest", "HOW",
-			"those that are not under load: auto (the default) has\n"
-			"them frozen where they can have a cgroup, else\n"
-			"stopped; freeze; stop; or none, they go on",
+			"those that are not under load: auto (the default),\n"
+			"frozen where they can have a cgroup, else stopped;\n"
+			"freeze; stop; or none, they go on",
 			take_rest, &a->rest, "auto, freeze, stop or none" },
 		{ 0, "quiesce", NULL,
 			"make the machine quiet before, and put it back after\n"

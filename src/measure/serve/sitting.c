@@ -217,8 +217,9 @@ static int run_load(struct work *work, struct attendant *a, struct runlog_run *r
 
 	if (evidence)
 		(void)evidence_begin(evidence);
-	figure_files_look(work->sittings->files);
-	r = session_run(a->load.session, work->round->stop, &request);
+	r = figure_files_look(work->sittings->files);
+	if (r == 0)
+		r = session_run(a->load.session, work->round->stop, &request);
 	if (r == 0)
 		r = session_next(a->load.session, ret);
 	if (r < 0)
