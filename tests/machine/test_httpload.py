@@ -191,6 +191,8 @@ def test_failures():
         load(service, '-n', 10, '/', status=1, says='an answer ends in the middle')
     service = Service(always(OK))
     place = service.place()
+    # A thread that waits in accept() keeps it open beyond close().
+    service.socket.shutdown(socket.SHUT_RDWR)
     service.socket.close()
     service.place = lambda: place
     for arguments in (('-n', 10), ('-n', 10, '-w', 5), ('-s', 1, '-r', 100)):
