@@ -781,6 +781,25 @@ def test_shield_leaves_choices_alone():
         equal(out[1:3], ['0 1 0,1 ', '0,1 1 0,1 '], 'affinities before, and when the first has chosen')
 
 
+def test_choice_while_cpus_go():
+    """A thread that chooses other CPUs while smt-off is at work keeps them, in a cpuset that it has followed, or
+    bound before."""
+    for who in 'ca':
+        with Shielded() as smt:
+            smt.config.update(threads=None, chooses=[0] if who == 'c' else [1], born=False)
+            out = smt.shell(f'''
+                echo ${who} > /run/chooser
+                smt -c 1 > /dev/null || exit 1
+                show
+                smt restore || exit 1
+                show
+                kill $a $b $c
+            ''')
+            chosen = '0 1 0 ' if who == 'c' else '1 1 0,1 '
+            equal(out[:3], ['0 1 0,1 ', chosen, chosen], 'affinities')
+            equal(smt.left_over(), [], 'left in /run/quiesce')
+
+
 # --- Hardware that goes ---
 
 def test_unplugged():

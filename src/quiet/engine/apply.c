@@ -335,6 +335,21 @@ static bool is_untouched(const struct engine *engine, const struct knob *knob, c
 		!may_arrive(engine, knob);
 }
 
+/* Whether somebody has given a thread that is only kept other CPUs while this apply was at work: 1,
+ * 0 or an error. Then the apply has not changed them, and restore must not either. */
+static int was_chosen_meanwhile(const struct engine *engine, const struct knob *knob)
+{
+	const char *rest;
+	const struct knob_backend *backend = knob_find_backend(engine->backends, knob->path, &rest);
+	int r;
+
+	if (knob->wanted || knob->turned || !knob->now || !backend || !backend->fleeting ||
+		!backend->made_by_kernel || knob_equal(knob->kind, knob->now, knob->before_apply))
+		return 0;
+	r = backend->made_by_kernel(rest, knob->before_apply, "", knob->now);
+	return r < 0 ? r : !r;
+}
+
 /* Writes into the journal what the knobs have become, as far as that is known. */
 static int note_outcome(const struct engine *engine, const struct layers *layers,
 	struct journal *journal, struct knob_plan *plan)
@@ -359,6 +374,11 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		if (!above && now && knob->earlier_outcome &&
 			knob_equal(knob->kind, now, knob->before_apply))
 			now = knob->earlier_outcome;
+		r = above ? 0 : was_chosen_meanwhile(engine, knob);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			now = entry->old;
 		if (knob->turned)
 			entry->role = JOURNAL_TURNED;
 		r = text_replace(&knob->original, entry->old);
