@@ -20,12 +20,10 @@ from machine import check, equal
 RUNPINNED = os.environ['RUNPINNED']
 SCRATCH = tempfile.TemporaryDirectory(prefix='hosting.')
 FOLDER = pathlib.Path(SCRATCH.name)
-TEMPORARY = FOLDER / 'tmp'
-TEMPORARY.mkdir()
 LOG = FOLDER / 'log'
 CPU = str(min(os.sched_getaffinity(0)))
 ENVIRONMENT = {**os.environ, 'LC_ALL': 'C', 'HOME': SCRATCH.name, 'XDG_CONFIG_HOME': str(FOLDER / 'config'),
-               'XDG_STATE_HOME': str(FOLDER / 'state'), 'TMPDIR': str(TEMPORARY), 'LOG': str(LOG)}
+               'XDG_STATE_HOME': str(FOLDER / 'state'), 'LOG': str(LOG)}
 
 # The worker of pyperf: one benchmark of a list, by its number; a number behind the last one writes no file.
 PYPERF = '''#!{python}
@@ -123,12 +121,14 @@ def start(*arguments, status=0, says=(), environment=ENVIRONMENT):
     """Runs runpinned, which is to end with that status, to say each of these texts, and to leave no file. Returns its two
     outputs."""
     LOG.unlink(missing_ok=True)
+    temporary = pathlib.Path(tempfile.mkdtemp(dir=FOLDER))
     result = subprocess.run([RUNPINNED, '-c', CPU, '-w', '0', *map(str, arguments)], stdin=subprocess.DEVNULL,
-                            capture_output=True, text=True, env=environment, timeout=120, check=False)
+                            capture_output=True, text=True, env={**environment, 'TMPDIR': str(temporary)}, timeout=300,
+                            check=False)
     equal(result.returncode, status, f'{arguments}: status ({result.stdout} {result.stderr})')
     for text in [says] if isinstance(says, str) else says:
         check(text in result.stderr, f'{arguments}: {text!r} is not in {result.stderr!r}')
-    equal(list(TEMPORARY.iterdir()), [], f'{arguments}: files that are left')
+    equal(list(temporary.iterdir()), [], f'{arguments}: files that are left')
     return result.stdout, result.stderr
 
 
@@ -389,19 +389,19 @@ def test_appended():
 def test_stopped():
     """A signal while benchmarks are listed, and during runs: nothing is left."""
     for code in 'sleep 60', 'case "$*" in *1x*) printf "BenchmarkA 1 2 ns/op\\n";; *) sleep 60;; esac':
-        started = FOLDER / 'started'
+        started, temporary = FOLDER / 'started', pathlib.Path(tempfile.mkdtemp(dir=FOLDER))
         started.unlink(missing_ok=True)
         own = write('slow', f'#!/bin/sh\ncase "$*" in *{"1x" if code == "sleep 60" else "ms"}*) touch {started};; esac\n{code}\n')
         process = subprocess.Popen([RUNPINNED, '-c', CPU, '-w', '0', '-n', '1', '--no-save', '--harness', 'go', own],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   env=ENVIRONMENT)
+                                   env={**ENVIRONMENT, 'TMPDIR': str(temporary)})
         deadline = time.monotonic() + 60
         while not started.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         check(started.exists(), 'it was started')
         process.send_signal(signal.SIGTERM)
         equal(process.wait(60), 128 + signal.SIGTERM, 'status')
-        equal(list(TEMPORARY.iterdir()), [], 'files that are left')
+        equal(list(temporary.iterdir()), [], 'files that are left')
 
 
 if __name__ == '__main__':
