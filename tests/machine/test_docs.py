@@ -57,7 +57,7 @@ NEEDS_MORE = (
     (r'\b(systemctl|journalctl)\b|--quiesce', 'systemd as PID 1, which tests/vm has'),
     (r'\bcpu-shield run\b', 'CPUs that are really shielded, which tests/vm has'),
     (r'\bquiesce-gate\b|\bgit (bisect|checkout)\b|^make\b', 'a project with a history, which test_ci.py has'),
-    (r'\b(pyperf|hyperfine|mlr|perf(?!\.)|go test|wrk)\b|\.test\b|runpinned --harness (go|google-benchmark)\b|\btheirs\.json', 'another program'),
+    (r'\b(pyperf|hyperfine|mlr|perf(?!\.)|go test|wrk)\b|\.test\b|runpinned --harness (go|google-benchmark|jmh|pytest-benchmark)\b|\btheirs\.json', 'another program'),
     (r'\b(apt|bootstrap|meson|pkg-config)\b', 'a build of its own'),
     (r'\busermod\b', 'users that may be changed'),
     (r'\bscontrol\b|/usr/libexec/', "a node of Slurm's, which tests/slurm has"),
