@@ -12,6 +12,7 @@
 #include "measure/describe.h"
 #include "measure/judge.h"
 #include "measure/measure.h"
+#include "measure/notice.h"
 #include "measure/ranking.h"
 #include "measure/report.h"
 #include "measure/rounds.h"
@@ -200,6 +201,8 @@ static void report_all(const struct options *options, const struct place *place,
 		report_command(
 			options, place, &commands->items[i], commands->metric, parts, stream);
 	}
+	if (commands->n < 2)
+		notice_print(stream, options, commands);
 	if (commands->n < 2 || !stream)
 		return;
 	r = options->decide > 0 ? decide_print(stream, commands)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,6 +7,7 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "judge/report/fixedtime.h"
 #include "judge/report/sense.h"
 #include "judge/result/metric.h"
 #include "measure/decide.h"
@@ -164,6 +166,33 @@ void decide_order(const struct commands *commands, size_t last, size_t order[])
 	}
 }
 
+/* Withdraws a verdict on times that say nothing of the work. */
+static void doubt(const struct options *options, struct commands *commands, size_t i)
+{
+	const size_t sides[] = { commands->items[i].old, i };
+	struct measurement *m = commands->items[i].measurement;
+	struct benchmark views[ARRAY_SIZE(sides)] = { 0 };
+	int r = options->metric || commands->metric ? -ENODATA : 0;
+
+	for (size_t k = 0; r == 0 && k < ARRAY_SIZE(sides); k++) {
+		const struct command *command = &commands->items[sides[k]];
+
+		r = benchmark_view(command->name, command->measurement->series, &views[k]);
+		views[k].metadata = command->facts;
+	}
+	if (r == 0)
+		m->decision_doubt =
+			fixedtime_find(&views[0], &views[1], m->decision.low, m->decision.high);
+	if (m->decision_doubt) {
+		m->decision.verdict = DECISION_NOT_SETTLED;
+		m->decision.settled_after = 0;
+		if (options->quiet)
+			say("not settled: %s", m->decision_doubt);
+	}
+	for (size_t k = 0; k < ARRAY_SIZE(sides); k++)
+		benchmark_clear_view(&views[k]);
+}
+
 void decide_conclude(const struct options *options, struct commands *commands)
 {
 	/* If a signal or a failed program has ended the runs, there are runs that this has not seen
@@ -178,6 +207,7 @@ void decide_conclude(const struct options *options, struct commands *commands)
 		set_sense(
 			commands, commands->items[command->old].measurement, command->measurement);
 		judge(commands, i, decision_conclude);
+		doubt(options, commands, i);
 	}
 }
 
@@ -188,6 +218,7 @@ int decide_print(FILE *stream, const struct commands *commands)
 
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		const struct command *command = &commands->items[i];
+		const char *doubt = command->measurement->decision_doubt;
 		_cleanup_free_ char *old = NULL, *new = NULL, *text = NULL;
 
 		if (command->old == i)
@@ -196,8 +227,8 @@ int decide_print(FILE *stream, const struct commands *commands)
 		old = xptr(text_escape_control(commands->items[command->old].name));
 		new = xptr(text_escape_control(command->name));
 		text = xptr(decision_text(&command->measurement->decision));
-		r = xprint_report(
-			stream, "%s%s, compared with %s: %s\n", first ? "\n" : "", new, old, text);
+		r = xprint_report(stream, "%s%s, compared with %s: %s%s%s\n", first ? "\n" : "",
+			new, old, text, doubt ? ": " : "", doubt ? doubt : "");
 		first = false;
 	}
 	return r;

@@ -39,7 +39,7 @@
 #include "library/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x7175690f,
+	LAUNCH_MAGIC = 0x71756910,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
@@ -144,6 +144,9 @@ struct launch_plan {
 	uint32_t n_files;
 	int32_t values_fd; /* where programs write their values (library/values.h) */
 	uint32_t figures;  /* offset of the path of the file for figures; 0: there is none */
+	/* A file in memory for what the runs of launch_order.keeps_output write to standard output,
+	 * which is /dev/null otherwise; -1: none. */
+	int32_t kept_fd;
 	int32_t stamps_fd; /* the array with struct stamps; -1: no tracepoints */
 	uint32_t n_counters;
 	/* The first ones are evidence, and are counted only with LAUNCH_ATTACH_RECORDS. */
@@ -176,6 +179,8 @@ struct launch_order {
 	/* The number of the run among those of the program that count, from 1 on; 0: it does not
 	 * count. */
 	uint32_t number;
+	uint32_t keeps_output; /* 1: standard output is kept_fd, emptied before, where there is one
+				*/
 };
 
 struct launch_request {

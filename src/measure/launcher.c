@@ -143,6 +143,8 @@ struct launcher {
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
 	struct child child;
+	int plain_output;     /* standard output of all runs but those whose output is kept */
+	bool keeps_output;    /* standard output is the file that is kept */
 	int output;	      /* LAUNCH_READER: the end of the pipe that is read */
 	clockid_t reader_cpu; /* the CPU time of the reader */
 	struct core core;
@@ -580,11 +582,24 @@ static void reset_terminal(const struct launcher *l)
 	(void)tcflush(STDOUT_FILENO, TCIOFLUSH);
 }
 
+/* Standard output is the file that is kept, or what it was. */
+static void choose_output(struct launcher *l, bool keeps)
+{
+	if (l->plan->kept_fd < 0)
+		return;
+	if (keeps && ftruncate(l->plan->kept_fd, 0) < 0)
+		return;
+	if (keeps != l->keeps_output &&
+		dup2(keeps ? l->plan->kept_fd : l->plain_output, STDOUT_FILENO) >= 0)
+		l->keeps_output = keeps;
+}
+
 /* Each run finds the standard streams as the first one did. A device can be neither rewound nor
  * emptied, and need not be. */
-static void reset_streams(const struct launcher *l)
+static void reset_streams(struct launcher *l, bool keeps_output)
 {
 	stderr_empty(l);
+	choose_output(l, keeps_output);
 	if (l->plan->flags & LAUNCH_INPUT)
 		(void)lseek(STDIN_FILENO, 0, SEEK_SET);
 	if (l->plan->flags & LAUNCH_OUTPUT && ftruncate(STDOUT_FILENO, 0) == 0)
@@ -784,7 +799,7 @@ static void run_once(struct launcher *l, bool is_floor, const struct launch_orde
 	report->around_ns = -clock_now_ns(l->plan->clockid);
 	/* The empty program after the runs must not take what the last run has written. */
 	if (!is_floor)
-		reset_streams(l);
+		reset_streams(l, order->keeps_output);
 	report->around_ns += clock_now_ns(l->plan->clockid);
 	set_number(l, order->number);
 	if (l->pad) {
@@ -941,6 +956,11 @@ static int launcher_setup(struct launcher *l)
 		if (l->stamps == MAP_FAILED)
 			return -errno;
 		close(l->plan->stamps_fd);
+	}
+	if (l->plan->kept_fd >= 0) {
+		l->plain_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		if (l->plain_output < 0 || fcntl(l->plan->kept_fd, F_SETFD, FD_CLOEXEC) < 0)
+			return -errno;
 	}
 	if (l->plan->flags & LAUNCH_TERMINAL &&
 		(tcgetattr(STDOUT_FILENO, &l->settings) < 0 ||

@@ -183,6 +183,7 @@ int launchplan_write(int fd, const struct launch_inputs *in, const struct comman
 		.n_cpu_counters = (uint32_t)counting->n_cpu_counters,
 		.stamps_fd = -1,
 		.values_fd = ends->values_fd,
+		.kept_fd = ends->kept_fd,
 	};
 
 	if (!env)

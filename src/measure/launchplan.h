@@ -31,6 +31,7 @@ struct launch_inputs {
 struct launch_ends {
 	const char *floor; /* path of the empty program */
 	int values_fd;	   /* where programs write their values */
+	int kept_fd;	   /* for the output of some runs, or -1 */
 	const sigset_t *caller_signals;
 };
 

@@ -25,6 +25,7 @@
 #include "measure/hooks.h"
 #include "measure/judge.h"
 #include "measure/measure.h"
+#include "measure/notice.h"
 #include "measure/program.h"
 #include "measure/progress.h"
 #include "measure/rounds.h"
@@ -906,6 +907,7 @@ static void order_runs(const struct work *work, enum purpose purpose, bool inspe
 				due || inspect ? inspection_attachments(work) : attachments(work),
 			.env_pad = choose_env_pad(work, runs_made(work->m) + n),
 			.number = find_number(work, due ? FOR_INSPECTION : purpose, n),
+			.keeps_output = purpose == FOR_WARMUP,
 		};
 		if (due)
 			next = find_next_inspection(work, done + n);
@@ -1154,7 +1156,9 @@ static int are_precise_enough(struct work *work, bool *ret)
 static int are_settled(struct work *work, bool *ret)
 {
 	work->expected_runs = work->options->max_runs;
-	*ret = decide_look(work->options, work->commands);
+	/* No number of pairs would settle it. */
+	*ret = decide_look(work->options, work->commands) ||
+		notice_is_there(work->options, work->commands);
 	return 0;
 }
 
@@ -1300,6 +1304,8 @@ static int warm_up(struct work *work)
 		if (r != 0)
 			return r;
 	}
+	if (o->warmups > 0)
+		notice_look(o, work->commands);
 	for (int i = 0; i < INSPECTIONS_MAX && want_more_inspections(work); i++) {
 		r = run_rounds(work, FOR_INSPECTION, true, 1);
 		if (r != 0)

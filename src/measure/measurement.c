@@ -12,5 +12,6 @@ void measurement_free(struct measurement *measurement)
 	hosted_free(measurement->hosted);
 	inspections_clear(&measurement->inspections);
 	free(measurement->incomplete);
+	free(measurement->decision_doubt);
 	free(measurement);
 }

@@ -73,6 +73,9 @@ struct measurement {
 	bool has_metric;	/* the metric by which programs are judged is known to be known */
 	/* --decide, of all programs but the first: all zero before the first look. */
 	struct decision decision;
+	/* Why it is not settled whatever the pairs say (judge/report/fixedtime.h); NULL where they
+	 * say it. */
+	char *decision_doubt;
 	enum window_clock decision_clock; /* the clock of the values that the decision has used */
 };
 

@@ -66,6 +66,7 @@ static int add_program(struct ranking *ranking, const struct command *command, b
 	ranking->n_views++;
 	/* The facts still belong to the command, as the rest of the view belongs to others. */
 	view->metadata = command->facts;
+	view->is_asked = options->metric && strcmp(options->metric, METRIC_TIME) == 0;
 	view->unit = options->unit;
 	figures = ranking->figures[ranking->n_views - 1] = benchmark_split_chosen(
 		view, command->is_control ? METRIC_TIME : options->metric, true);

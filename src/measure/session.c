@@ -36,6 +36,7 @@ struct session {
 	int socket;
 	int stderr_fd; /* a memfd; -1 when the output is shown */
 	int output_fd; /* borrowed: a memfd for standard output, or -1 */
+	int kept_fd;   /* a memfd for that of some runs, where it goes nowhere else; or -1 */
 	int values_fd; /* for the values of programs that measure themselves */
 	int runlog_fd;
 	int plan_fd;	       /* -1 once the launcher has been told that the plan is there */
@@ -153,6 +154,8 @@ __attribute__((noreturn)) static void become_launcher(
 	fcntl(keeper->launcher, F_SETFD, 0);
 	/* The programs inherit this descriptor through the launcher; the plan names its number. */
 	fcntl(session->values_fd, F_SETFD, 0);
+	if (session->kept_fd >= 0)
+		fcntl(session->kept_fd, F_SETFD, 0);
 	if (start->in->tracepoints)
 		fcntl(tracepoints_get_fd(start->in->tracepoints), F_SETFD, 0);
 	snprintf(socket_text, sizeof(socket_text), "%d", start->socket);
@@ -170,6 +173,7 @@ static int write_plan(const struct session *session, const struct launch_inputs 
 	const struct launch_ends ends = {
 		.floor = session->floor,
 		.values_fd = session->values_fd,
+		.kept_fd = session->kept_fd,
 		.caller_signals = &stop->caller,
 	};
 	struct quota quota = { 0 };
@@ -286,6 +290,7 @@ static int begin(const struct launch_inputs *in, const struct command *command,
 		.output_fd = command->streams.output > 0 && !command->output_file
 			? command->streams.output
 			: -EBADF,
+		.kept_fd = -EBADF,
 		.plan_fd = -EBADF,
 		.values_fd = values_fd_create(),
 		.runlog_fd = runlog_fd_create(),
@@ -304,6 +309,12 @@ static int begin(const struct launch_inputs *in, const struct command *command,
 		session->stderr_fd = lastwords_open("stderr");
 		if (session->stderr_fd < 0)
 			return session->stderr_fd;
+	}
+	if (!in->options->show_output && in->options->stdout_to == OUTPUT_NULL &&
+		command->streams.output <= 0) {
+		session->kept_fd = lastwords_open("stdout");
+		if (session->kept_fd < 0)
+			return session->kept_fd;
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
@@ -522,6 +533,7 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 		}
 		lastwords_trim(session->stderr_fd);
 		lastwords_trim(session->output_fd);
+		lastwords_trim(session->kept_fd);
 	}
 }
 
@@ -540,6 +552,11 @@ void session_print_stderr(const struct session *session)
 int session_get_stderr(const struct session *session)
 {
 	return session->stderr_fd;
+}
+
+int session_get_kept(const struct session *session)
+{
+	return session->kept_fd;
 }
 
 int session_read_values(struct session *session, char **ret, size_t *ret_size)
@@ -574,6 +591,8 @@ void session_free(struct session *session)
 		(void)RETRY_INTERRUPTED(waitpid(session->keeper, NULL, 0));
 	if (session->stderr_fd >= 0)
 		close(session->stderr_fd);
+	if (session->kept_fd >= 0)
+		close(session->kept_fd);
 	if (session->values_fd >= 0)
 		close(session->values_fd);
 	if (session->runlog_fd >= 0)

@@ -64,6 +64,9 @@ void session_print_stderr(const struct session *session);
 /* The file in memory that the program's standard error goes to; it is emptied before each run. -1
  * where it goes elsewhere (--show-output). */
 int session_get_stderr(const struct session *session);
+/* The same for the standard output of the last run that was to be kept (launch_order.keeps_output);
+ * -1 where that goes elsewhere. */
+int session_get_kept(const struct session *session);
 /* Makes no more runs: the launchers begin to end, which sessions_free() waits for. */
 void sessions_end(struct commands *commands);
 /* Ends the launcher and waits until it has ended. */

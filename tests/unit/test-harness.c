@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/macro.h"
@@ -18,6 +20,7 @@
 #include "judge/harness/benchfmt.h"
 #include "judge/harness/extract.h"
 #include "judge/harness/harness.h"
+#include "judge/harness/signs.h"
 #include "judge/harness/template.h"
 
 static void test_units(void **state)
@@ -396,38 +399,101 @@ static void test_hosting_keys(void **state)
 	assert_int_equal(harness->rules[1].take, TAKE_EACH);
 }
 
-/* What the harnesses that ship find in what their programs have printed. */
+/* Whose output it is, for all that ship, wherever they are in the build tree. */
+static void check_signs(const struct output *output, const char *name)
+{
+	static const struct output nothing = { "", 0 };
+	const struct output half = { output->text, output->size / 2 };
+	_cleanup_free_ char *found = signs_recognize(output, output);
+	_cleanup_free_ char *of_nothing = signs_recognize(&nothing, &nothing);
+	/* Cut anywhere, it may be nobody's, but is not another one's. */
+	_cleanup_free_ char *of_half = signs_recognize(&half, &nothing);
+
+	if (name)
+		assert_string_equal(found, name);
+	else
+		assert_null(found);
+	assert_null(of_nothing);
+	if (of_half)
+		assert_string_equal(of_half, name);
+}
+
+/* Has the folder of the user's own be that of the sources. */
+static void use_sources(void)
+{
+	static char folder[] = "/tmp/harnesses.XXXXXX";
+	_cleanup_free_ char *quiesce = NULL, *link = NULL;
+
+	assert_non_null(mkdtemp(folder));
+	assert_true(text_format(&quiesce, "%s/quiesce", folder) >= 0);
+	assert_true(text_format(&link, "%s/harnesses", quiesce) >= 0);
+	assert_int_equal(mkdir(quiesce, 0700), 0);
+	assert_int_equal(symlink(HARNESSES, link), 0);
+	assert_int_equal(setenv("XDG_CONFIG_HOME", folder, 1), 0);
+}
+
+static void remove_sources(void)
+{
+	const char *folder = getenv("XDG_CONFIG_HOME");
+	_cleanup_free_ char *quiesce = NULL, *link = NULL;
+
+	assert_true(text_format(&quiesce, "%s/quiesce", folder) >= 0);
+	assert_true(text_format(&link, "%s/harnesses", quiesce) >= 0);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rmdir(quiesce), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(unsetenv("XDG_CONFIG_HOME"), 0);
+}
+
+/* What the harnesses that ship find in what their programs have printed, and whose output it is. */
 static void test_shipped(void **state)
 {
 	static const struct {
 		const char *name, *found;
-		bool hosted;
+		bool hosted,
+			unnoticed; /* unnoticed: nothing tells its output from that of others */
 	} cases[] = {
 		{ "7z", "rating=4644 MIPS h" },
 		{ "ab", "rps=504.05 requests/s h;mean=0.003968 s l" },
+		{ "autocannon", "rps=816 requests/s h;latency=0.46244 s l" },
+		{ "catch2-xml", "sum 100=2.79125e-08 s l;sum 1000=5.46069e-07 s l" },
 		{ "coremark", "rate=20833.3333 iterations/s h;!Errors detected" },
 		{ "criterion", "grp/size/1000=8.2472e-07 s l" },
-		{ "custom-bigger", "a b=120 score h" },
-		{ "custom-smaller", "a b=120 score l" },
-		{ "dd", "elapsed=0.0612198 s l" },
+		{ "custom-bigger", "a b=120 score h", .unnoticed = true },
+		{ "custom-smaller", "a b=120 score l", .unnoticed = true },
+		{ "dd", "elapsed=0.0612198 s l", .unnoticed = true },
 		{ "divan", "100=7.373e-08 s l;1000=8.076e-07 s l;sum=8.079e-07 s l" },
 		{ "fio", "read-iops=17300 1/s h;READ=70674022.4 B/s h" },
 		{ "go",
 			"BenchmarkSum-2=1.832e-06 s/op l;BenchmarkSub/size=100-2=1.108e-07 s/op l;"
 			"BenchmarkSub/size=1000-2=1.096e-06 s/op l;BenchmarkLog-2=1.039e-08 s/op l" },
 		{ "google-benchmark", "BM_sum/100=9.23e-08 s l" },
+		{ "h2load", "rps=856.41 requests/s h;latency=0.00213 s l" },
+		{ "hey", "rps=552.5154 requests/s h;latency=0.0035 s l" },
+		{ "httperf", "rps=40 requests/s h;response=0.0218 s l" },
+		{ "hyperfine", "mean=0.0385 s l" },
+		{ "iperf", "rate=2.31e+10 bit/s h" },
 		{ "iperf3", "rate=1.25e+10 bit/s h" },
+		{ "jmh-text",
+			"Sum.thr 100=5311.652 ops/ms h;Sum.thr 1000=615.358 ops/ms h;"
+			"Sum.avg 100=1.82571e-07 s/op l;Sum.avg 1000=1.739755e-06 s/op l" },
 		{ "libtest", "sum=8.243e-07 s/iter l;tiny=5.5e-10 s/iter l" },
 		{ "nanobench", "sum=8e-10 s l" },
 		{ "openssl-speed", "sha256=1.6843306e+09 B/s h" },
 		{ "openssl-speed-mr", "sha256=1.45130124e+09 B/s h" },
 		{ "perf-bench", "total=0.028 s l;per_op=2.8474e-07 s l" },
+		{ "perf-stat", "task-clock=0.00048 s l;page-faults=51  l" },
 		{ "pgbench", "tps=691.461317 transactions/s h;latency=0.002892 s l" },
+		{ "pyperf-text", "mean=6.47e-07 s l" },
+		{ "pytest-benchmark-text",
+			"test_sum[100]=5.592087e-06 s l;test_sum[1000]=9.52465603e-05 s l" },
 		{ "redis-benchmark", "SET=37878.79 requests/s h;GET=37593.98 requests/s h" },
-		{ "sqlite3", "real=0.018 s l" },
+		{ "sqlite3", "real=0.018 s l", .unnoticed = true },
 		{ "stress-ng", "cpu=1253.44 ops/s h" },
 		{ "sysbench", "events=3084.72 events/s h;elapsed=1.0004 s l" },
-		{ "time", "real=0.1 s l" },
+		{ "time", "real=0.1 s l", .unnoticed = true },
+		{ "timeit", "loop=6.83e-09 s l" },
+		{ "vegeta", "throughput=50.84 requests/s h;latency=0.001937 s l" },
 		{ "wrk",
 			"rps=607.22 requests/s h;latency=0.00345 s l;p50=0.00286 s l;p99=0.01226 s l" },
 		/* One benchmark in a process. */
@@ -449,6 +515,7 @@ static void test_shipped(void **state)
 	};
 
 	(void)state;
+	use_sources();
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_free_ char *path = NULL, *sample = NULL, *text = NULL, *why = NULL;
 		_cleanup_(harness) struct harness *harness = NULL;
@@ -486,9 +553,12 @@ static void test_shipped(void **state)
 			free(line);
 		}
 		assert_string_equal(found.data, cases[i].found);
+		if (!cases[i].hosted)
+			check_signs(&output, cases[i].unnoticed ? NULL : cases[i].name);
 		figures_clear(&figures);
 		text_clear(&found);
 	}
+	remove_sources();
 }
 
 /* What the lines of a program say: "name=value unit direction step;..." or "!reason". */
@@ -577,6 +647,50 @@ static void test_lines_of_a_program(void **state)
 	}
 }
 
+/* Lines that say what those after them are about. */
+static void test_lines_before(void **state)
+{
+	static const struct {
+		const char *rule, *written, *found;
+	} cases[] = {
+		{ "UnitLine=^in ([a-z]+)$\nMatch=^(.) ([0-9]+)$\nName=\\1\nValue=\\2\nTake=each\n"
+		  "Better=lower\n",
+			"a 1\nin ms\nb 2\nin ns\nc 3\n", "b=0.002 s;c=3e-09 s" },
+		{ "NameLine=^of (.*)$\nMatch=^v ([0-9]+)$\nUnit=s\nTake=each\n",
+			"v 1\nof a  b\nv 2\nof c\nv 3\n", "a b=2 s;c=3 s" },
+		{ "NameLine=^of$\nMatch=^v ([0-9]+)$\nUnit=s\n", "",
+			"!line 2: '^of$' has no ( ) around what it is about" },
+		{ "NameLine=(a)\nNameLine=(b)\n", "", "!line 3: NameLine is there twice" },
+		{ "UnitLine=(a)\nPath=.a\nBetter=lower\n", "",
+			"!line 5: JSON has no lines before: use NamePath and UnitPath" },
+		{ "UnitLine=(a)\nMatch=^v ([0-9]+)$\n", "",
+			"!line 4: which way is 'x' better? lower or higher" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct output output = { cases[i].written, strlen(cases[i].written) };
+		_cleanup_free_ char *text = NULL, *why = NULL;
+		_cleanup_(harness) struct harness *harness = NULL;
+		struct figures figures = { 0 };
+		struct text found = { 0 };
+
+		assert_true(text_format(&text, "[x]\n%s", cases[i].rule) >= 0);
+		if (harness_parse("x", text, &harness, &why) < 0)
+			text_appendf(&found, "!%s", why);
+		else
+			assert_int_equal(
+				extract_figures(&harness->rules[0], &output, &figures, &why), 0);
+		for (size_t k = 0; k < figures.n; k++)
+			text_appendf(&found, "%s%s=%.9g %s", k > 0 ? ";" : "",
+				figures.items[k].name, figures.items[k].value,
+				figures.items[k].unit);
+		assert_string_equal(found.data, cases[i].found);
+		figures_clear(&figures);
+		text_clear(&found);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -589,6 +703,7 @@ int main(void)
 		cmocka_unit_test(test_templates),
 		cmocka_unit_test(test_hosting_keys),
 		cmocka_unit_test(test_shipped),
+		cmocka_unit_test(test_lines_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -290,7 +290,7 @@ int report_read(
 	say_left_out(file, &import.left_out);
 	say_left_out(file, &suite->left_out);
 	/* How long a program ran is what it was before. */
-	if (request->metric && strcmp(request->metric, "time") != 0)
+	if (request->metric && strcmp(request->metric, METRIC_TIME) != 0)
 		r = choose_metric(file, suite, request->metric);
 	else if (splits && !request->metric)
 		split(suite);
@@ -298,6 +298,9 @@ int report_read(
 		r = check_directions(request, suite);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < suite->n; i++)
+		suite->benchmarks[i]->is_asked =
+			request->metric && strcmp(request->metric, METRIC_TIME) == 0;
 	for (size_t i = 0; i < suite->n; i++)
 		if (unit_is_time(suite->benchmarks[i]->unit))
 			suite->benchmarks[i]->unit = request->unit;

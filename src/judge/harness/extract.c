@@ -114,20 +114,38 @@ static char *expand(const char *text, const char *line, const regmatch_t *groups
 	return xptr(text_steal(&t));
 }
 
+/* Keeps what the line says for those after it. */
+static void look_before(const struct line_before *before, const char *line, char **text)
+{
+	regmatch_t groups[2];
+
+	if (!before->is_there || !rule_matches(&before->regex, line, ARRAY_SIZE(groups), groups))
+		return;
+	free(*text);
+	*text = group_text(line, &groups[1]);
+}
+
 static void find_lines(const struct rule *rule, const struct output *output, struct matches *ret)
 {
+	_cleanup_free_ char *name = NULL, *unit = NULL; /* that a line before has said */
 	regmatch_t groups[RULE_MAX_GROUPS + 1];
 	struct output rest = *output;
 	char line[EXTRACT_LINE_MAX];
 
 	/* One more than may be is enough to see it. */
 	while (ret->n <= EXTRACT_FIGURES_MAX && next_line(&rest, line)) {
-		if (!rule_matches(&rule->regex, line, ARRAY_SIZE(groups), groups))
+		look_before(&rule->name_line, line, &name);
+		look_before(&rule->unit_line, line, &unit);
+		if ((rule->name_line.is_there && !name) || (rule->unit_line.is_there && !unit) ||
+			!rule_matches(&rule->regex, line, ARRAY_SIZE(groups), groups))
 			continue;
 		add_match(rule, ret,
 			(struct match){
-				.name = expand(rule->name, line, groups),
-				.unit = rule->unit ? expand(rule->unit, line, groups) : NULL,
+				.name = name ? xptr(strdup(name))
+					     : expand(rule->name, line, groups),
+				.unit = unit	     ? xptr(strdup(unit))
+					: rule->unit ? expand(rule->unit, line, groups)
+						     : NULL,
 				.text = group_text(line, &groups[MAX(rule->value_group, 1U)]),
 			});
 	}
@@ -204,15 +222,19 @@ static int find_values(
 	return r < 0 ? -EBADMSG : 0;
 }
 
-/* A name without blanks around it, and safe to print. */
+/* A name without blanks around it, with one where a table has several, and safe to print. */
 static char *clean_name(const char *name)
 {
 	_cleanup_free_ char *bare = NULL;
 	const char *begin;
-	size_t n;
+	size_t n, at = 0;
 
 	metadata_strip(name, &begin, &n);
 	bare = xptr(strndup(begin, n));
+	for (size_t i = 0; i < n; i++)
+		if (bare[i] != ' ' || bare[i + 1] != ' ')
+			bare[at++] = bare[i];
+	bare[at] = '\0';
 	return xptr(text_escape_control(bare));
 }
 

@@ -188,6 +188,8 @@ static int take_line(struct harness *harness, char *line, char **ret_why)
 	if (!value || value == line)
 		return refuse(ret_why, "neither KEY=VALUE, nor [FIGURE], nor a comment");
 	*value++ = '\0';
+	if (!rule && strcmp(line, HARNESS_SIGN) == 0)
+		return *value ? 0 : refuse(ret_why, HARNESS_SIGN " is empty");
 	r = rule ? rule_set(rule, line, value, ret_why) : set_of_all(harness, line, value, ret_why);
 	if (r == -ENOENT) {
 		_cleanup_free_ char *safe = xptr(text_escape_control(line));

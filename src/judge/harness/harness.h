@@ -21,6 +21,8 @@
 #include "judge/harness/rule.h"
 
 #define HARNESS_SUFFIX ".conf"
+/* The key that signs.h reads. */
+#define HARNESS_SIGN "Sign"
 
 enum {
 	HARNESS_MAX_RULES = 64,

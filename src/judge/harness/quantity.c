@@ -20,10 +20,13 @@ static const struct {
 	double seconds, per;
 } times[] = {
 	{ "ns", 1, 1e9 },
+	{ "nsec", 1, 1e9 },
 	{ "us", 1, 1e6 },
+	{ "usec", 1, 1e6 },
 	{ "\xc2\xb5s", 1, 1e6 }, /* U+00B5, the micro sign */
 	{ "\xce\xbcs", 1, 1e6 }, /* U+03BC, the Greek letter */
 	{ "ms", 1, 1e3 },
+	{ "msec", 1, 1e3 },
 	{ "s", 1, 1 },
 	{ "sec", 1, 1 },
 	{ "m", 60, 1 },

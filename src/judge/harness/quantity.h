@@ -20,9 +20,10 @@ struct quantity_unit {
 };
 
 /*
- * Times are ns, us (also with a micro sign), ms, s, sec, m, min and h; bytes are B and bits bit or
- * b, with k, K, M, G or T for powers of 1000, and Ki, Mi, Gi or Ti for powers of 1024 in front; a
- * number of something in a time is "/s", "k/s" or "1/s". What follows a '/' stays, but "/sec" is
+ * Times are ns, us (also with a micro sign), ms, s, nsec, usec, msec, sec, m, min and h; bytes are
+ * B and bits bit or b, with k, K, M, G or T for powers of 1000, and Ki, Mi, Gi or Ti for powers of
+ * 1024 in front; a number of something in a time is "/s", "k/s" or "1/s". What follows a '/' stays,
+ * but "/sec" is
  * "/s". Any other text is a unit of its own: "MIPS". -EINVAL for one that is too long, or has a
  * control character or a blank.
  */

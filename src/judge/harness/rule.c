@@ -158,6 +158,21 @@ static int set_skip(struct rule *rule, const char *pattern, char **ret_why)
 	return r;
 }
 
+static int set_line(struct line_before *line, const char *key, const char *value, char **ret_why)
+{
+	int r;
+
+	if (line->is_there)
+		return refuse(ret_why, "%s is there twice", key);
+	r = rule_compile(value, &line->regex, ret_why);
+	if (r < 0)
+		return r;
+	line->is_there = true;
+	return line->regex.re_nsub > 0
+		? 0
+		: refuse(ret_why, "'%s' has no ( ) around what it is about", value);
+}
+
 int rule_set(struct rule *rule, const char *key, const char *value, char **ret_why)
 {
 	unsigned group;
@@ -175,6 +190,10 @@ int rule_set(struct rule *rule, const char *key, const char *value, char **ret_w
 		return set_path(&rule->name_path, value, ret_why);
 	if (strcmp(key, "UnitPath") == 0)
 		return set_path(&rule->unit_path, value, ret_why);
+	if (strcmp(key, "NameLine") == 0)
+		return set_line(&rule->name_line, key, value, ret_why);
+	if (strcmp(key, "UnitLine") == 0)
+		return set_line(&rule->unit_line, key, value, ret_why);
 	if (strcmp(key, "Better") == 0) {
 		rule->better = better_parse(value);
 		return rule->better != BETTER_UNKNOWN
@@ -227,6 +246,8 @@ static int check_groups(const struct rule *rule, char **ret_why)
 {
 	unsigned wanted = MAX(largest_group(rule->name), largest_group(rule->unit));
 
+	if (rule->path && (rule->name_line.is_there || rule->unit_line.is_there))
+		return refuse(ret_why, "JSON has no lines before: use NamePath and UnitPath");
 	if (rule->path)
 		return wanted > 0
 			? refuse(ret_why, "a path has no groups: use NamePath and UnitPath")
@@ -243,7 +264,8 @@ static int check_groups(const struct rule *rule, char **ret_why)
 
 int rule_complete(struct rule *rule, char **ret_why)
 {
-	bool own_unit = rule->unit && largest_group(rule->unit) == 0 && !rule->unit_path;
+	bool own_unit = rule->unit && largest_group(rule->unit) == 0 && !rule->unit_path &&
+		!rule->unit_line.is_there;
 	struct quantity_unit unit = { 0 };
 	int r;
 
@@ -262,7 +284,8 @@ int rule_complete(struct rule *rule, char **ret_why)
 		rule->better = BETTER_LOWER;
 	if (rule->better == BETTER_UNKNOWN)
 		return refuse(ret_why, "which way is '%s' better? lower or higher", rule->label);
-	if (rule->take == TAKE_EACH && largest_group(rule->name) == 0 && !rule->name_path)
+	if (rule->take == TAKE_EACH && largest_group(rule->name) == 0 && !rule->name_path &&
+		!rule->name_line.is_there)
 		return refuse(ret_why, "'%s' is the name of each", rule->label);
 	return 0;
 }
@@ -329,5 +352,9 @@ void rule_clear(struct rule *rule)
 		regfree(&rule->regex);
 	if (rule->has_skip)
 		regfree(&rule->skip);
+	if (rule->name_line.is_there)
+		regfree(&rule->name_line.regex);
+	if (rule->unit_line.is_there)
+		regfree(&rule->unit_line.regex);
 	*rule = (struct rule){ 0 };
 }

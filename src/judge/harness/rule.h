@@ -47,6 +47,13 @@ enum {
 	RULE_NAME_MAX = 200, /* bytes of the name of a figure */
 };
 
+/* A line before that of the value, of which the first group is the name or the unit: the head of a
+ * table. */
+struct line_before {
+	regex_t regex;
+	bool is_there;
+};
+
 struct rule {
 	char *label;   /* what a message calls it */
 	char *name;    /* may have \N */
@@ -57,7 +64,8 @@ struct rule {
 	 */
 	struct jsonpath *name_path;
 	struct jsonpath *unit_path;
-	struct jsonpath *path; /* JSON; NULL: a regular expression */
+	struct line_before name_line, unit_line; /* the newest such line counts */
+	struct jsonpath *path;			 /* JSON; NULL: a regular expression */
 	regex_t regex;
 	bool has_regex;
 	/* What is called so is left out: what a harness has computed of the values, such as their

@@ -102,6 +102,7 @@ struct comparison {
 	struct signed_rank signs; /* the test of the logarithms of the pairs' ratios */
 	struct welch welch;	  /* all NAN when it cannot be computed */
 
+	bool is_fixed_time; /* the doubt is that the time says nothing of the work (fixedtime.h) */
 	char *doubt; /* why nothing can be concluded, whatever the test says; NULL otherwise */
 
 	/* Set by comparison_settle(): */

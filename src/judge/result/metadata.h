@@ -57,6 +57,10 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* The same of the values themselves, where they are no times. Of these, and of BENCHMARK_FIGURES,
  * it may be unknown which way is better: "unknown, p99-us". */
 #define METADATA_VALUES_FIGURE "quiesce_unit"
+/* The harness that knows the figures which the program printed, and which nobody took; and how much
+ * the warm-up wrote to standard output, in bytes. */
+#define METADATA_OWN_FIGURES "quiesce_own_figures"
+#define METADATA_OUTPUT_SIZE "quiesce_output_size"
 /* The benchmark that it was compared with, by its name. */
 #define METADATA_BASELINE "quiesce_baseline"
 /* The command of a benchmark whose name is not its command. */
