@@ -446,6 +446,16 @@ static int failure_status(int error, const struct stop *stop)
 	return error == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
 }
 
+/* Where programs may say figures of their own. Not before the CPUs are locked: the keeper, which
+ * takes the files away when runpinned is killed, starts soon after, and to wait may take hours. */
+static void make_figurepad(
+	const struct options *options, struct commands *commands, struct launch_inputs *in)
+{
+	if (!commands->figurepad)
+		commands->figurepad = figurepad_new(options->user);
+	in->figurepad = commands->figurepad;
+}
+
 /* Makes the runs on the chosen CPUs, and writes the result. Locks the CPUs, unless *lock is a lock
  * on them already. HAS_WAITED if another process had the CPUs; errors that must be known before
  * such a wait were found before it. */
@@ -462,7 +472,6 @@ static int measure_commands(const struct options *given, const struct place *pla
 		.options = options,
 		.place = place,
 		.counting = counting,
-		.figurepad = commands->figurepad,
 	};
 	const struct measurement *first;
 	enum exit_status prepared;
@@ -476,8 +485,10 @@ static int measure_commands(const struct options *given, const struct place *pla
 	if (!*lock)
 		(void)try_lock(place->cpus, lock, &holder);
 	early = *lock && !options->append && !commands->rounds;
-	if (early)
+	if (early) {
 		commands_attach(commands, options);
+		make_figurepad(options, commands, &in);
+	}
 	describe_moving(place, &moving);
 	if (early)
 		begin_early(&in, commands, stop, &evidence);
@@ -490,8 +501,10 @@ static int measure_commands(const struct options *given, const struct place *pla
 		return failure_status(r, stop);
 	if (r > 0)
 		return HAS_WAITED;
-	if (!early)
+	if (!early) {
 		commands_attach(commands, options);
+		make_figurepad(options, commands, &in);
+	}
 	counting_say_notes(counting);
 	if (!options->no_evidence && !evidence)
 		evidence = open_evidence(place);
@@ -567,8 +580,6 @@ static int run_here(const struct options *options, const struct place *place,
 	if (options->dry_run)
 		return dry_run(options, place, commands, counting);
 	ending_set_runs(options, place, commands, stop);
-	if (!commands->figurepad)
-		commands->figurepad = figurepad_new(options->user);
 	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	if (status != HAS_WAITED) {

@@ -236,6 +236,27 @@ def test_examples_of_the_page():
         equal(subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=False).returncode, 0, 'by hand')
 
 
+def test_nothing_while_it_waits():
+    """While another one has the CPU there is nothing that SIGKILL would leave behind: no keeper is there yet."""
+    own = ['unshare', '-r', '-m', 'sh', '-c', 'mount -t tmpfs none /dev/shm && exec "$@"', 'sh']
+    if subprocess.run([*own, 'true'], capture_output=True, check=False).returncode:
+        raise machine.Skip('no mount namespace of a user is allowed here')
+    command = [RUNPINNED, '-c', CPU, '-q', '--no-save', '-w', '0', '-n', '1']
+    mark = FOLDER / 'holds'
+    with subprocess.Popen([*command, 'sh', '-c', f'echo >{mark}; exec sleep 600'], env=ENVIRONMENT) as holder:
+        try:
+            machine.wait_for(mark.exists, 'the first one has the CPU', 300)
+            with subprocess.Popen([*own, *command, 'true'], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as waiter:
+                try:
+                    line = waiter.stderr.readline()
+                    check('is taken by' in line, line)
+                    equal(os.listdir(f'/proc/{waiter.pid}/root/dev/shm'), [], '/dev/shm')
+                finally:
+                    waiter.kill()
+        finally:
+            holder.terminate()
+
+
 def test_languages():
     """Descriptors that node and Java close are none; a file stays."""
     node = FOLDER / 'figure.js'
