@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The values that a hosted harness (host.h) gave in each run: those of the result's runs, as pyperf
- * has them. The figure of a run is their median, which is what is judged.
+ * has them. The figure of a run is their mean, which is what is judged.
  */
 #ifndef QUIESCE_MEASURE_HOSTED_H
 #define QUIESCE_MEASURE_HOSTED_H

@@ -196,7 +196,7 @@ def test_pytest_benchmark():
 def test_pyperf():
     if not importlib.util.find_spec('pyperf'):
         raise machine.Skip('no pyperf for ' + sys.executable)
-    try_harness('pyperf-text', sys.executable, '-m', 'pyperf', 'timeit', '-p', '1', '-n', '1', '-w', '1', '-l', '10', '--name', 'sum',
+    try_harness('pyperf-text', sys.executable, '-m', 'pyperf', 'timeit', '-p', '1', '-n', '2', '-w', '1', '-l', '10', '--name', 'sum',
                 'sum(range(100))', figures=('sum: mean',))
 
 
