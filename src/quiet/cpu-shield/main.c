@@ -375,6 +375,8 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 	if (r < 0)
 		return r;
 	r = strays_call_back(NULL);
+	if (r < 0 && r != -ENOMEM)
+		say_errno(r, "cannot find out which kernel threads are outside of their cpusets");
 	if (r < 0)
 		return r;
 	r = kthreads_name_remaining(target->cpus, &remaining);
