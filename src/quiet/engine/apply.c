@@ -336,15 +336,18 @@ static bool is_untouched(const struct engine *engine, const struct knob *knob, c
 }
 
 /* Whether somebody has given a thread that is only kept other CPUs while this apply was at work: 1,
- * 0 or an error. Then the apply has not changed them, and restore must not either. */
+ * 0 or an error. Then the apply has not changed them, and restore must not either. Where the kernel
+ * forgets what threads have chosen, the pins know that, and have given the thread what its cpuset
+ * allows of its choice. */
 static int was_chosen_meanwhile(const struct engine *engine, const struct knob *knob)
 {
 	const char *rest;
 	const struct knob_backend *backend = knob_find_backend(engine->backends, knob->path, &rest);
 	int r;
 
-	if (knob->wanted || knob->turned || !knob->now || !backend || !backend->fleeting ||
-		!backend->made_by_kernel || knob_equal(knob->kind, knob->now, knob->before_apply))
+	if (engine->pins || knob->wanted || knob->turned || !knob->now || !backend ||
+		!backend->fleeting || !backend->made_by_kernel ||
+		knob_equal(knob->kind, knob->now, knob->before_apply))
 		return 0;
 	r = backend->made_by_kernel(rest, knob->before_apply, "", knob->now);
 	return r < 0 ? r : !r;
