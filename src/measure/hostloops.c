@@ -87,7 +87,7 @@ static int read_loops(const struct command *command, const struct host *host, ui
 		why = xptr(strdup(strerror(-r)));
 	else
 		r = extract_texts(rule, &(struct output){ text, buffer.length }, &found, &why);
-	if (r >= 0 && (!found[0] || parse_u64(found[0], 1, INT64_MAX, ret) < 0)) {
+	if (r >= 0 && (!found || !found[0] || parse_u64(found[0], 1, INT64_MAX, ret) < 0)) {
 		why = xformat("nothing that it wrote matches '%s'", rule->pattern);
 		r = -ENODATA;
 	}
