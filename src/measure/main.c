@@ -446,13 +446,16 @@ static int failure_status(int error, const struct stop *stop)
 	return error == -ECANCELED ? 128 + stop->signal : EXIT_FAILED;
 }
 
-/* Where programs may say figures of their own. Not before the CPUs are locked: the keeper, which
- * takes the files away when runpinned is killed, starts soon after, and to wait may take hours. */
-static void make_figurepad(
+/*
+ * Begins what takes a moment, and makes the place where programs may say figures of their own. Not
+ * before the CPUs are locked: the keeper, which takes that away when runpinned is killed, starts
+ * soon after, and to wait may take hours.
+ */
+static void begin_all(
 	const struct options *options, struct commands *commands, struct launch_inputs *in)
 {
-	if (!commands->figurepad)
-		commands->figurepad = figurepad_new(options->user);
+	commands_attach(commands, options);
+	commands->figurepad = figurepad_new(options->user);
 	in->figurepad = commands->figurepad;
 }
 
@@ -485,10 +488,8 @@ static int measure_commands(const struct options *given, const struct place *pla
 	if (!*lock)
 		(void)try_lock(place->cpus, lock, &holder);
 	early = *lock && !options->append && !commands->rounds;
-	if (early) {
-		commands_attach(commands, options);
-		make_figurepad(options, commands, &in);
-	}
+	if (early)
+		begin_all(options, commands, &in);
 	describe_moving(place, &moving);
 	if (early)
 		begin_early(&in, commands, stop, &evidence);
@@ -501,10 +502,8 @@ static int measure_commands(const struct options *given, const struct place *pla
 		return failure_status(r, stop);
 	if (r > 0)
 		return HAS_WAITED;
-	if (!early) {
-		commands_attach(commands, options);
-		make_figurepad(options, commands, &in);
-	}
+	if (!early)
+		begin_all(options, commands, &in);
 	counting_say_notes(counting);
 	if (!options->no_evidence && !evidence)
 		evidence = open_evidence(place);

@@ -645,13 +645,14 @@ static char *check_metric(struct work *work, const struct sample *sample)
 {
 	const struct series *series = work->m->series;
 	const struct options *o = work->options;
-	const char *first = series_first_figure(series);
 	struct commands *commands = work->commands;
 	bool is_asked = o->metric || o->decide > 0 || o->rel_error > 0;
+	const char *first;
 
 	if (work->m->has_metric || !is_asked || work->command->is_control ||
 		sample->flags & SAMPLE_FAILED)
 		return NULL;
+	first = series_first_figure(series);
 	if (!o->metric && !commands->metric && first)
 		choose_metric(commands, first);
 	work->m->has_metric = !commands->metric ||
@@ -674,8 +675,8 @@ static int keep_hosted(struct work *work, bool warmup)
 		m->hosted, m->series->n_samples - 1, warmup, work->command->loops, values, n);
 }
 
-/* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells
- * why), 0 to go on. */
+/* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
+ * to go on. */
 static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pad,
 	enum purpose purpose, bool inspected)
 {
@@ -754,8 +755,8 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 	return unknown ? 1 : 0;
 }
 
-/* Runs a hook of the current command around the run of this number. Returns 1 when no more
- * runs are to be made, 0 to go on. */
+/* Runs a hook of the current command around the run of this number. Returns 1 when no more runs are
+ * to be made, 0 to go on. */
 static int run_hook(struct work *work, enum hook_kind kind, uint32_t number)
 {
 	struct measurement *m = work->m;
@@ -776,8 +777,8 @@ static int run_hook(struct work *work, enum hook_kind kind, uint32_t number)
 	return r < 0 ? 1 : 0;
 }
 
-/* Whether something is to be done before or after each run, or read of it, so that no two
- * runs may follow one another in one request. */
+/* Whether something is to be done before or after each run, or read of it, so that no two runs may
+ * follow one another in one request. */
 static bool is_one_at_a_time(const struct work *work)
 {
 	const struct options *o = work->options;
@@ -786,8 +787,8 @@ static bool is_one_at_a_time(const struct work *work)
 		work->command->hooks[HOOK_PREPARE] || work->command->hooks[HOOK_CONCLUDE];
 }
 
-/* Does what is needed between --prepare and a run. Returns 1 when no more runs are to be
- * made, 0 to go on. */
+/* Does what is needed between --prepare and a run. Returns 1 when no more runs are to be made, 0 to
+ * go on. */
 static int prepare_run(struct work *work)
 {
 	const struct options *o = work->options;
@@ -818,8 +819,8 @@ static int prepare_run(struct work *work)
 	return r;
 }
 
-/* The number of complete rounds that count, or of complete rounds of warm-ups: all commands
- * have made so many runs. */
+/* The number of complete rounds that count, or of complete rounds of warm-ups: all commands have
+ * made so many runs. */
 static size_t rounds_done(const struct work *work, enum purpose purpose)
 {
 	const struct measurement *m = work->commands->items[0].measurement;
@@ -855,9 +856,9 @@ static uint32_t attachments(const struct work *work)
 	return work->options->records ? ret | LAUNCH_ATTACH_RECORDS : ret;
 }
 
-/* What is attached in an inspection. Without records the gap of our own stamps is that of
- * the other runs, as nearly as it can be measured. Where the runs that count have records,
- * inspections between them have none, and tell what the records take. */
+/* What is attached in an inspection. Without records the gap of our own stamps is that of the other
+ * runs, as nearly as it can be measured. Where the runs that count have records, inspections
+ * between them have none, and tell what the records take. */
 static uint32_t inspection_attachments(const struct work *work)
 {
 	const struct inspections *inspections = &work->m->inspections;
@@ -871,9 +872,8 @@ static uint32_t inspection_attachments(const struct work *work)
 	return ret | LAUNCH_ATTACH_RECORDS;
 }
 
-/* Whether an inspection comes before the run that counts after `before` others from now on.
- * `next` is as work->next_inspection. Several commands are inspected in a round
- * (make_rounds()). */
+/* Whether an inspection comes before the run that counts after `before` others from now on. `next`
+ * is as work->next_inspection. Several commands are inspected in a round (make_rounds()). */
 static bool is_inspection_due(
 	const struct work *work, enum purpose purpose, size_t before, size_t next)
 {
@@ -881,16 +881,15 @@ static bool is_inspection_due(
 		rounds_done(work, FOR_VALUE) + before >= next;
 }
 
-/* What the next run of the current command finds as its number, after `before` others of
- * its purpose from now on. */
+/* What the next run of the current command finds as its number, after `before` others of its
+ * purpose from now on. */
 static uint32_t find_number(const struct work *work, enum purpose purpose, size_t before)
 {
 	return purpose == FOR_VALUE ? (uint32_t)(work->m->n_runs + before + 1) : 0;
 }
 
-/* Fills in the runs of a request, of which at most `at_most` have this purpose, and tells
- * what each is made for. Inspections that are due come between the runs of a single
- * command. */
+/* Fills in the runs of a request, of which at most `at_most` have this purpose, and tells what each
+ * is made for. Inspections that are due come between the runs of a single command. */
 static void order_runs(const struct work *work, enum purpose purpose, bool inspect, size_t at_most,
 	struct launch_request *request, enum purpose purposes[])
 {
@@ -916,9 +915,9 @@ static void order_runs(const struct work *work, enum purpose purpose, bool inspe
 	}
 }
 
-/* Makes and records some runs of the current command, which is prepared: as many as the
- * launcher makes in one request, and at most `at_most` beside inspections that are due.
- * Returns 1 when no more runs are to be made (m->end tells why), 0 to go on. */
+/* Makes and records some runs of the current command, which is prepared: as many as the launcher
+ * makes in one request, and at most `at_most` beside inspections that are due. Returns 1 when no
+ * more runs are to be made (m->end tells why), 0 to go on. */
 static int make_runs(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
 {
 	struct session *session = work->command->session;
@@ -952,8 +951,8 @@ static int make_runs(struct work *work, enum purpose purpose, bool inspect, size
 			purpose_name(purposes[n]), runs_made(work->m) > 0 ? index + 1 : 0,
 			&run.report);
 	}
-	/* Only the last run can have handed over values: the launcher ends the request
-	 * after such a run. */
+	/* Only the last run can have handed over values: the launcher ends the request after such a
+	 * run. */
 	r = last == FOR_INSPECTION ? 0 : take_progvalues(work, last == FOR_WARMUP);
 	if (r < 0)
 		say_errno(r, "cannot keep the values that the program handed over");
@@ -981,15 +980,14 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 	if (r == 0)
 		r = make_runs(work, purpose, inspect, is_one_at_a_time(work) ? 1 : at_most);
 	command->prepared = false;
-	/* Also after a run that failed, or was not made once it was prepared: something may
-	 * be left that is to be removed. */
+	/* Also after a run that failed, or was not made once it was prepared: something may be left
+	 * that is to be removed. */
 	concluded = run_hook(work, HOOK_CONCLUDE, number);
 	return r != 0 ? r : concluded;
 }
 
-/* Draws a new order of the commands for a round (Fisher and Yates). Where a decision wants
- * runs after one of the same command, the round begins with the last one of the round
- * before. */
+/* Draws a new order of the commands for a round (Fisher and Yates). Where a decision wants runs
+ * after one of the same command, the round begins with the last one of the round before. */
 static void shuffle(struct work *work, size_t order[])
 {
 	size_t n = work->commands->n;
@@ -1009,7 +1007,8 @@ static void shuffle(struct work *work, size_t order[])
 			work->commands, (size_t)(work->command - work->commands->items), order);
 }
 
-/* The same for what makes rounds of its own. */
+/* Makes a round of a kind of its own (rounds.h). Returns 1 when no more are to be made, 0 to go on.
+ */
 static int make_round(struct work *work, const size_t order[])
 {
 	struct rounds *rounds = work->commands->rounds;
@@ -1038,9 +1037,8 @@ static int make_round(struct work *work, const size_t order[])
 	return r;
 }
 
-/* Runs each command once. If there is only one command, it may run several times in one
- * request, at most `at_most` times. Returns 1 when no more runs are to be made, 0 to go on.
- */
+/* Runs each command once. If there is only one command, it may run several times in one request, at
+ * most `at_most` times. Returns 1 when no more runs are to be made, 0 to go on. */
 static int run_rounds(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
 {
 	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
@@ -1064,8 +1062,8 @@ static bool is_time_over(const struct work *work)
 	return work->options->max_time_ns > 0 && elapsed_ns(work) >= work->options->max_time_ns;
 }
 
-/* Makes runs that count: one round of several commands, or of a single command at most
- * `at_most` runs. An inspection may be due before. */
+/* Makes runs that count: one round of several commands, or of a single command at most `at_most`
+ * runs. An inspection may be due before. */
 static int make_rounds(struct work *work, size_t at_most)
 {
 	size_t done = rounds_done(work, FOR_VALUE);
@@ -1081,8 +1079,8 @@ static int make_rounds(struct work *work, size_t at_most)
 	return run_rounds(work, FOR_VALUE, false, at_most);
 }
 
-/* Makes rounds until each command has made `rounds` runs that count; or until --max-time is
- * over, but at least one. */
+/* Makes rounds until each command has made `rounds` runs that count; or until --max-time is over,
+ * but at least one. */
 static int run_until(struct work *work, size_t rounds)
 {
 	while (rounds_done(work, FOR_VALUE) < rounds) {
@@ -1171,8 +1169,8 @@ static int is_long_enough(struct work *work, bool *ret)
 	return 0;
 }
 
-/* Checks both at the same time: runs that are made because the time is not over may widen
- * the interval again if the program's times change. */
+/* Checks both at the same time: runs that are made because the time is not over may widen the
+ * interval again if the program's times change. */
 static int are_precise_and_long_enough(struct work *work, bool *ret)
 {
 	bool long_enough;
@@ -1190,11 +1188,10 @@ static int are_precise_and_long_enough(struct work *work, bool *ret)
 	return 0;
 }
 
-/* Makes runs beyond -n until `are_enough` says so, or up to --max-runs or --max-time. It is
- * called more and more rarely, each time after a part of the runs so far, so that all looks
- * together take little time. Short programs are run as often in one request as before: a
- * request for each run, which wakes the launcher, would make these runs take another time
- * than the first ones. */
+/* Makes runs beyond -n until `are_enough` says so, or up to --max-runs or --max-time. It is called
+ * more and more rarely, each time after a part of the runs so far, so that all looks together take
+ * little time. Short programs are run as often in one request as before: a request for each run,
+ * which wakes the launcher, would make these runs take another time than the first ones. */
 static int run_until_enough(
 	struct work *work, int (*are_enough)(struct work *, bool *), size_t part)
 {
@@ -1264,9 +1261,9 @@ static void choose_stamper(struct work *work)
 	}
 }
 
-/* Whether the programs have to be looked at once more before the runs: an inspection has
- * lost records, for which there is more room now, or it depends on what the programs do who
- * stamps them, and that is not known yet. */
+/* Whether the programs have to be looked at once more before the runs: an inspection has lost
+ * records, for which there is more room now, or it depends on what the programs do who stamps them,
+ * and that is not known yet. */
 static bool want_more_inspections(const struct work *work)
 {
 	bool decides = needs_event(work) && !work->options->stamper_given;
@@ -1286,9 +1283,9 @@ static bool want_more_inspections(const struct work *work)
 }
 
 /*
- * Makes the warm-ups, of which the last one is an inspection, and finds out who stamps the
- * runs. Where that depends on what the programs do, there is an inspection also without
- * warm-ups, and another one when records were lost.
+ * Makes the warm-ups, of which the last one is an inspection, and finds out who stamps the runs.
+ * Where that depends on what the programs do, there is an inspection also without warm-ups, and
+ * another one when records were lost.
  */
 static int warm_up(struct work *work)
 {
@@ -1401,8 +1398,8 @@ static void share_end(struct work *work, int error)
 	}
 }
 
-/* Measures the empty program with the first launcher only; the result is valid for all of
- * them. The same holds for the shell with nothing to do, if there is one. */
+/* Measures the empty program with the first launcher only; the result is valid for all of them. The
+ * same holds for the shell with nothing to do, if there is one. */
 static int share_floor(struct work *work)
 {
 	struct session *shell = work->commands->empty_shell.session;
@@ -1424,7 +1421,7 @@ static int share_floor(struct work *work)
 }
 
 /* What makes rounds of its own has nothing in common with the empty program. */
-static int leave_out_floor(struct work *work)
+static void leave_out_floor(struct work *work)
 {
 	take_turn(work, 0);
 	for (size_t i = 0; i < work->commands->n; i++) {
@@ -1433,7 +1430,6 @@ static int leave_out_floor(struct work *work)
 		m->floor = no_floor;
 		m->shell = no_floor;
 	}
-	return 0;
 }
 
 static int begin_runs(struct work *work)
@@ -1483,7 +1479,10 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 	progress_begin(
 		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
 
-	r = commands->rounds ? leave_out_floor(&work) : begin_runs(&work);
+	if (commands->rounds)
+		leave_out_floor(&work);
+	else
+		r = begin_runs(&work);
 	if (r == 0)
 		r = run_all(&work);
 	progress_clear(&work.progress);
