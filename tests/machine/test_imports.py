@@ -209,6 +209,10 @@ def test_benchfmt():
     check('Unit B/s better=higher' in lines and 'Unit allocs/op better=lower' in lines, text)
     again = shown(write('again.txt', text))
     equal((again['BenchmarkSum']['values'], again['BenchmarkSum: B/s']['values']), (3, 3), 'values')
+    # Runs of two files stay apart, although their benchmarks have one name.
+    twice = report('show', '--format', 'benchfmt', SAMPLES / 'go-processes.txt', SAMPLES / 'go-processes.txt')
+    runs = [line for line in lines if line.startswith('Benchmark')]
+    equal([line for line in twice.splitlines() if line.startswith('Benchmark')], runs * 2, 'two files')
     for path in ALL:
         for line in report('show', '--format', 'benchfmt', path).splitlines():
             check(re.fullmatch(r'Unit \S+ better=(higher|lower)|Benchmark[^\sa-z]\S* 1( [0-9.e+-]+ \S+)+', line), line)

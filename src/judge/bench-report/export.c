@@ -72,7 +72,9 @@ void put_figures(struct sheet *sheet, const struct analysis *analysis)
 /* Lines of benchfmt. */
 struct benchfmt {
 	struct text text;
-	char *name; /* of the lines that may get further figures; NULL: there are none */
+	/* Of the lines that may get further figures; NULL: there are none. */
+	const struct series *series;
+	char *name;
 	struct text *lines;
 	size_t n;
 };
@@ -237,6 +239,7 @@ static void end_lines(struct benchfmt *benchfmt)
 	}
 	free(TAKE_PTR(benchfmt->lines));
 	free(TAKE_PTR(benchfmt->name));
+	benchfmt->series = NULL;
 	benchfmt->n = 0;
 }
 
@@ -254,10 +257,12 @@ static int add_benchfmt(struct exporter *export, const char *file _unused_,
 
 	if (r < 0)
 		return r;
-	if (!benchfmt->name || strcmp(benchfmt->name, name) != 0 || benchfmt->n != n) {
+	if (benchfmt->series != b->series || strcmp(benchfmt->name, name) != 0 ||
+		benchfmt->n != n) {
 		end_lines(benchfmt);
 		benchfmt->lines = xptr((struct text *)calloc(n, sizeof(*benchfmt->lines)));
 		benchfmt->n = n;
+		benchfmt->series = b->series;
 		benchfmt->name = TAKE_PTR(name);
 	}
 	append_unit(&benchfmt->text, unit, b->better);
@@ -307,7 +312,6 @@ static int print_figures(const struct request *request, const struct reports *re
 		export.add = add_benchfmt;
 		r = reports_each(request, reports, add_one, &export);
 		end_lines(&export.benchfmt);
-		text_append(&export.benchfmt.text, "");
 		lines = xptr(text_steal(&export.benchfmt.text));
 		return r < 0 ? r : xprint(stdout, "%s", lines);
 	}
