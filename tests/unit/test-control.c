@@ -19,6 +19,7 @@
 #include "judge/report/control.h"
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
+#include "judge/result/metadata.h"
 #include "judge/stats/multiple.h"
 #include "measure/calibrate.h"
 #include "measure/program.h"
@@ -294,6 +295,39 @@ static void test_taken_out(void **state)
 	clear_result(&new);
 }
 
+/* A time that says nothing of the work says nothing beside a control, and a gate says why. */
+static void test_fixed_time(void **state)
+{
+	static const char why_not[] = "wrk reports its own figures; --harness wrk compares them";
+	double program[25], control[25];
+	struct result old, new;
+	struct comparison *c;
+	uint64_t random = 7;
+	char *why, *reason;
+
+	(void)state;
+	for (size_t i = 0; i < 25; i++) {
+		program[i] = 0.01 * exp(0.001 * random_normal(&random));
+		control[i] = 0.02 * exp(0.001 * random_normal(&random));
+	}
+	make_result(&old, program, control, 25, 1);
+	make_result(&new, program, control, 25, 2);
+	facts_set_string(&new.program.metadata, METADATA_OWN_FIGURES, "wrk");
+	assert_int_equal(comparison_new(&old.program, &new.program, &c), 0);
+	assert_int_equal(control_apply(c, &old.control, &new.control, &why), 0);
+	comparison_settle(&c, 1);
+	assert_int_equal(c->design, COMPARED_BY_CONTROL);
+	assert_int_equal(c->verdict, VERDICT_UNCLEAR);
+	assert_string_equal(c->unclear, why_not);
+	assert_int_equal(comparison_gate(c, 5, SIGNIFICANCE), GATE_UNCLEAR);
+	reason = comparison_gate_reason(c, 5);
+	assert_string_equal(reason, why_not);
+	free(reason);
+	comparison_free(c);
+	clear_result(&old);
+	clear_result(&new);
+}
+
 /* A program that jumps by itself is not stable, whatever its control says. */
 static void test_unstable(void **state)
 {
@@ -502,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_slopes),
 		cmocka_unit_test(test_taken_out),
+		cmocka_unit_test(test_fixed_time),
 		cmocka_unit_test(test_unstable),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_not_the_same),

@@ -479,9 +479,6 @@ enum gate comparison_gate(const struct comparison *comparison, double percent, d
 	struct ratio cost = comparison_cost(c, c->ratio);
 	double limit = find_limit(c, percent);
 
-	if (c->is_fixed_time)
-		return GATE_UNCLEAR;
-
 	if (is_coarse(c, percent, level))
 		return GATE_UNCLEAR;
 	if (find_gate_p(c, limit) <= level)

@@ -389,8 +389,13 @@ static int apply(struct comparison *c, struct rounds rounds[2], const struct ben
 		r = explain_unstable_ratios(rounds, &doubt);
 	if (r < 0)
 		return r;
-	free(c->doubt);
-	c->doubt = doubt;
+	/* A time that says nothing of the work does not in proportion to a control either. */
+	if (c->is_fixed_time) {
+		free(doubt);
+	} else {
+		free(c->doubt);
+		c->doubt = doubt;
+	}
 	/* Objections to results that were measured one after the other do not apply to these
 	 * ratios. */
 	c->resolution = resolution_of_control(controls->ratio.ratio, slope.error);

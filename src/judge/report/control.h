@@ -44,7 +44,8 @@ char *control_explain_different(const struct benchmark *old, const struct benchm
 
 /*
  * Makes this a comparison by the controls of its two sides, before comparison_settle(): sets
- * `ratio`, `p`, `doubt` and the other members of struct comparison for controls. The comparison
+ * `ratio`, `p`, `doubt` and the other members of struct comparison for controls; the doubt stays
+ * where it is that the time says nothing of the work (judge/report/fixedtime.h). The comparison
  * is unchanged, and *ret_why (malloc'd, NULL otherwise) says why, where the controls cannot be
  * compared, a program has no round in common with its control, a value is not above 0, or there are
  * several machines, of which each counts as one number (judge/report/fleet.h). Errors
