@@ -139,11 +139,14 @@ struct ratio comparison_interval_at(const struct comparison *comparison, double 
 	return ratio;
 }
 
+struct ratio ratio_inverse(struct ratio ratio)
+{
+	return (struct ratio){ 1 / ratio.ratio, 1 / ratio.high, 1 / ratio.low };
+}
+
 struct ratio comparison_cost(const struct comparison *comparison, struct ratio ratio)
 {
-	return benchmark_is_gain(comparison->old)
-		? (struct ratio){ 1 / ratio.ratio, 1 / ratio.high, 1 / ratio.low }
-		: ratio;
+	return benchmark_is_gain(comparison->old) ? ratio_inverse(ratio) : ratio;
 }
 
 double comparison_p_above(const struct comparison *comparison, double ratio)

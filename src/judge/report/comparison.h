@@ -135,6 +135,8 @@ DEFINE_CLEANUP(comparison, comparison_free);
 
 /* Of a shift of logarithms. */
 struct ratio ratio_of_shift(const struct shift *shift);
+/* old / new of new / old, with its interval. */
+struct ratio ratio_inverse(struct ratio ratio);
 /* The change with an interval that is as certain as 1 - level, where `ratio` has one at
  * SIGNIFICANCE (judge/stats/multiple.h). */
 struct ratio comparison_interval_at(const struct comparison *comparison, double level);

@@ -118,9 +118,7 @@ int control_measure(
 		struct ratio costs = ratio_of_shift(&rounds.shift);
 
 		ret->is_rate = benchmark_is_gain(of);
-		ret->ratio = ret->is_rate
-			? (struct ratio){ 1 / costs.ratio, 1 / costs.high, 1 / costs.low }
-			: costs;
+		ret->ratio = ret->is_rate ? ratio_inverse(costs) : costs;
 		ret->n_rounds = rounds.n;
 	}
 	rounds_clear(&rounds);

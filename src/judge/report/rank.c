@@ -88,9 +88,7 @@ void rank_orient(const struct comparison *c, const struct benchmark **ret_fast,
 	*ret_fast = swapped ? c->new : c->old;
 	*ret_slow = swapped ? c->old : c->new;
 	/* How many times faster: slow / fast for times, fast / slow for rates. */
-	*ret_times = swapped != is_rate
-		? (struct ratio){ 1 / c->ratio.ratio, 1 / c->ratio.high, 1 / c->ratio.low }
-		: c->ratio;
+	*ret_times = swapped != is_rate ? ratio_inverse(c->ratio) : c->ratio;
 }
 
 static void append_line(struct text *t, const struct comparison *c)
