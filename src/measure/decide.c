@@ -93,7 +93,6 @@ static void set_sense(
 	const struct commands *commands, const struct measurement *old, struct measurement *new)
 {
 	const struct measurement *both[] = { old, new };
-	struct sense sense = sense_of_time;
 	double step = 0;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -102,12 +101,11 @@ static void set_sense(
 
 		if (benchmark_view_metric("", both[i]->series, commands->metric, &view) < 0)
 			continue;
-		sense_find(&view, &sense);
+		sense_find(&view, &new->decision.sense);
 		if (benchmark_median(&view, &median) >= 0 && median > 0)
 			step = MAX(step, view.step / median);
 		benchmark_clear_view(&view);
 	}
-	decision_set_sense(&new->decision, &sense);
 	new->decision.step = step;
 }
 

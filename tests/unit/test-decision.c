@@ -217,39 +217,6 @@ static struct sense make_sense(const char *metric, const struct unit *unit, enum
 	return sense;
 }
 
-/* The bounds of a figure of which more is better are those of its fall. */
-static void test_zone_of_rates(void **state)
-{
-	static const struct {
-		double new;
-		bool slower, not_slower, faster, not_faster;
-	} cases[] = {
-		{ 0.9795, true, false, false, true },
-		{ 0.9805, true, true, false, true },
-		{ 0.9895, true, true, false, true },
-		{ 0.9905, false, true, false, true },
-		{ 1, false, true, false, true },
-		{ 1.0095, false, true, false, true },
-		{ 1.0105, false, true, true, true },
-		{ 1.0195, false, true, true, true },
-		{ 1.0205, false, true, true, false },
-	};
-	struct sense sense = make_sense("rps", &requests, BETTER_HIGHER);
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct decision d;
-
-		decision_begin(&d, 2, 1);
-		decision_set_sense(&d, &sense);
-		decision_add(&d, 1, cases[i].new);
-		assert_int_equal(d.slower.n_for, cases[i].slower);
-		assert_int_equal(d.not_slower.n_for, cases[i].not_slower);
-		assert_int_equal(d.faster.n_for, cases[i].faster);
-		assert_int_equal(d.not_faster.n_for, cases[i].not_faster);
-	}
-}
-
 /* Programs that are the same, better or worse by their rates. */
 static void test_rates_are_costs(void **state)
 {
@@ -262,7 +229,7 @@ static void test_rates_are_costs(void **state)
 		struct decision d;
 
 		decision_begin(&d, 2, 1);
-		decision_set_sense(&d, &sense);
+		d.sense = sense;
 		while (d.n_pairs < 500 && d.verdict == DECISION_NOT_SETTLED)
 			decision_add(&d, 1e4 / run(&machine, 1, false),
 				1e4 / run(&machine, 1 + change, false));
@@ -295,7 +262,7 @@ static void test_exact(void **state)
 		struct decision d;
 
 		decision_begin(&d, 2, 3);
-		decision_set_sense(&d, &sense);
+		d.sense = sense;
 		decision_add(&d, old, cases[i].new);
 		assert_int_equal(d.verdict, cases[i].verdict);
 		assert_false(decision_wants_look(&d));
@@ -335,7 +302,7 @@ static void test_steps(void **state)
 		struct decision d;
 
 		decision_begin(&d, 2, 1);
-		decision_set_sense(&d, &sense);
+		d.sense = sense;
 		d.step = cases[i].step;
 		for (size_t k = 0; k < ARRAY_SIZE(old); k++) {
 			old[k] = 1;
@@ -369,13 +336,30 @@ static void test_least_pairs(void **state)
 	}
 }
 
+/* Which of its claims a pair speaks for. */
+struct zone {
+	double new;
+	bool slower, not_slower, faster, not_faster;
+};
+
+static void assert_zone(const struct sense *sense, const struct zone *zone)
+{
+	struct decision d;
+
+	decision_begin(&d, 2, 1);
+	d.sense = *sense;
+	decision_add(&d, 1, zone->new);
+	assert_int_equal(d.slower.n_for, zone->slower);
+	assert_int_equal(d.not_slower.n_for, zone->not_slower);
+	assert_int_equal(d.faster.n_for, zone->faster);
+	assert_int_equal(d.not_faster.n_for, zone->not_faster);
+	assert_int_equal(d.slower.n_signed, 1);
+}
+
 /* The zone lies between 1 + PCT/2 % and 1 + PCT %: within it, both claims are true. */
 static void test_zone(void **state)
 {
-	static const struct {
-		double new;
-		bool slower, not_slower, faster, not_faster;
-	} cases[] = {
+	static const struct zone zones[] = {
 		{ 1.0205, true, false, false, true },
 		{ 1.0195, true, true, false, true },
 		{ 1.0105, true, true, false, true },
@@ -388,17 +372,29 @@ static void test_zone(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct decision d;
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++)
+		assert_zone(&sense_of_time, &zones[i]);
+}
 
-		decision_begin(&d, 2, 1);
-		decision_add(&d, 1, cases[i].new);
-		assert_int_equal(d.slower.n_for, cases[i].slower);
-		assert_int_equal(d.not_slower.n_for, cases[i].not_slower);
-		assert_int_equal(d.faster.n_for, cases[i].faster);
-		assert_int_equal(d.not_faster.n_for, cases[i].not_faster);
-		assert_int_equal(d.slower.n_signed, 1);
-	}
+/* The bounds of a figure of which more is better are those of its fall. */
+static void test_zone_of_rates(void **state)
+{
+	static const struct zone zones[] = {
+		{ 0.9795, true, false, false, true },
+		{ 0.9805, true, true, false, true },
+		{ 0.9895, true, true, false, true },
+		{ 0.9905, false, true, false, true },
+		{ 1, false, true, false, true },
+		{ 1.0095, false, true, false, true },
+		{ 1.0105, false, true, true, true },
+		{ 1.0195, false, true, true, true },
+		{ 1.0205, false, true, true, false },
+	};
+	struct sense sense = make_sense("rps", &requests, BETTER_HIGHER);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++)
+		assert_zone(&sense, &zones[i]);
 }
 
 /* A pair exactly at a bound speaks for neither side, and so does one that has no ratio. */
@@ -485,6 +481,7 @@ static void assert_text(const struct decision *d, const char *wanted)
 static void test_texts(void **state)
 {
 	struct decision d = {
+		.sense = sense_of_time,
 		.percent = 2,
 		.wanted = 100,
 		.slower = { .e = 121 },

@@ -499,15 +499,13 @@ void emit_stability(struct emit *emit, const struct stability *stability)
 bool find_decision(const struct benchmark *benchmark, struct decision *ret)
 {
 	const char *figure = facts_find_string(&benchmark->metadata, DECISION_FIGURE);
-	struct sense sense;
 
 	if ((benchmark->metric || figure) &&
 		(!benchmark->metric || !figure || strcmp(benchmark->metric, figure) != 0))
 		return false;
 	if (decision_read(&benchmark->metadata, ret) < 0)
 		return false;
-	sense_find(benchmark, &sense);
-	decision_set_sense(ret, &sense);
+	sense_find(benchmark, &ret->sense);
 	return true;
 }
 

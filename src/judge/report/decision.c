@@ -51,11 +51,6 @@ void decision_begin(struct decision *decision, double percent, size_t n_together
 	};
 }
 
-void decision_set_sense(struct decision *decision, const struct sense *sense)
-{
-	decision->sense = *sense;
-}
-
 /* `sign` is above 0 when the pair speaks for the claim, below 0 when it speaks against it. Of an
  * exact figure, no other pair says anything else. */
 static void claim_add(const struct decision *d, struct claim *claim, double sign)
@@ -334,18 +329,12 @@ static const char *format_evalue(double e, char buf[static UNITS_TEXT_SIZE])
 	return buf;
 }
 
-/* Also where no sense was set. */
-static bool is_of_time(const struct decision *d)
-{
-	return d->sense.is_speed || !d->sense.worse;
-}
-
 /* "slower by more than 1 %", "more than 1 % fewer requests/s" */
 static void append_more_than(struct text *t, const struct decision *d, bool is_worse)
 {
 	double half = d->percent / 2;
 
-	if (is_of_time(d)) {
+	if (d->sense.is_speed) {
 		text_appendf(t, "%s by more than %g %%", is_worse ? "slower" : "faster", half);
 		return;
 	}
@@ -356,7 +345,7 @@ static void append_more_than(struct text *t, const struct decision *d, bool is_w
 /* "not slower by 2 %", "not 2 % fewer requests/s" */
 static void append_not(struct text *t, const struct decision *d)
 {
-	if (is_of_time(d)) {
+	if (d->sense.is_speed) {
 		text_appendf(t, "not slower by %g %%", d->percent);
 		return;
 	}
@@ -380,7 +369,7 @@ static void append_missing(struct text *t, const struct decision *d)
 /* What the old program may do to the new one. */
 static const char *harm_text(const struct decision *d)
 {
-	return is_of_time(d) ? "slows down the new one" : "makes the new one worse";
+	return d->sense.is_speed ? "slows down the new one" : "makes the new one worse";
 }
 
 /* Why it is not settled. */
@@ -395,8 +384,8 @@ static void append_reason(struct text *t, const struct decision *d)
 			units_format_percent(d->coarse, alone));
 	} else if (d->carried > 0) {
 		text_append(t, "; ");
-		carryover_append(
-			t, log(d->carried), is_of_time(d), "the old program", "the new program");
+		carryover_append(t, log(d->carried), d->sense.is_speed, "the old program",
+			"the new program");
 		text_append(t,
 			", which may be all of it: have a hook remove what it leaves "
 			"(--prepare sync)");

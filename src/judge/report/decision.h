@@ -56,7 +56,7 @@ struct claim {
 };
 
 struct decision {
-	struct sense sense; /* of what is compared */
+	struct sense sense; /* of what is compared; to be set before its first pair if no time */
 	double percent;	    /* the margin */
 	double wanted;	    /* the e-value that settles a claim */
 	struct claim slower;
@@ -97,10 +97,8 @@ struct decision {
 	double coarse;
 };
 
-/* `n_together`: how many comparisons are made together. */
+/* Of times, whose step is not known. `n_together`: how many comparisons are made together. */
 void decision_begin(struct decision *decision, double percent, size_t n_together);
-/* Before the first pair, of what is no time. */
-void decision_set_sense(struct decision *decision, const struct sense *sense);
 /* How many pairs a verdict takes if all of them speak for the same claim. */
 size_t decision_least_pairs(size_t n_together);
 /* Takes the next pair of values. A pair whose ratio is not a number above 0 counts for neither
