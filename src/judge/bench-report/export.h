@@ -61,7 +61,7 @@ void emit_bins(struct emit *emit, const struct histogram *histogram);
 void emit_stability(struct emit *emit, const struct stability *stability);
 
 /* The verdict of runpinned --decide on this benchmark; false when there is none. It is about the
- * values, so that a metric has none. */
+ * values, or about one figure (DECISION_FIGURE), so that any other metric has none. */
 bool find_decision(const struct benchmark *benchmark, struct decision *ret);
 /* The same as the object "decision", or null; `benchmark` may be NULL. */
 void emit_decision(struct emit *emit, const struct benchmark *benchmark);
