@@ -19,21 +19,8 @@ enum {
 	RUNS_MIN = 5,
 };
 
-/* The standard deviation as a part of `mean`, or of their own mean where that is NAN. */
-static double find_deviation(double *values, size_t n, double mean)
-{
-	struct stats stats;
-
-	for (size_t i = 0; i < n; i++)
-		if (!isfinite(values[i]))
-			return NAN;
-	if (stats_compute(values, n, &stats) < 0)
-		return NAN;
-	return stats.stdev / (isnan(mean) ? stats.mean : mean);
-}
-
-/* Of the waiting for a CPU, as a part of the runs' mean; NAN where it is not known of all. */
-static double find_waiting(const struct series *series, double *scratch, double mean)
+/* How long each run waited for a CPU; NAN where that is not known. */
+static size_t find_waits(const struct series *series, double *ret)
 {
 	size_t n = 0;
 
@@ -41,17 +28,17 @@ static double find_waiting(const struct series *series, double *scratch, double 
 		int64_t ns = weight_find_waited_ns(&series->evidence[i]);
 
 		if (sample_counts(&series->samples[i]))
-			scratch[n++] = ns >= 0 ? (double)ns / (double)NSEC_PER_SEC : NAN;
+			ret[n++] = ns >= 0 ? (double)ns / (double)NSEC_PER_SEC : NAN;
 	}
-	return find_deviation(scratch, n, mean);
+	return n;
 }
 
 int waiting_find(const struct benchmark *benchmark, struct waiting *ret)
 {
 	const struct series *series = benchmark->series;
 	_cleanup_free_ double *scratch = NULL, *units = NULL;
+	struct stats values, processor, waits;
 	struct waiting waiting;
-	double mean = 0, waited;
 	size_t n;
 	int r;
 
@@ -61,16 +48,18 @@ int waiting_find(const struct benchmark *benchmark, struct waiting *ret)
 	r = benchmark_units(benchmark, &units, &n);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < n; i++)
-		mean += units[i] / (double)n;
-	waiting.of_values = find_deviation(units, n, mean);
 	scratch = xptr(calloc(MAX(series->n_samples, (size_t)1), sizeof(*scratch)));
-	n = series_metric(series, METRIC_PROCESSOR_TIME, scratch);
-	waiting.of_processor = find_deviation(scratch, n, NAN);
-	waited = find_waiting(series, scratch, mean);
+	/* Fails where a value is NAN. */
+	if (stats_compute(units, n, &values) < 0 ||
+		stats_compute(scratch, series_metric(series, METRIC_PROCESSOR_TIME, scratch),
+			&processor) < 0 ||
+		stats_compute(scratch, find_waits(series, scratch), &waits) < 0)
+		return -ENODATA;
+	waiting.of_values = values.stdev / values.mean;
+	waiting.of_processor = processor.stdev / processor.mean;
 	if (!(waiting.of_values >= VARIES_LEAST) ||
 		!(waiting.of_processor <= PROCESSOR_MOST * waiting.of_values) ||
-		!(waited >= WAITING_LEAST * waiting.of_values))
+		!(waits.stdev / values.mean >= WAITING_LEAST * waiting.of_values))
 		return -ENODATA;
 	*ret = waiting;
 	return 0;
