@@ -186,7 +186,7 @@ bool comparison_is_learnt(const struct comparison *comparison)
 
 bool comparison_is_of_speed(const struct comparison *comparison)
 {
-	return unit_is_time(comparison->old->unit) && !comparison->old->metric;
+	return benchmark_is_of_speed(comparison->old);
 }
 
 bool comparison_is_exact(const struct comparison *comparison)

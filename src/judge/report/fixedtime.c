@@ -146,7 +146,7 @@ static bool has_one_cpu(const struct benchmark *benchmark)
 /* Whether its values are the times of its runs, and nobody has asked for these. */
 static bool is_of_times(const struct benchmark *b)
 {
-	return !b->metric && !b->is_asked && unit_is_time(b->unit) && benchmark_units_are_runs(b) &&
+	return benchmark_is_of_speed(b) && !b->is_asked && benchmark_units_are_runs(b) &&
 		!benchmark_is_by_program(b);
 }
 

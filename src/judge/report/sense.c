@@ -29,13 +29,12 @@ void sense_find(const struct benchmark *benchmark, struct sense *ret)
 	const char *unit = benchmark->unit ? benchmark->unit->name : "";
 	bool is_gain = benchmark_is_gain(benchmark);
 	struct sense sense = {
-		.is_speed = unit_is_time(benchmark->unit) && !benchmark->metric,
 		.is_known = benchmark->metric && benchmark->better != BETTER_UNKNOWN,
 		.is_gain = is_gain,
 		.is_exact = benchmark->is_exact,
 	};
 
-	if (sense.is_speed) {
+	if (benchmark_is_of_speed(benchmark)) {
 		*ret = sense_of_time;
 		return;
 	}

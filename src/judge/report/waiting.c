@@ -42,7 +42,7 @@ int waiting_find(const struct benchmark *benchmark, struct waiting *ret)
 	size_t n;
 	int r;
 
-	if (benchmark->metric || !unit_is_time(benchmark->unit) || !series->with_evidence ||
+	if (!benchmark_is_of_speed(benchmark) || !series->with_evidence ||
 		benchmark_is_by_program(benchmark) || benchmark_counted_runs(benchmark) < RUNS_MIN)
 		return -ENODATA;
 	r = benchmark_units(benchmark, &units, &n);

@@ -147,6 +147,11 @@ bool benchmark_is_control(const struct benchmark *benchmark);
 /* Whether the values grow when the program is slowed down: they are not a metric, or a metric of
  * time. */
 bool benchmark_is_of_time(const struct benchmark *benchmark);
+/* Whether the values are times and no metric, so that a benchmark is faster or slower by them. */
+static inline bool benchmark_is_of_speed(const struct benchmark *benchmark)
+{
+	return unit_is_time(benchmark->unit) && !benchmark->metric;
+}
 /* Whether both are values, or the same metric. */
 bool benchmark_is_same_metric(const struct benchmark *a, const struct benchmark *b);
 /* Whether more is better of what the values are. */
