@@ -350,7 +350,8 @@ static int compute_exact(struct comparison *c, struct side *old, struct side *ne
 static int compute(struct comparison *c, struct side *old, struct side *new,
 	const struct benchmark *const *all, size_t n_all)
 {
-	char *fixed_time;
+	bool is_single;
+	char *doubt;
 	size_t n_pairs = 0;
 	int r;
 
@@ -375,22 +376,19 @@ static int compute(struct comparison *c, struct side *old, struct side *new,
 	if (r < 0)
 		return r;
 	find_step(c);
-	fixed_time = fixedtime_find(c->old, c->new, c->ratio.low, c->ratio.high);
-	if (fixed_time) {
-		free(c->doubt);
-		c->doubt = fixed_time;
-		c->is_fixed_time = true;
-	}
 	/* Values of one run tell nothing of other runs. */
-	if (!benchmark_units_are_runs(c->old) || c->old_stats.n < 2 ||
-		!benchmark_units_are_runs(c->new) || c->new_stats.n < 2) {
-		if (!c->is_fixed_time) {
-			free(c->doubt);
-			c->doubt =
-				xptr(strdup("how much runs differ is not known from a single one"));
-		}
-		c->ratio.low = c->ratio.high = NAN;
+	is_single = !benchmark_units_are_runs(c->old) || c->old_stats.n < 2 ||
+		!benchmark_units_are_runs(c->new) || c->new_stats.n < 2;
+	doubt = fixedtime_find(c->old, c->new, c->ratio.low, c->ratio.high);
+	c->is_fixed_time = doubt;
+	if (!doubt && is_single)
+		doubt = xptr(strdup("how much runs differ is not known from a single one"));
+	if (doubt) {
+		free(c->doubt);
+		c->doubt = doubt;
 	}
+	if (is_single)
+		c->ratio.low = c->ratio.high = NAN;
 	return n_pairs == 0 ? doubt_sequence(c, old, new) : 0;
 }
 
