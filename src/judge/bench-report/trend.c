@@ -190,7 +190,8 @@ static bool fails(const struct request *request, const struct trend *trend, cons
 
 	for (size_t i = 1; !isnan(request->fail_worse) && i < trend->levels->n; i++) {
 		const struct trend_point *point = &trend->points[trend->levels->items[i].first];
-		_cleanup_text_ struct text word = { 0 };
+		_cleanup_free_ char *worse = NULL;
+		struct text t = { 0 };
 		char text[UNITS_TEXT_SIZE];
 		struct sense sense;
 
@@ -199,13 +200,13 @@ static bool fails(const struct request *request, const struct trend *trend, cons
 			continue;
 		sense_find(point->benchmark, &sense);
 		if (sense.is_known) {
-			text_append(&word, " (worse: ");
-			sense_append(&word, &sense, true);
-			text_append(&word, ")");
+			text_append(&t, " (worse: ");
+			sense_append(&t, &sense, true);
+			text_append(&t, ")");
 		}
-		text_append(&word, "");
+		worse = xptr(text_steal(&t));
 		say("%s: %s%s at %s, %s", trend->name,
-			units_format_change(trend_change(trend, i), text), word.data,
+			units_format_change(trend_change(trend, i), text), worse,
 			*point->date ? point->date : "an unknown date",
 			point->commit ? point->commit : point->file);
 		failed = true;
