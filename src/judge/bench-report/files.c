@@ -270,6 +270,7 @@ int report_read(
 	_cleanup_import_ struct import import = { 0 };
 	_cleanup_free_ char *why = NULL;
 	bool splits = request->verb->options & TAKES_METRIC;
+	bool is_asked = request->metric && strcmp(request->metric, METRIC_TIME) == 0;
 	bool with_all = with_evidence || request->metric || (splits && strcmp(file, "-") == 0);
 	int r;
 
@@ -290,7 +291,7 @@ int report_read(
 	say_left_out(file, &import.left_out);
 	say_left_out(file, &suite->left_out);
 	/* How long a program ran is what it was before. */
-	if (request->metric && strcmp(request->metric, METRIC_TIME) != 0)
+	if (request->metric && !is_asked)
 		r = choose_metric(file, suite, request->metric);
 	else if (splits && !request->metric)
 		split(suite);
@@ -298,12 +299,11 @@ int report_read(
 		r = check_directions(request, suite);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < suite->n; i++)
-		suite->benchmarks[i]->is_asked =
-			request->metric && strcmp(request->metric, METRIC_TIME) == 0;
-	for (size_t i = 0; i < suite->n; i++)
+	for (size_t i = 0; i < suite->n; i++) {
+		suite->benchmarks[i]->is_asked = is_asked;
 		if (unit_is_time(suite->benchmarks[i]->unit))
 			suite->benchmarks[i]->unit = request->unit;
+	}
 	*ret = TAKE_PTR(suite);
 	return 0;
 }
