@@ -290,11 +290,12 @@ static int take_harness(const char *value, void *into)
 	else if (r < 0)
 		say("--harness: %s", why);
 	/* A file has what the program prints when it is run as it is. */
-	else if (harness_choose(*harness, false) < 0)
+	if (r >= 0 && harness_choose(*harness, false) < 0) {
 		say("--harness: '%s' has no figure of what its program prints; files that it "
 		    "writes need no --harness",
-			value),
-			r = -ENODATA;
+			value);
+		r = -ENODATA;
+	}
 	/* It is in the files that are named, wherever the program wrote it. */
 	for (size_t i = 0; r >= 0 && i < (*harness)->n_rules; i++) {
 		(*harness)->rules[i].source = FIGURE_FILE;
