@@ -99,6 +99,7 @@ struct reading {
 	struct tasks *tasks;
 	size_t capacity;
 	bool all_threads;
+	bool first_threads; /* the set is empty: no other thread may run on it */
 	unsigned long set[CPUMASK_BYTES / sizeof(unsigned long)];
 };
 
@@ -224,7 +225,7 @@ static int read_processes(struct reading *reading, DIR *dir)
 			continue;
 		}
 		last = &reading->tasks->items[reading->tasks->n - 1];
-		if (last->is_single)
+		if (last->is_single || reading->first_threads)
 			continue;
 		r = read_threads(reading, dirfd(dir), pid);
 		if (r < 0)
@@ -247,6 +248,7 @@ int tasks_read(const struct cpumask *mask, struct tasks **ret)
 		return -ENOMEM;
 	reading.tasks = tasks;
 	reading.all_threads = !mask;
+	reading.first_threads = mask && cpumask_is_empty(mask);
 	r = mask ? cpumask_export(mask, reading.set, sizeof(reading.set)) : 0;
 	if (r == 0)
 		r = read_processes(&reading, dir);

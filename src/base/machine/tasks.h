@@ -50,9 +50,10 @@ struct tasks {
 	size_t n_hidden;
 };
 
-/* Reads all processes (their first threads), and all other threads that may run on a CPU of mask.
- * Without a mask (NULL) it reads all threads, and `may` and `only` are false. Errors are only those
- * of the calling process, such as -EMFILE. */
+/* Reads all processes (their first threads), and all other threads that may run on a CPU of mask:
+ * with an empty one, processes alone, and it does not look at their threads. Without a mask (NULL)
+ * it reads all threads, and `may` and `only` are false. Errors are only those of the calling
+ * process, such as -EMFILE. */
 int tasks_read(const struct cpumask *mask, struct tasks **ret);
 void tasks_free(struct tasks *tasks);
 
