@@ -302,54 +302,49 @@ bool service_tell_end(struct service *service)
 	return true;
 }
 
-/* The name of a process, for a message. */
-static void say_holder(const struct service *service, pid_t other)
-{
-	if (other > 0)
-		say("%s: port %u is held by process %d as well, which is none of its own",
-			service->plan->name, service->plan->port, other);
-	else
-		say("%s: port %u is held by a process that cannot be seen from here, and is none "
-		    "of its own",
-			service->plan->name, service->plan->port);
-}
-
-static int look(const struct service *service, enum listening *ret, pid_t *ret_other)
+/* 1 where it listens on its port, 0 where nobody does. Where others do as well, or that cannot be
+ * found out, a negative errno after saying so. */
+static int look(const struct service *service)
 {
 	_cleanup_family_ struct family family = { 0 };
+	const struct service_plan *plan = service->plan;
+	enum listening listening;
+	pid_t other;
 	int r = family_read(service->keeper, &family);
 
 	if (r == 0)
-		r = listener_find(service->plan->port, &family, ret, ret_other);
-	if (r < 0)
-		say_errno(r, "%s: cannot find out who listens on port %u", service->plan->name,
-			service->plan->port);
-	return r;
+		r = listener_find(plan->port, &family, &listening, &other);
+	if (r < 0) {
+		say_errno(r, "%s: cannot find out who listens on port %u", plan->name, plan->port);
+		return r;
+	}
+	if (listening != LISTENING_OTHERS)
+		return listening == LISTENING_OURS;
+	if (other > 0)
+		say("%s: port %u is held by process %d as well, which is none of its own",
+			plan->name, plan->port, other);
+	else
+		say("%s: port %u is held by a process that cannot be seen from here, and is none "
+		    "of its own",
+			plan->name, plan->port);
+	return -EADDRINUSE;
 }
 
 int service_check(struct service *service)
 {
-	enum listening listening;
-	pid_t other;
 	int r;
 
 	lastwords_trim(service->stderr_fd);
 	if (service_tell_end(service))
 		return -ECHILD;
-	r = look(service, &listening, &other);
-	if (r < 0)
-		return r;
-	if (listening == LISTENING_OTHERS) {
-		say_holder(service, other);
-		return -EADDRINUSE;
-	}
-	if (listening == LISTENING_NOBODY) {
+	r = look(service);
+	if (r == 0) {
 		say("%s: it does not listen on port %u any more", service->plan->name,
 			service->plan->port);
 		service_print_stderr(service);
 		return -ECONNREFUSED;
 	}
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 /* Reads what it has said to $NOTIFY_SOCKET. */
@@ -368,15 +363,9 @@ static void read_notes(struct service *service)
 /* Looks once. 1: it is ready; 0: not yet; a negative errno after saying what is wrong. */
 static int look_if_ready(struct service *service)
 {
-	enum listening listening;
-	pid_t other;
-	int r;
-
 	if (is_readable(service->pidfd, 0)) {
 		/* The reason is most often that the port is taken. */
-		r = look(service, &listening, &other);
-		if (r == 0 && listening == LISTENING_OTHERS)
-			say_holder(service, other);
+		(void)look(service);
 		tell_end(service, "before it was ready");
 		return -ECHILD;
 	}
@@ -384,14 +373,7 @@ static int look_if_ready(struct service *service)
 		read_notes(service);
 	if (service->plan->ready == SERVICE_READY_NOTIFY && !service->has_notified)
 		return 0;
-	r = look(service, &listening, &other);
-	if (r < 0)
-		return r;
-	if (listening == LISTENING_OTHERS) {
-		say_holder(service, other);
-		return -EADDRINUSE;
-	}
-	return listening == LISTENING_OURS;
+	return look(service);
 }
 
 static int await_ready(struct service *service, struct stop *stop)
