@@ -4,6 +4,7 @@
 #define QUIESCE_BASE_RANDOM_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define RANDOM_STEP 0x9e3779b97f4a7c15
@@ -33,6 +34,17 @@ static inline uint64_t random_at(uint64_t seed, uint64_t index)
 static inline double random_unit(uint64_t *state)
 {
 	return (double)(random_next(state) >> 11) / 9007199254740992.0;
+}
+
+/* Puts n items into an order that is drawn, each with the same probability (Fisher and Yates). */
+static inline void random_shuffle(uint64_t *state, size_t items[], size_t n)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t j = (size_t)(random_next(state) % i), other = items[j];
+
+		items[j] = items[i - 1];
+		items[i - 1] = other;
+	}
 }
 
 /* Standard normal (Box and Muller 1958). */

@@ -986,21 +986,15 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 	return r != 0 ? r : concluded;
 }
 
-/* Draws a new order of the commands for a round (Fisher and Yates). Where a decision wants runs
- * after one of the same command, the round begins with the last one of the round before. */
+/* Draws a new order of the commands for a round. Where a decision wants runs after one of the same
+ * command, the round begins with the last one of the round before. */
 static void shuffle(struct work *work, size_t order[])
 {
 	size_t n = work->commands->n;
 
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
-	for (size_t i = n; i > 1; i--) {
-		size_t j = (size_t)(random_next(&work->random_order) % i);
-		size_t other = order[j];
-
-		order[j] = order[i - 1];
-		order[i - 1] = other;
-	}
+	random_shuffle(&work->random_order, order, n);
 	/* There are no decisions before the first round. */
 	if (work->options->decide > 0 && work->command)
 		decide_order(
@@ -1025,6 +1019,7 @@ static int make_round(struct work *work, const size_t order[])
 			.in = work->in,
 			.commands = work->commands,
 			.order = order,
+			.random = &work->random_order,
 			.stop = work->stop,
 			.progress = &work->progress,
 		},

@@ -8,6 +8,7 @@
 #define QUIESCE_MEASURE_ROUNDS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/facts.h"
@@ -22,6 +23,7 @@ struct round {
 	const struct launch_inputs *in;
 	struct commands *commands;
 	const size_t *order; /* of the commands, drawn anew for each round */
+	uint64_t *random;    /* what it is drawn from (base/random.h), for more orders */
 	struct stop *stop;
 	struct progress *progress; /* to be cleared before something is said */
 };

@@ -549,6 +549,21 @@ def test_ports():
     check(max(ports) < low, f'ports below {low}: {ports}')
 
 
+def test_seed():
+    """The seed of a measurement draws the same orders again, also those of the slices."""
+    path = FOLDER / 'seed.json'
+
+    def orders(*arguments):
+        said = start('-n', '2', '--slices', '8', '-v', '-v', '-o', path, *arguments, old=service(), how=load(20)).stderr
+        return [line.partition(' of ')[2].partition(':')[0] for line in said.splitlines() if 'slice of ' in line]
+
+    first = orders()
+    equal(len(first), 2 * 2 * (1 + 8), 'slices')
+    result = json.loads(path.read_text())
+    facts = {**result.get('metadata', {}), **result['benchmarks'][0]['metadata']}
+    equal(orders('--seed', facts['quiesce_order_seed']), first, 'the same orders')
+
+
 def test_misuse():
     start('--slices', '0', status=2)
     start('--max-sittings', '5', status=2, says='--max-sittings bounds')

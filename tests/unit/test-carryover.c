@@ -69,12 +69,7 @@ static void measure(const struct machine *machine, size_t n_programs, size_t rou
 		double shared = machine->shared * random_normal(random);
 
 		/* As runpinned draws it (src/measure/measure.c, shuffle()). */
-		for (size_t i = n_programs; i > 1; i--) {
-			size_t j = (size_t)(random_next(random) % i), other = order[j];
-
-			order[j] = order[i - 1];
-			order[i - 1] = other;
-		}
+		random_shuffle(random, order, n_programs);
 		for (size_t i = 0; i < n_programs; i++) {
 			size_t which = order[i];
 			double change = shared + machine->noise * random_normal(random);

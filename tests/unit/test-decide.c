@@ -80,12 +80,7 @@ static void run_round(struct measuring *m, const struct machine *machine)
 
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
-	for (size_t i = n; i > 1; i--) {
-		size_t j = (size_t)(random_next(&m->random) % i), other = order[j];
-
-		order[j] = order[i - 1];
-		order[i - 1] = other;
-	}
+	random_shuffle(&m->random, order, n);
 	decide_order(&m->commands, m->before, order);
 	for (size_t i = 0; i < n; i++)
 		run(m, machine, order[i]);

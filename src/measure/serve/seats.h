@@ -41,8 +41,7 @@ struct sittings {
 	struct place *load_place; /* NULL: that of the services */
 	char *load_program;
 	struct figure_files *files;
-	uint64_t random;
-	bool is_drawn;	   /* `random` is set */
+	uint64_t random;   /* state of the random generator for ports */
 	double *load_busy; /* of the load, one for each slice that counts */
 	size_t n_load_busy;
 	size_t load_busy_room;

@@ -452,17 +452,6 @@ static int run_slice(struct work *work, size_t i, bool counts)
 	return r;
 }
 
-/* A new order (Fisher and Yates). */
-static void shuffle(uint64_t *random, size_t order[], size_t n)
-{
-	for (size_t i = n; i > 1; i--) {
-		size_t j = (size_t)(random_next(random) % i), other = order[j];
-
-		order[j] = order[i - 1];
-		order[i - 1] = other;
-	}
-}
-
 static int run_slices(struct work *work)
 {
 	size_t order[OPTIONS_MAX_COMMANDS];
@@ -472,7 +461,7 @@ static int run_slices(struct work *work)
 	memcpy(order, work->round->order, work->n * sizeof(*order));
 	for (unsigned slice = 0; r == 0 && slice <= n_slices; slice++) {
 		if (slice > 0)
-			shuffle(&work->sittings->random, order, work->n);
+			random_shuffle(work->round->random, order, work->n);
 		for (size_t k = 0; r == 0 && k < work->n; k++)
 			r = run_slice(work, order[k], slice > 0);
 	}
@@ -581,17 +570,6 @@ static int fail(struct work *work, int error, size_t *ret_last)
 	return 1;
 }
 
-static int draw(struct sittings *s, const struct options *options)
-{
-	if (s->is_drawn)
-		return 0;
-	s->random = options->seed;
-	if (!options->seeded && getrandom(&s->random, sizeof(s->random), 0) < 0)
-		return -errno;
-	s->is_drawn = true;
-	return 0;
-}
-
 /* The sitting is the work of all services. */
 static int sit(struct work *work, int64_t *ret_realtime_ns)
 {
@@ -620,9 +598,7 @@ static int make(struct rounds *rounds, const struct round *round, size_t *ret_la
 		work.load_in.place = s->load_place;
 	if (!s->files)
 		s->files = figure_files_new(round->in->options, NULL);
-	r = draw(s, round->in->options);
-	if (r == 0)
-		r = sit(&work, &realtime_ns);
+	r = sit(&work, &realtime_ns);
 	if (r == 0)
 		r = keep(&work, realtime_ns);
 	if (r < 0)
@@ -765,6 +741,12 @@ static int check(struct rounds *rounds, const struct place *place)
 	struct sittings *s = (struct sittings *)rounds;
 	int r = find_load_program(s);
 
+	/* Not of --seed: two measurements at a time would try the same ports, and which of them are
+	 * taken differs, so that orders must not be drawn from the same numbers. */
+	if (r == 0 && getrandom(&s->random, sizeof(s->random), 0) < 0) {
+		r = -errno;
+		say_errno(r, "cannot draw random numbers");
+	}
 	return r < 0 ? r : choose_load_place(s, place);
 }
 
