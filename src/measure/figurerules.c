@@ -64,6 +64,14 @@ const struct rule *figure_rules_get(const struct figure_rules *rules, size_t i)
 	return i < rules->n_own ? &rules->own[i] : &rules->harness->rules[i - rules->n_own];
 }
 
+bool figure_rules_have(const struct figure_rules *rules, const char *name)
+{
+	for (size_t i = 0; i < figure_rules_count(rules); i++)
+		if (strcmp(figure_rules_get(rules, i)->name, name) == 0)
+			return true;
+	return false;
+}
+
 bool figure_rules_read(const struct figure_rules *rules, enum figure_source source)
 {
 	/* What says that a run has failed may be on both streams. */

@@ -28,5 +28,7 @@ bool figure_name_is_taken(const char *name);
 /* How many, and each of them. */
 size_t figure_rules_count(const struct figure_rules *rules);
 const struct rule *figure_rules_get(const struct figure_rules *rules, size_t i);
+/* Whether one of them is called so. */
+bool figure_rules_have(const struct figure_rules *rules, const char *name);
 
 #endif

@@ -348,17 +348,12 @@ static int take_load(struct options *o, struct asked *a)
 /* What the number of requests is known from. */
 static int check_count(const struct options *o, const struct asked *a)
 {
-	bool is_told = a->requests > 0;
-
-	for (size_t i = 0; i < figure_rules_count(&o->figures); i++)
-		is_told |= strcmp(figure_rules_get(&o->figures, i)->name, LOAD_REQUESTS) == 0;
-	if (!is_told) {
-		say("nobody says how many requests %s makes: give --requests N, or --figure "
-		    "'requests,higher=PATTERN'",
-			a->load_words[0]);
-		return -EINVAL;
-	}
-	return 0;
+	if (a->requests > 0 || figure_rules_have(&o->figures, LOAD_REQUESTS))
+		return 0;
+	say("nobody says how many requests %s makes: give --requests N, or --figure "
+	    "'requests,higher=PATTERN'",
+		a->load_words[0]);
+	return -EINVAL;
 }
 
 static int check(struct options *o, struct asked *a)

@@ -22,14 +22,6 @@ static const struct {
 	{ "httpload", LOAD_REQUESTS ",higher=.requests", true },
 };
 
-static bool has_rule(const struct figure_rules *rules, const char *name)
-{
-	for (size_t i = 0; i < figure_rules_count(rules); i++)
-		if (strcmp(figure_rules_get(rules, i)->name, name) == 0)
-			return true;
-	return false;
-}
-
 int loads_add_figures(const char *word, struct figure_rules *rules)
 {
 	_cleanup_(harness) struct harness *harness = NULL;
@@ -44,7 +36,7 @@ int loads_add_figures(const char *word, struct figure_rules *rules)
 	if (r == 0)
 		rules->harness = TAKE_PTR(harness);
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
-		if (strcmp(counts[i].name, name) == 0 && !has_rule(rules, LOAD_REQUESTS))
+		if (strcmp(counts[i].name, name) == 0 && !figure_rules_have(rules, LOAD_REQUESTS))
 			return figure_rules_add(rules, counts[i].rule, counts[i].is_json);
 	return 0;
 }
