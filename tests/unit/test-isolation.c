@@ -78,6 +78,26 @@ static void test_parse_cgroup(_unused_ void **state)
 	}
 }
 
+/* Without a controller, the line of v2. */
+static void test_parse_v2(_unused_ void **state)
+{
+	struct isolation_cpuset own = { 0 };
+
+	assert_int_equal(isolation_parse_cgroup_of(
+				 "9:name=systemd:/a\n3:cpuset:/b\n0::/user.slice/x\n", NULL, &own),
+		0);
+	assert_false(own.v1);
+	assert_string_equal(own.path, "/user.slice/x");
+	isolation_cpuset_clear(&own);
+	assert_int_equal(isolation_parse_cgroup_of("0::/x\n1:cpu,cpuset:/b\n", NULL, &own), 0);
+	assert_string_equal(own.path, "/x");
+	isolation_cpuset_clear(&own);
+	assert_int_equal(isolation_parse_cgroup_of("9:name=systemd:/a\n3:cpuset:/b\n", NULL, &own),
+		-ENODATA);
+	assert_int_equal(isolation_parse_cgroup_of("0::/../x\n", NULL, &own), -ENODATA);
+	assert_null(own.path);
+}
+
 /* Whatever machine this is. */
 static void test_read(_unused_ void **state)
 {
@@ -275,6 +295,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse_cgroup),
+		cmocka_unit_test(test_parse_v2),
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_denied),

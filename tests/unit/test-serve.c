@@ -75,13 +75,9 @@ static void test_no_more_than_there_is_room_for(void **state)
 
 static void test_reads_files_of_cgroups(void **state)
 {
-	char hybrid[] = "9:name=systemd:/a\n1:cpu:/b\n0::/user.slice/x\n";
-	char v1[] = "9:name=systemd:/a\n";
 	int64_t ns = 0;
 
 	(void)state;
-	assert_string_equal(group_find_path(hybrid), "/user.slice/x");
-	assert_null(group_find_path(v1));
 	assert_int_equal(group_parse_stat("usage_usec 380800\nuser_usec 1\n", &ns), 0);
 	assert_int_equal(ns, 380800000);
 	assert_int_equal(group_parse_stat("user_usec 1\n", &ns), -ENODATA);

@@ -326,7 +326,7 @@ int isolation_parse_cgroup_of(
 
 		if (path) {
 			size_t n = (size_t)(path - ++controllers);
-			bool v1 = has_controller(controllers, n, controller);
+			bool v1 = controller && has_controller(controllers, n, controller);
 			bool v2 = n == 0 && text_starts_with(text, "0:");
 
 			path++;

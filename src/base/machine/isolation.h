@@ -80,7 +80,7 @@ struct isolation_cpuset {
  * neither, or when the path leads out of the cgroup namespace ("/..").
  */
 int isolation_parse_cgroup(const char *text, struct isolation_cpuset *ret);
-/* The same for another controller of v1. */
+/* The same for another controller of v1; NULL: the v2 line alone, also on hybrid systems. */
 int isolation_parse_cgroup_of(
 	const char *text, const char *controller, struct isolation_cpuset *ret);
 void isolation_cpuset_clear(struct isolation_cpuset *cpuset);

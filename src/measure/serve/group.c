@@ -29,17 +29,6 @@ struct group {
 	char *folder;
 };
 
-char *group_find_path(char *text)
-{
-	static const char prefix[] = "0::/";
-	char *line;
-
-	while ((line = strsep(&text, "\n")))
-		if (text_starts_with(line, prefix))
-			return line + strlen(prefix) - 1;
-	return NULL;
-}
-
 /* Whether the cgroup is ours to make others in. An ordinary user is refused by its files. */
 static bool is_ours(const char *folder)
 {
@@ -57,17 +46,18 @@ static bool is_ours(const char *folder)
 /* The folder of our own cgroup, malloc'd. */
 static int find_own(char **ret)
 {
-	const char *mount = isolation_find_v2_mount(), *path;
+	const char *mount = isolation_find_v2_mount();
 	_cleanup_free_ char *text = NULL;
+	struct isolation_cpuset own = { 0 };
 	int r = mount ? isolation_read_cgroup(0, &text) : -ENOENT;
 
+	if (r == 0)
+		r = isolation_parse_cgroup_of(text, NULL, &own);
 	if (r < 0)
-		return r;
-	path = group_find_path(text);
-	/* A path with ".." leads out of the namespace. */
-	if (!path || strstr(path, "/.."))
-		return -ENOENT;
-	return text_format(ret, "%s%s", mount, strcmp(path, "/") == 0 ? "" : path);
+		return r == -ENODATA ? -ENOENT : r;
+	r = text_format(ret, "%s%s", mount, strcmp(own.path, "/") == 0 ? "" : own.path);
+	isolation_cpuset_clear(&own);
+	return r;
 }
 
 int group_make(struct group **ret)

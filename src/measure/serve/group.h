@@ -35,9 +35,6 @@ int group_read_cpu(const struct group *group, int64_t *ret_ns);
 int group_parse_stat(const char *text, int64_t *ret_ns);
 /* Whether the text of a cgroup.events says that it is frozen. */
 bool group_is_frozen(const char *text);
-/* The path in the line of cgroup v2 in the text of /proc/PID/cgroup, which is cut behind it; NULL
- * where there is none. */
-char *group_find_path(char *text);
 /* Removes the folder, if it is empty, and frees. */
 void group_free(struct group *group);
 
