@@ -77,7 +77,7 @@ static void report_one(const struct options *options, const struct place *place,
 			options->n_commands > 1 ? command->name : "",
 			options->n_commands > 1 && metric ? ": " : "", metric ? metric : "",
 			options->rel_error, m->n_runs,
-			m->out_of_time ? "--max-time" : "--max-runs");
+			m->out_of_time ? "--max-time" : options->max_runs_option);
 }
 
 /* A result with runs is saved. One with warm-ups only is saved when the user asked for no more than

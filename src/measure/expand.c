@@ -397,7 +397,7 @@ static int check_parameters(const struct options *o)
 	return 0;
 }
 
-/* Refuses --max-runs that can never settle --decide. */
+/* Refuses a number of runs that can never settle --decide. */
 static int check_decision(const struct options *o)
 {
 	size_t n_together = 0, least;
@@ -408,10 +408,11 @@ static int check_decision(const struct options *o)
 	if (o->max_runs >= least)
 		return 0;
 	if (n_together == 1)
-		say("--max-runs %u: a decision takes at least %zu pairs", o->max_runs, least);
+		say("%s %u: a decision takes at least %zu pairs", o->max_runs_option, o->max_runs,
+			least);
 	else
-		say("--max-runs %u: a decision about %zu programs takes at least %zu pairs",
-			o->max_runs, n_together, least);
+		say("%s %u: a decision about %zu programs takes at least %zu pairs",
+			o->max_runs_option, o->max_runs, n_together, least);
 	return -EINVAL;
 }
 

@@ -675,7 +675,7 @@ static int check_combinations(struct options *o)
 		o->max_runs = o->rel_error || o->decide ? MAX(MAX_RUNS_DEFAULT, o->runs)
 							: OPTIONS_MAX_RUNS;
 	if (goes_on && o->max_runs < o->runs) {
-		say("--max-runs %u is less than -n %u", o->max_runs, o->runs);
+		say("%s %u is less than -n %u", o->max_runs_option, o->max_runs, o->runs);
 		return -EINVAL;
 	}
 	return 0;
@@ -991,6 +991,7 @@ static int parse_all(int argc, char *argv[], struct options *o)
 int options_parse(int argc, char *argv[], struct options *ret)
 {
 	struct options o = {
+		.max_runs_option = "--max-runs",
 		.warmups = 1,
 		.cooldown = -1,
 		.hook_timeout_ns = HOOK_TIMEOUT_DEFAULT_S * NSEC_PER_SEC,

@@ -92,8 +92,9 @@ struct options {
 	unsigned warmups;
 	/* 0 unless rel_error, decide or min_time_ns is set; OPTIONS_MAX_RUNS for no limit. */
 	unsigned max_runs;
-	double rel_error;   /* per cent; 0 when not given */
-	double decide;	    /* per cent; 0 when not given */
+	const char *max_runs_option; /* "--max-runs", as messages name it */
+	double rel_error;	     /* per cent; 0 when not given */
+	double decide;		     /* per cent; 0 when not given */
 	const char *metric; /* by which programs are judged; NULL: the first figure, or the time */
 
 	const char *output;

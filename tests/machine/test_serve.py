@@ -567,6 +567,8 @@ def test_seed():
 def test_misuse():
     start('--slices', '0', status=2)
     start('--max-sittings', '5', status=2, says='--max-sittings bounds')
+    start('--until-rel-error', '1', '--max-sittings', '3', '-n', '5', status=2, says='--max-sittings 3 is less than -n 5')
+    start('--decide', '2', '--max-sittings', '5', status=2, old=service(), says='--max-sittings 5: a decision takes')
     start('--decide', '2', status=2, says='--decide compares')
     start('--http', '/', status=2, says='give one of them')
     start('--by', 'nothing', '-n', '1', '--slices', '1', status=1, says='no figure called nothing')

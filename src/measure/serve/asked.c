@@ -379,6 +379,7 @@ static int check(struct options *o, struct asked *a)
 int asked_parse(int argc, char *argv[], struct options *ret, struct asked *ret_asked)
 {
 	struct options o = {
+		.max_runs_option = "--max-sittings",
 		.cooldown = -1,
 		.timeout_ns = LOAD_SECONDS * NSEC_PER_SEC,
 		.hook_timeout_ns = NSEC_PER_SEC,
