@@ -571,6 +571,7 @@ def test_misuse():
     start('--decide', '2', '--max-sittings', '5', status=2, old=service(), says='--max-sittings 5: a decision takes')
     start('--decide', '2', status=2, says='--decide compares')
     start('--http', '/', status=2, says='give one of them')
+    start('-C', '1025', status=2, says='a whole number from 1 to 1024')
     start('--by', 'nothing', '-n', '1', '--slices', '1', status=1, says='no figure called nothing')
     plan = start('--dry-run', '-n', '4', old=service()).stdout
     for text in 'load: ', 'slices: 3 of each', 'they are stopped':

@@ -21,7 +21,7 @@ enum {
 	SLICES_DEFAULT = 3,
 	SLICES_MAX = 1000,
 	CONNECTIONS_DEFAULT = 4,
-	CONNECTIONS_MAX = 10000,
+	CONNECTIONS_MAX = 1024, /* of httpload */
 	READY_SECONDS = 30,
 	END_SECONDS = 2,
 	LOAD_SECONDS = 60,
@@ -137,7 +137,7 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 			"HTTP/1.1",
 			option_filled, &a->http, "a path", .once = true },
 		{ 'C', "connections", "N", "of --http: so many at a time (default 4)",
-			take_connections, &a->connections, "a whole number from 1 to 10000" },
+			take_connections, &a->connections, "a whole number from 1 to 1024" },
 		{ 0, "rate", "R",
 			"the load is an open loop of R requests/s, which is\n"
 			"{rate} in COMMAND",
