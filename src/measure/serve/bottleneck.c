@@ -21,23 +21,22 @@ enum {
 	SITTINGS_ENOUGH = 3, /* to see that nothing will follow from the others either */
 };
 
-/* The least and the most busy service; NAN where nothing is known. */
+/* NAN where it is not known. */
+static double get_busy(const struct sittings *s, size_t i)
+{
+	return account_median(&s->seats[i].account, SEAT_BUSY);
+}
+
+/* The least and the most busy service. */
 static void find_busy(const struct sittings *s, size_t *ret_least, size_t *ret_most)
 {
 	*ret_least = *ret_most = 0;
 	for (size_t i = 1; i < s->n; i++) {
-		double busy = account_median(&s->seats[i].account, SEAT_BUSY);
-
-		if (busy < account_median(&s->seats[*ret_least].account, SEAT_BUSY))
+		if (get_busy(s, i) < get_busy(s, *ret_least))
 			*ret_least = i;
-		if (busy > account_median(&s->seats[*ret_most].account, SEAT_BUSY))
+		if (get_busy(s, i) > get_busy(s, *ret_most))
 			*ret_most = i;
 	}
-}
-
-static double get_busy(const struct sittings *s, size_t i)
-{
-	return account_median(&s->seats[i].account, SEAT_BUSY);
 }
 
 static void set(struct bottleneck *ret, const char *brief, char *why, const char *remedy)

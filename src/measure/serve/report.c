@@ -149,7 +149,7 @@ static void append_latencies(
 /* Who was the bottleneck. */
 static void append_busy(struct text *t, const struct sittings *s, const struct commands *commands)
 {
-	_cleanup_free_ double *load = xptr(calloc(s->n_load_busy + 1, sizeof(*load)));
+	_cleanup_free_ double *scratch = xptr(calloc(s->n_load_busy + 1, sizeof(*scratch)));
 	bool any_waits = false;
 
 	text_append(t, "  busy          ");
@@ -164,10 +164,9 @@ static void append_busy(struct text *t, const struct sittings *s, const struct c
 			any_waits = true;
 		}
 	}
-	memcpy(load, s->load_busy, s->n_load_busy * sizeof(*load));
-	stats_sort(load, s->n_load_busy);
 	if (s->n_load_busy > 0)
-		text_appendf(t, "; load %.0f %%%s", 100 * stats_median(load, s->n_load_busy),
+		text_appendf(t, "; load %.0f %%%s",
+			100 * stats_find_median(s->load_busy, s->n_load_busy, scratch),
 			sittings_share_cpus(s) && any_waits ? ", on the same CPUs" : "");
 	text_append(t, "\n");
 }
