@@ -498,7 +498,7 @@ def test_failed_sitting():
 import sys
 path = {str(counter)!r}
 n = len(open(path, 'a+').write('x') and open(path).read())
-sys.argv[3:] = ['dies-after=250'] if n > 2 else []
+sys.argv[3:] = ['dies-after=450'] if n > 2 else []
 exec(open({str(service_file)!r}).read())
 ''')
     counter.unlink(missing_ok=True)
@@ -506,7 +506,9 @@ exec(open({str(service_file)!r}).read())
           new=[*PYTHON.split(), str(script), '{port}', '2000'], says='out of luck')
     [one] = json.loads(path.read_text())['benchmarks']
     equal([len(run['values']) for run in one['runs']], [3, 3], 'two whole sittings')
+    # The third one ended in its second slice that counts.
     text = path.read_text()
+    check(f'"quiesce_served_requests": {2 * 3 * 200},' in text, f'requests of the two: {text}')
     check('sitting 3 failed' in text, 'why it is incomplete')
 
 

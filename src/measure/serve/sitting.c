@@ -52,6 +52,7 @@ struct attendant {
 	uint16_t flags;
 	int64_t wall_ns;
 	int64_t cpu_ns;
+	double requests;
 	void **owned;
 	size_t n_owned;
 };
@@ -411,7 +412,7 @@ static int take_slice(
 		keep_figures(work, i, slice, &figures);
 		keep_value(work, i);
 		keep_load_busy(work, slice);
-		work->sittings->seats[i].requests += slice->requests;
+		a->requests += slice->requests;
 		a->wall_ns += slice->wall_ns;
 		a->cpu_ns += slice->use.cpu_ns;
 	}
@@ -524,6 +525,7 @@ static int keep_sitting(struct work *work, size_t i, int64_t realtime_ns)
 		say_errno(r, "cannot keep the sitting");
 		return r;
 	}
+	seat->requests += a->requests;
 	xcheck(array_grow(
 		&seat->inside.runs, sizeof(*seat->inside.runs), m->n_runs, &seat->runs_room));
 	seat->inside.runs[m->n_runs++] = (struct benchmark_run){
@@ -549,11 +551,13 @@ static int keep(struct work *work, int64_t realtime_ns)
 /* A sitting that has failed leaves nothing. */
 static void forget(struct work *work)
 {
+	work->sittings->n_load_busy = 0;
 	for (size_t i = 0; i < work->n; i++) {
 		struct seat *seat = &work->sittings->seats[i];
 
 		account_drop_rest(&seat->account);
 		seat->inside.n_values = seat->account.n_slices;
+		work->sittings->n_load_busy += seat->account.n_slices;
 	}
 }
 
