@@ -425,6 +425,25 @@ def test_ready():
     start('-n', '1', status=1, new=['/nowhere/service', '{port}'], says='/nowhere/service')
 
 
+def test_too_few_descriptors():
+    """With each number of descriptors it works, or says why not."""
+    def explain(line):
+        return line.startswith('runserved: ') and not any(
+            word in line for word in (': note:', ': warning:', ' is taken by '))
+
+    words = command('-n', '1', '--slices', '1', '-q', '--no-save', '--ready', 'notify',
+                    new=service(2000, 'notifies'))
+    for number in range(6, 100):
+        result = subprocess.run(['prlimit', f'--nofile={number}', *words], stdin=subprocess.DEVNULL,
+                                capture_output=True, text=True, env=ENVIRONMENT, timeout=300, check=False)
+        if result.returncode == 0:
+            break
+        equal(result.returncode, 1, f'{number} descriptors: status ({result.stderr})')
+        check(any(explain(line) for line in result.stderr.splitlines()), f'{number} descriptors: {result.stderr!r}')
+    equal(result.returncode, 0, 'status with enough descriptors')
+    nothing_is_left()
+
+
 def test_port_is_held():
     """An old server holds the port, alone or by SO_REUSEPORT: what it answers is not the new one's."""
     for word in 'alone', 'shares':

@@ -29,7 +29,7 @@
 
 enum {
 	/* What a look at /proc/net/tcp costs is much less, and the fastest service takes longer. */
-	LOOK_MS = 2,
+	LOOK_NS = 2 * 1000 * 1000,
 	NOTE_SIZE = 4096,
 };
 
@@ -54,7 +54,7 @@ struct service {
 struct word {
 	pid_t pid;
 	int error; /* positive errno */
-	bool joined;
+	bool told; /* join_target() has said what is wrong */
 };
 
 /* What the two children find. */
@@ -66,9 +66,9 @@ struct birth {
 	pid_t runserved;
 };
 
-__attribute__((noreturn)) static void exit_with(const struct birth *birth, int error, bool joined)
+__attribute__((noreturn)) static void exit_with(const struct birth *birth, int error, bool told)
 {
-	const struct word word = { .error = -error, .joined = joined };
+	const struct word word = { .error = -error, .told = told };
 	ssize_t n = write(birth->word, &word, sizeof(word));
 
 	_exit(n == (ssize_t)sizeof(word) ? 127 : 126);
@@ -118,12 +118,12 @@ __attribute__((noreturn)) static void become_service(const struct birth *birth)
 	if (setpgid(0, 0) < 0)
 		exit_with(birth, -errno, false);
 	/* Before standard error is redirected, because this may print messages. */
-	r = plan->place->join ? join_target() : cpumask_bind_self(plan->place->cpus);
-	if (r == 0 && plan->place->join)
-		r = cpumask_bind_self(plan->place->cpus);
+	r = plan->place->join ? join_target() : 0;
 	if (r < 0)
-		exit_with(birth, r, plan->place->join);
-	r = birth->service->group ? group_enter(birth->service->group) : 0;
+		exit_with(birth, r, true);
+	r = cpumask_bind_self(plan->place->cpus);
+	if (r == 0 && birth->service->group)
+		r = group_enter(birth->service->group);
 	if (r == 0)
 		r = set_streams(birth->service);
 	if (r == 0)
@@ -194,7 +194,7 @@ static int read_word(int fd, struct word *ret)
 }
 
 /* Waits until the program was executed, with a pidfd of it. */
-static int await_exec(struct service *service, int words, int *gate, bool *ret_joined)
+static int await_exec(struct service *service, int words, int *gate, bool *ret_told)
 {
 	struct word word;
 	int r = read_word(words, &word);
@@ -203,7 +203,7 @@ static int await_exec(struct service *service, int words, int *gate, bool *ret_j
 		return -EPIPE;
 	if (r < 0)
 		return r;
-	*ret_joined = word.joined;
+	*ret_told = word.told;
 	if (word.error)
 		return -word.error;
 	service->pidfd = (int)syscall(SYS_pidfd_open, word.pid, 0);
@@ -215,7 +215,7 @@ static int await_exec(struct service *service, int words, int *gate, bool *ret_j
 }
 
 /* Starts the keeper, and the service below it. */
-static int give_birth(struct service *service, struct stop *stop, bool *ret_joined)
+static int give_birth(struct service *service, struct stop *stop, bool *ret_told)
 {
 	_cleanup_close_ int our_word = -EBADF, their_word = -EBADF, our_gate = -EBADF,
 			    their_gate = -EBADF;
@@ -248,7 +248,7 @@ static int give_birth(struct service *service, struct stop *stop, bool *ret_join
 	service->keeper_fd = (int)syscall(SYS_pidfd_open, service->keeper, 0);
 	if (service->keeper_fd < 0)
 		return -errno;
-	return await_exec(service, our_word, &our_gate, ret_joined);
+	return await_exec(service, our_word, &our_gate, ret_told);
 }
 
 static bool is_readable(int fd, int timeout_ms)
@@ -396,17 +396,15 @@ static int await_ready(struct service *service, struct stop *stop)
 			service_print_stderr(service);
 			return -ETIME;
 		}
-		if (is_readable(stop->fd, LOOK_MS) && stop_check(stop))
+		if (stop_sleep(stop, LOOK_NS) != 0)
 			return -ECANCELED;
 	}
 }
 
-static void say_birth(const struct service *service, int error, bool joined)
+static void say_birth(const struct service *service, int error)
 {
 	const struct service_plan *plan = service->plan;
 
-	if (joined)
-		return;
 	if (error == -ENOEXEC)
 		say("%s: cannot execute %s: %s", plan->name, plan->program,
 			program_explain_noexec(plan->program));
@@ -429,11 +427,9 @@ static int make_group(struct service *service)
 	return r;
 }
 
-static int begin(struct service *service, struct stop *stop)
+/* What it shares with its keeper, writes to, and speaks to. */
+static int open_all(struct service *service)
 {
-	bool joined = false;
-	int r;
-
 	service->status = mmap(NULL, sizeof(*service->status), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (service->status == MAP_FAILED) {
@@ -443,16 +439,25 @@ static int begin(struct service *service, struct stop *stop)
 	service->stderr_fd = lastwords_open("stderr");
 	if (service->stderr_fd < 0)
 		return service->stderr_fd;
+	return service->plan->ready == SERVICE_READY_NOTIFY ? open_notify(service) : 0;
+}
+
+static int begin(struct service *service, struct stop *stop)
+{
+	bool told = false;
+	int r = open_all(service);
+
+	if (r < 0) {
+		say_errno(r, "%s: cannot be started", service->plan->name);
+		return r;
+	}
 	r = make_group(service);
 	if (r < 0)
 		return r;
-	r = service->plan->ready == SERVICE_READY_NOTIFY ? open_notify(service) : 0;
-	if (r < 0)
-		return r;
 	service->began_ns = clock_now_ns(CLOCK_MONOTONIC);
-	r = give_birth(service, stop, &joined);
-	if (r < 0)
-		say_birth(service, r, joined);
+	r = give_birth(service, stop, &told);
+	if (r < 0 && !told)
+		say_birth(service, r);
 	return r < 0 ? r : await_ready(service, stop);
 }
 
@@ -461,8 +466,10 @@ int service_start(const struct service_plan *plan, struct stop *stop, struct ser
 	_cleanup_(service) struct service *service = calloc(1, sizeof(*service));
 	int r;
 
-	if (!service)
+	if (!service) {
+		say_errno(-ENOMEM, "%s: cannot be started", plan->name);
 		return -ENOMEM;
+	}
 	*service = (struct service){
 		.plan = plan,
 		.keeper_fd = -EBADF,
