@@ -16,6 +16,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/random.h"
+#include "measure/serve/family.h"
 #include "measure/serve/listener.h"
 
 enum {
@@ -130,8 +131,9 @@ static pid_t find_holder(const uint64_t inodes[], size_t n)
 	return 0;
 }
 
-int listener_find(uint16_t port, const struct family *family, enum listening *ret, pid_t *ret_other)
+int listener_find(uint16_t port, pid_t keeper, enum listening *ret, pid_t *ret_other)
 {
+	_cleanup_family_ struct family family = { 0 };
 	uint64_t inodes[LISTENER_MAX];
 	size_t n = 0, n_all;
 	int r = read_table("/proc/net/tcp", port, inodes, &n);
@@ -142,11 +144,13 @@ int listener_find(uint16_t port, const struct family *family, enum listening *re
 	if (r < 0 && r != -ENOENT)
 		return r;
 	n_all = n;
-	for (size_t i = 0; n > 0 && i < family->n; i++) {
-		r = take_held(family->items[i].pid, inodes, &n);
-		if (r < 0)
-			return r;
-	}
+	/* Only now: until a service is ready nobody listens, and all processes of the machine are
+	 * many to read. */
+	r = n > 0 ? family_read(keeper, &family) : 0;
+	for (size_t i = 0; r == 0 && n > 0 && i < family.n; i++)
+		r = take_held(family.items[i].pid, inodes, &n);
+	if (r < 0)
+		return r;
 	*ret = n_all == 0 ? LISTENING_NOBODY : n == 0 ? LISTENING_OURS : LISTENING_OTHERS;
 	*ret_other = n > 0 ? find_holder(inodes, n) : 0;
 	return 0;

@@ -12,8 +12,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "measure/serve/family.h"
-
 enum listening {
 	LISTENING_NOBODY,
 	LISTENING_OURS,
@@ -29,10 +27,9 @@ enum {
  * out. */
 size_t listener_parse(
 	const char *text, uint16_t port, uint64_t inodes[static LISTENER_MAX], size_t n);
-/* *ret_other: with LISTENING_OTHERS, the process that has such a socket, 0 where it cannot be seen.
- * Errors are those of reading /proc. */
-int listener_find(
-	uint16_t port, const struct family *family, enum listening *ret, pid_t *ret_other);
+/* Of the service below this keeper (family.h). *ret_other: with LISTENING_OTHERS, the process that
+ * has such a socket, 0 where it cannot be seen. Errors are those of reading /proc, and -ENOMEM. */
+int listener_find(uint16_t port, pid_t keeper, enum listening *ret, pid_t *ret_other);
 /*
  * A port that nobody has bound, below those that the kernel gives to clients
  * (net.ipv4.ip_local_port_range): one of these could be in use, or in TIME_WAIT, at any moment.
