@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/xalloc.h"
@@ -15,6 +16,7 @@
 
 enum {
 	REMOVE_FDS = 16,
+	ANSWER_MAX = 16 * 1024 * 1024, /* bytes */
 };
 
 int host_make_folder(struct host *host, const struct user *user)
@@ -140,4 +142,26 @@ char *host_make_variable(const struct host *host, size_t i, const struct host_wo
 	struct template_values values = make_values(host, words, NULL, &numbers);
 
 	return template_fill(host->harness->hosting.variables[i], &values);
+}
+
+int host_read_answer(
+	const struct host *host, const struct rule *rule, int output, char **ret, size_t *ret_size)
+{
+	struct file_buffer buffer = { 0 };
+	int r;
+
+	if (rule->source == FIGURE_FILE) {
+		user_enter(host->user);
+		r = xcheck(file_read_all(host->file, ANSWER_MAX, ret, ret_size));
+		user_leave(host->user);
+		return r;
+	}
+	r = xcheck(file_reread(output, &buffer));
+	if (r < 0) {
+		file_buffer_clear(&buffer);
+		return r;
+	}
+	*ret = buffer.data;
+	*ret_size = buffer.length;
+	return 0;
 }

@@ -56,5 +56,9 @@ char **host_make_words(const struct host *host, const char *template,
 char **host_make_run(const struct host *host, const struct host_words *words);
 /* A variable of the harness, "NAME=VALUE", malloc'd. */
 char *host_make_variable(const struct host *host, size_t i, const struct host_words *words);
+/* What List or Calibrate has written, malloc'd and NUL-terminated: to the file of the host where
+ * the rule looks there, else to the file that was its standard output. */
+int host_read_answer(
+	const struct host *host, const struct rule *rule, int output, char **ret, size_t *ret_size);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/stop.h"
@@ -19,20 +18,16 @@
 #include "measure/hostlist.h"
 #include "measure/lastwords.h"
 
-enum {
-	LIST_MAX = 16 * 1024 * 1024, /* bytes */
-};
-
 /* A list of names that grows, NULL-terminated. */
 struct names {
 	char **items;
 	size_t n;
 };
 
-static bool names_have(const struct names *names, const char *name)
+static bool list_has(char *const *list, const char *name)
 {
-	for (size_t i = 0; i < names->n; i++)
-		if (strcmp(names->items[i], name) == 0)
+	for (size_t i = 0; list && list[i]; i++)
+		if (strcmp(list[i], name) == 0)
 			return true;
 	return false;
 }
@@ -46,33 +41,13 @@ static void names_add(struct names *names, char *name)
 	names->items[names->n] = NULL;
 }
 
-/* What List has written: to its file, or to standard output. */
-static int read_answer(const struct host *host, int output, char **ret, size_t *ret_size)
-{
-	struct file_buffer buffer = { 0 };
-	int r;
-
-	if (host->harness->hosting.names.source == FIGURE_FILE) {
-		user_enter(host->user);
-		r = xcheck(file_read_all(host->file, LIST_MAX, ret, ret_size));
-		user_leave(host->user);
-		return r;
-	}
-	r = xcheck(file_reread(output, &buffer));
-	if (r == 0) {
-		*ret = buffer.data;
-		*ret_size = buffer.length;
-	}
-	return r;
-}
-
 /* Finds names in what List has written. No file is no name: pyperf writes none where a script has
  * no benchmark of that number. */
 static int find_names(struct host *host, int output, char ***ret)
 {
 	_cleanup_free_ char *text = NULL, *why = NULL;
 	size_t size;
-	int r = read_answer(host, output, &text, &size);
+	int r = host_read_answer(host, &host->harness->hosting.names, output, &text, &size);
 
 	if (r == -ENOENT) {
 		*ret = xptr(calloc(1, sizeof(**ret)));
@@ -121,7 +96,7 @@ static int ask_once(const struct options *o, const struct question *question, co
 		return r;
 	*ret_n = 0;
 	for (size_t i = 0; found[i]; i++, ++*ret_n) {
-		if (names_have(names, found[i]))
+		if (list_has(names->items, found[i]))
 			free(found[i]);
 		else
 			names_add(names, found[i]);
@@ -180,14 +155,6 @@ static int ask_all(struct options *o, struct stop *stop)
 		}
 	}
 	return 0;
-}
-
-static bool list_has(char *const *list, const char *name)
-{
-	for (size_t i = 0; list && list[i]; i++)
-		if (strcmp(list[i], name) == 0)
-			return true;
-	return false;
 }
 
 /* The program that has no benchmark of that name; SIZE_MAX where all have it. */
@@ -251,7 +218,7 @@ static int take_common(const struct options *o, struct names *ret)
 			struct names *names =
 				find_lacking(host, name) == SIZE_MAX ? ret : &left_out;
 
-			if (!names_have(names, name))
+			if (!list_has(names->items, name))
 				names_add(names, xptr(strdup(name)));
 		}
 	}

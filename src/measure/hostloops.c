@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/say.h"
@@ -15,10 +14,6 @@
 #include "measure/hostloops.h"
 #include "measure/program.h"
 #include "measure/session.h"
-
-enum {
-	ANSWER_MAX = 16 * 1024 * 1024, /* bytes */
-};
 
 /* What a template makes of a command. */
 static char **make_words(
@@ -70,23 +65,15 @@ static int make_trial(const struct command *command, char **words, const struct 
 static int read_loops(const struct command *command, const struct host *host, uint64_t *ret)
 {
 	const struct rule *rule = &host->harness->hosting.loops;
-	struct file_buffer buffer = { 0 };
 	_cleanup_free_ char *text = NULL, *why = NULL;
 	char **found = NULL;
-	int r;
+	size_t size;
+	int r = host_read_answer(host, rule, command->streams.output, &text, &size);
 
-	if (rule->source == FIGURE_FILE) {
-		user_enter(host->user);
-		r = xcheck(file_read_all(host->file, ANSWER_MAX, &text, &buffer.length));
-		user_leave(host->user);
-	} else {
-		r = xcheck(file_reread(command->streams.output, &buffer));
-		text = buffer.data;
-	}
 	if (r < 0)
 		why = xptr(strdup(strerror(-r)));
 	else
-		r = extract_texts(rule, &(struct output){ text, buffer.length }, &found, &why);
+		r = extract_texts(rule, &(struct output){ text, size }, &found, &why);
 	if (r >= 0 && (!found || !found[0] || parse_u64(found[0], 1, INT64_MAX, ret) < 0)) {
 		why = xformat("nothing that it wrote matches '%s'", rule->pattern);
 		r = -ENODATA;
