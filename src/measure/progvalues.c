@@ -4,19 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "library/values.h"
 #include "measure/progvalues.h"
+#include "measure/runvalues.h"
 
 struct item {
 	char *name;
 	const char *clock; /* a static text */
 	double empty;	   /* seconds */
 	double resolution;
-	uint32_t inner_loops;
 	bool clock_changed; /* in any run */
 	/* Over the values that count: sums of the shares, and the number of those that are known.
 	 */
@@ -28,11 +27,7 @@ struct item {
 	size_t n_figures;
 	struct qs_figure figures[QS_MAX_FIGURES];
 	size_t figure_times[QS_MAX_FIGURES];
-	struct benchmark benchmark; /* metadata and series are set by progvalues_get_benchmark() */
-	size_t values_room;
-	size_t warmups_room;
-	size_t n_runs;
-	size_t runs_room;
+	struct runvalues values;
 };
 
 struct progvalues {
@@ -53,11 +48,8 @@ static void item_free(struct item *item)
 {
 	if (!item)
 		return;
-	facts_clear(&item->benchmark.metadata);
-	free(item->benchmark.name);
-	free(item->benchmark.values);
-	free(item->benchmark.warmups);
-	free(item->benchmark.runs);
+	free(item->values.benchmark.name);
+	runvalues_clear(&item->values);
 	free(item->name);
 	free(item);
 }
@@ -101,28 +93,9 @@ static int find_item(
 	/* The parser of values gives ticks of a picosecond. */
 	item->empty = values->facts.empty_mean_ticks / 1e12;
 	item->resolution = (double)values->facts.resolution_ticks / 1e12;
-	item->inner_loops = values->inner_loops;
+	item->values.inner_loops = values->inner_loops;
 	progvalues->items[progvalues->n++] = item;
 	*ret = item;
-	return 0;
-}
-
-/* Adds run records up to and including this run; they are empty for runs without values. */
-static int reach_run(struct item *item, size_t run)
-{
-	while (item->n_runs <= run) {
-		int r = array_grow(&item->benchmark.runs, sizeof(*item->benchmark.runs),
-			item->n_runs, &item->runs_room);
-
-		if (r < 0)
-			return r;
-		item->benchmark.runs[item->n_runs++] = (struct benchmark_run){
-			.end = item->benchmark.n_values,
-			.warmup_end = item->benchmark.n_warmups,
-			.loops = 1,
-			.inner_loops = item->inner_loops,
-		};
-	}
 	return 0;
 }
 
@@ -149,30 +122,20 @@ static void add_figures(struct item *item, const struct qs_values *values)
 
 static int append(struct item *item, const struct qs_values *values, bool warmup)
 {
-	struct benchmark *b = &item->benchmark;
-
 	for (size_t i = 0; i < values->n_values; i++) {
 		const struct qs_value *value = &values->values[i];
+		bool counts = !warmup && value->kind == QS_VALUE_COUNTED;
 		double seconds = qs_value_seconds(values, i);
-		int r;
+		int r = counts ? runvalues_add(&item->values, seconds)
+			       : runvalues_add_warmup(&item->values, value->loops, seconds);
 
-		if (warmup || value->kind != QS_VALUE_COUNTED) {
-			r = array_grow(&b->warmups, sizeof(*b->warmups), b->n_warmups,
-				&item->warmups_room);
-			if (r < 0)
-				return r;
-			b->warmups[b->n_warmups++] =
-				(struct benchmark_warmup){ value->loops, seconds };
-		} else {
-			r = array_grow(
-				&b->values, sizeof(*b->values), b->n_values, &item->values_room);
-			if (r < 0)
-				return r;
-			b->values[b->n_values++] = seconds;
-			item->empty_shares += qs_value_empty_share(values, i);
-			item->waiting += MAX(value->waiting, 0.0);
-			item->n_waiting += value->waiting >= 0;
-		}
+		if (r < 0)
+			return r;
+		if (!counts)
+			continue;
+		item->empty_shares += qs_value_empty_share(values, i);
+		item->waiting += MAX(value->waiting, 0.0);
+		item->n_waiting += value->waiting >= 0;
 	}
 	if (!warmup)
 		add_figures(item, values);
@@ -183,7 +146,6 @@ static int append(struct item *item, const struct qs_values *values, bool warmup
 static int take_one(
 	struct progvalues *progvalues, size_t run, bool warmup, const struct qs_values *values)
 {
-	struct benchmark_run *record;
 	struct item *item;
 	int r;
 
@@ -193,19 +155,16 @@ static int take_one(
 	if (r < 0)
 		return r;
 	/* All values of a benchmark must be of the same kind of work and by the same clock. */
-	if (values->inner_loops != item->inner_loops ||
+	if (values->inner_loops != item->values.inner_loops ||
 		strcmp(values->facts.clock_name, item->clock) != 0)
 		return -EXDEV;
-	r = reach_run(item, run);
+	r = runvalues_reach_run(&item->values, run);
 	if (r == 0)
 		r = append(item, values, warmup);
 	item->clock_changed = item->clock_changed || values->facts.clock_changed;
-	record = r == 0 ? &item->benchmark.runs[run] : NULL;
-	if (!record)
+	if (r < 0)
 		return r;
-	record->end = item->benchmark.n_values;
-	record->warmup_end = item->benchmark.n_warmups;
-	record->loops = values->loops;
+	runvalues_end_run(&item->values, run, values->loops);
 	progvalues->n_values += values->n_values;
 	for (size_t i = 0; i < values->n_values; i++) {
 		progvalues->core_adds += values->values[i].core_adds;
@@ -252,35 +211,19 @@ int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, cons
 	}
 }
 
-static void copy_facts(const struct facts *from, struct facts *to)
-{
-	for (size_t i = 0; i < from->n; i++) {
-		const struct fact *fact = &from->items[i];
-
-		/* The time of an empty program is not part of a value that the program measured
-		 * itself. */
-		if (strncmp(fact->name, "quiesce_floor", strlen("quiesce_floor")) == 0)
-			continue;
-		facts_set_copy(to, fact->name, fact);
-	}
-	to->failed = to->failed || from->failed;
-}
-
 struct benchmark *progvalues_get_benchmark(struct progvalues *progvalues, size_t i,
 	struct series *series, const struct facts *metadata, const char *prefix)
 {
 	struct item *item = progvalues->items[i];
-	struct benchmark *b = &item->benchmark;
+	struct benchmark *b = &item->values.benchmark;
 
 	if (b->n_values == 0)
 		return NULL;
-	xcheck(reach_run(item, series->n_samples - 1));
+	runvalues_conclude(&item->values, series, metadata);
 	free(b->name);
 	b->name = xformat("%s%s%s", prefix ? prefix : "", prefix ? ": " : "", item->name);
-	facts_clear(&b->metadata);
-	copy_facts(metadata, &b->metadata);
 	facts_set_string(&b->metadata, "name", b->name);
-	facts_set_integer(&b->metadata, "inner_loops", item->inner_loops);
+	facts_set_integer(&b->metadata, "inner_loops", item->values.inner_loops);
 	facts_set_string(&b->metadata, "timer", item->clock);
 	facts_set_string(&b->metadata, "quiesce_stamps", item->clock);
 	facts_set_real(&b->metadata, "quiesce_stamps_empty", item->empty);
@@ -301,7 +244,6 @@ struct benchmark *progvalues_get_benchmark(struct progvalues *progvalues, size_t
 		facts_set_real(&b->metadata, key,
 			item->figures[figure].value / (double)item->figure_times[figure]);
 	}
-	b->series = series;
 	if (b->metadata.failed)
 		xalloc_fail();
 	return b;
