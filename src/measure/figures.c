@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/harness/extract.h"
+#include "judge/result/metric.h"
 #include "measure/figures.h"
 #include "measure/host.h"
 #include "measure/session.h"
@@ -275,14 +276,6 @@ void figures_leave_out(const struct series *series, double **events)
 	*events = values;
 }
 
-static bool has_figures(const struct series *series)
-{
-	for (size_t i = 0; i < series->n_events; i++)
-		if (series->event_kinds[i].own)
-			return true;
-	return false;
-}
-
 /* Whether there was a run before that had, or could have had, figures. */
 static bool had_runs(const struct series *series)
 {
@@ -297,7 +290,7 @@ static int keep(
 	struct series *series, const struct figures *figures, double **events, char **ret_why)
 {
 	_cleanup_free_ double *values = copy_events(series, *events, figures->n);
-	bool had_others = has_figures(series) ? series->n_samples > 0 : had_runs(series);
+	bool had_others = series_first_figure(series) ? series->n_samples > 0 : had_runs(series);
 
 	for (size_t i = 0; i < figures->n; i++) {
 		size_t event = 0;
@@ -390,7 +383,8 @@ int figures_take(const struct command *command, struct figure_files *files, bool
 	struct figures figures = { 0 };
 	int r;
 
-	if (!figure_rules_are_there(&files->options->figures) && !has_said && !has_figures(series))
+	if (!figure_rules_are_there(&files->options->figures) && !has_said &&
+		!series_first_figure(series))
 		return 0;
 	r = read_all_figures(command, files, has_said, &figures, ret_why);
 	if (r >= 0 && files->options->host)

@@ -30,13 +30,13 @@ int figure_files_look(struct figure_files *files);
  */
 int figures_take(const struct command *command, struct figure_files *files, bool has_said,
 	struct series *series, double **events, char **ret_why);
+/* The same for a run that has none: they are not known. */
+void figures_leave_out(const struct series *series, double **events);
 /* What a hosted harness has given in that run: the values of its first figure that is a time,
  * borrowed until the next run. 0 where there is none. */
 size_t figures_get_values(const struct figure_files *files, const double **ret);
 /* The figures that the rules find, as they are, for figures_clear() also after an error. */
 int figures_read(const struct command *command, struct figure_files *files, struct figures *ret,
 	char **ret_why);
-/* The same for a run that has none: they are not known. */
-void figures_leave_out(const struct series *series, double **events);
 
 #endif
