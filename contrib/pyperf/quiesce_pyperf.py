@@ -21,9 +21,9 @@ def read(path):
         return ''
 
 
-def interrupts_of_devices(cpus):
+def interrupts_of_devices(table, cpus):
     """Those lines of /proc/interrupts that begin with a number; the others are the kernel's own."""
-    lines = read('/proc/interrupts').splitlines() or ['']
+    lines = table.splitlines()
     columns = [i for i, name in enumerate(lines[0].split()) if int(name[3:]) in cpus]
     rows = [line.split() for line in lines[1:]]
     return sum(int(row[1 + i]) for row in rows if row and row[0][:-1].isdigit() for i in columns)
@@ -62,7 +62,8 @@ class Evidence:
         self.sums = {}
 
     def now(self):
-        facts = {'irq_device': interrupts_of_devices(self.cpus)} if read('/proc/interrupts') else {}
+        table = read('/proc/interrupts')
+        facts = {'irq_device': interrupts_of_devices(table, self.cpus)} if table else {}
         words = read('/proc/thread-self/schedstat').split()
         if len(words) > 1:
             facts['run_delay'] = int(words[1]) / 1e9
@@ -72,7 +73,6 @@ class Evidence:
             name, _, value = line.partition(':')
             if name in STATUS:
                 facts[STATUS[name]] = int(value)
-        facts['window_user'] = time.perf_counter()
         return facts
 
     def __enter__(self):
