@@ -22,6 +22,7 @@
 #include "measure/become.h"
 #include "measure/hooks.h"
 #include "measure/lastwords.h"
+#include "measure/launchplan.h"
 #include "measure/orphans.h"
 
 /* What the watcher sends when the hook has ended. */
@@ -38,9 +39,9 @@ struct watch {
 	const char *text;
 	char *const *words;	      /* in place of the text, and then without a shell */
 	const char *const *variables; /* "NAME=VALUE" for the words; NULL-terminated */
-	bool clear_env;		      /* of the words: only PATH is left beside them */
-	int output_fd;		      /* negative: nobody wants the output */
-	uint32_t number;	      /* of the run */
+	const struct options *options;
+	int output_fd;	 /* negative: nobody wants the output */
+	uint32_t number; /* of the run */
 	const struct cpumask *housekeeping;
 	const struct stop *stop;
 	const struct user *user;
@@ -50,17 +51,16 @@ struct watch {
 	pid_t runpinned;
 };
 
-/* The environment that the words find. */
-static int set_variables(const struct watch *w)
+/* Returns only if that fails. */
+static void execute_words(const struct watch *w)
 {
-	const char *path = w->clear_env ? getenv("PATH") : NULL;
+	char **env = launchplan_make_environment(w->options, w->variables);
 
-	if (w->clear_env && (clearenv() != 0 || (path && setenv("PATH", path, 1) < 0)))
-		return -ENOMEM;
-	for (size_t i = 0; w->variables[i]; i++)
-		if (putenv((char *)w->variables[i]) != 0)
-			return -ENOMEM;
-	return 0;
+	if (!env)
+		return;
+	/* execvpe(3) would look for them in our own PATH, not in the one that they get. */
+	environ = env;
+	execvp(w->words[0], w->words);
 }
 
 /* Called in the forked child. */
@@ -93,9 +93,9 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 		_exit(127);
 	}
 	sigprocmask(SIG_SETMASK, &w->stop->caller, NULL);
-	if (w->words && set_variables(w) == 0)
-		execvp(w->words[0], w->words);
-	else if (!w->words)
+	if (w->words)
+		execute_words(w);
+	else
 		execl("/bin/sh", "sh", "-c", w->text, NULL);
 	say_errno(errno, "cannot execute %s", w->words ? w->words[0] : "/bin/sh");
 	_exit(127);
@@ -286,7 +286,7 @@ int hook_ask(const struct options *options, char *const words[], const char *con
 	struct watch watch = {
 		.words = words,
 		.variables = variables,
-		.clear_env = options->clear_env,
+		.options = options,
 		.output_fd = output_fd,
 		.stderr_fd = stderr_fd,
 		.user = options->user,

@@ -125,26 +125,14 @@ static uint32_t find_flags(const struct options *options)
 	return flags;
 }
 
-/* Whether one of the variables has the name of this one. */
-static bool is_set_anew(const char *const variables[], const char *text)
-{
-	for (; *variables; variables++) {
-		if (options_is_same_variable(*variables, text))
-			return true;
-	}
-	return false;
-}
-
-/* The environment of the command, but for what differs between sessions: PATH or all that we have,
- * and the variables of --env. An array, malloc'd, of strings that are not; NULL without memory. */
-static char **make_environment(const struct command *command, const struct options *options)
+char **launchplan_make_environment(const struct options *options, const char *const variables[])
 {
 	size_t n = 0, n_variables = 0;
 	char **env;
 
 	while (environ[n])
 		n++;
-	while (command->variables[n_variables])
+	while (variables[n_variables])
 		n_variables++;
 	env = calloc(n + n_variables + 1, sizeof(*env));
 	if (!env)
@@ -152,11 +140,11 @@ static char **make_environment(const struct command *command, const struct optio
 	n = 0;
 	for (char **one = environ; *one; one++) {
 		if ((!options->clear_env || text_starts_with(*one, "PATH=")) &&
-			!is_set_anew(command->variables, *one))
+			!options_has_variable(variables, *one))
 			env[n++] = *one;
 	}
 	for (size_t i = 0; i < n_variables; i++)
-		env[n++] = (char *)command->variables[i];
+		env[n++] = (char *)variables[i];
 	return env;
 }
 
@@ -166,7 +154,7 @@ int launchplan_write(int fd, const struct launch_inputs *in, const struct comman
 	const struct options *options = in->options;
 	const struct counting *counting = in->counting;
 	const struct user *user = options->user;
-	_cleanup_free_ char **env = make_environment(command, options);
+	_cleanup_free_ char **env = launchplan_make_environment(options, command->variables);
 	_cleanup_text_ struct text t = { 0 };
 	const struct evidence_file *files = NULL;
 	size_t n_files = 0;

@@ -35,6 +35,12 @@ struct launch_ends {
 	const sigset_t *caller_signals;
 };
 
+/*
+ * The environment of what the user has given, but for what differs between sessions: PATH or all
+ * that we have, and these variables. An array, malloc'd, of strings that are not; NULL without
+ * memory.
+ */
+char **launchplan_make_environment(const struct options *options, const char *const variables[]);
 /* `quota`: of the cgroup in which the programs are run, for the places that the evidence has left
  * for its files. 0, -ENOMEM, -E2BIG, or the errno of writing to fd. */
 int launchplan_write(int fd, const struct launch_inputs *in, const struct command *command,

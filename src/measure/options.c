@@ -294,6 +294,14 @@ bool options_is_same_variable(const char *a, const char *b)
 	return length == variable_length(b) && memcmp(a, b, length) == 0;
 }
 
+bool options_has_variable(const char *const variables[], const char *text)
+{
+	for (; *variables; variables++)
+		if (options_is_same_variable(*variables, text))
+			return true;
+	return false;
+}
+
 static bool is_same_variable(const struct option_variable *a, const struct option_variable *b)
 {
 	return options_is_same_variable(a->text, b->text) &&

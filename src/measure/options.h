@@ -216,6 +216,8 @@ const char *options_stamper_name(enum stamper stamper);
 void options_follow_stamper(struct options *options, const char *name);
 /* Whether two texts "NAME=VALUE", or NAME alone, have the same NAME. */
 bool options_is_same_variable(const char *a, const char *b);
+/* Whether one of the variables, which are NULL-terminated, has the name of this one. */
+bool options_has_variable(const char *const variables[], const char *text);
 /* "setup", "prepare", "conclude" or "cleanup". */
 const char *options_hook_name(enum hook_kind kind);
 /* "pipe", "pipe-here" or "terminal": what --stdout has for it; NULL for a file and for none. */
