@@ -229,7 +229,8 @@ static const char *find_benchmark(const struct options *o, const struct option_c
 }
 
 /* Puts the words of the harness around those of the user, and its variables before those of --env,
- * which hold. */
+ * which take the place of others of the same name: of two, getenv(3) finds the first, and a shell
+ * the last. */
 static void host_command(struct options *o, struct option_command *command)
 {
 	struct host_words words = {
@@ -237,7 +238,7 @@ static void host_command(struct options *o, struct option_command *command)
 		.benchmark = find_benchmark(o, command),
 		.program = command->program,
 	};
-	size_t n = o->host->harness->hosting.n_variables, n_own = 0;
+	size_t n_hosting = o->host->harness->hosting.n_variables, n_own = 0, n = 0;
 	const char **variables;
 	char **run;
 
@@ -249,9 +250,13 @@ static void host_command(struct options *o, struct option_command *command)
 	command->argv = run;
 	while (command->variables[n_own])
 		n_own++;
-	variables = options_own(o, calloc(n + n_own + 1, sizeof(*variables)));
-	for (size_t i = 0; i < n; i++)
-		variables[i] = options_own(o, host_make_variable(o->host, i, &words));
+	variables = options_own(o, calloc(n_hosting + n_own + 1, sizeof(*variables)));
+	for (size_t i = 0; i < n_hosting; i++) {
+		const char *variable = options_own(o, host_make_variable(o->host, i, &words));
+
+		if (!options_has_variable(command->variables, variable))
+			variables[n++] = variable;
+	}
 	memcpy(variables + n, command->variables, n_own * sizeof(*variables));
 	command->variables = variables;
 }

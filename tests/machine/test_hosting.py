@@ -335,6 +335,10 @@ def test_hooks_and_variables():
     # --env wins.
     found = run('--harness', harness, '--env', 'WORD=mine', own)
     equal(LOG.read_text(encoding='utf-8').splitlines()[-1], 'mine  2', 'a variable of --env')
+    # There is only one of the name: of two, a shell takes the last, and getenv(3) the first.
+    found = run('--harness', harness, '--env', 'WORD=mine', write('own.test', own.read_text(encoding='utf-8').replace(
+        '"$WORD ', '"$(grep -zc ^WORD= /proc/$$/environ) ')))
+    equal(LOG.read_text(encoding='utf-8').splitlines()[-1], '1  2', 'how many there are')
 
 
 def test_options():
