@@ -162,8 +162,8 @@ def test_pyperf():
     equal(list(found), ['script/benchmark=sum', 'script/benchmark=a b'], 'benchmarks')
     first, second = found.values()
     equal(values(first), [[0.001, 0.002, 0.003]] * 2, 'values of each process')
-    equal(figure(first), [0.002] * 2, 'their median')
-    equal(figure(second), [0.004] * 2, 'the median of the other one')
+    equal(figure(first), [0.002] * 2, 'their mean')
+    equal(figure(second), [0.004] * 2, 'the mean of the other one')
     equal([each['metadata']['loops'] for each in first['runs'] + second['runs']], [4096, 4096, 8192, 8192], 'loops')
     equal(first['metadata']['quiesce_unit_iteration'], 'lower, s', 'the figure')
     equal(first['metadata']['command'], f'{own} --values 3', 'the words of the user')
@@ -240,7 +240,7 @@ def test_go():
     # Several values of a process are repeats in it.
     one = run('--harness', 'go', '--benchmark', 'BenchmarkSum', own, '-test.count', 3)['own.test']
     equal(values(one)[1], [1.5e-6, 3e-6, 4500 / 1e9], 'values of a process')
-    equal(figure(one)[1], 3e-6, 'their median')
+    equal(figure(one)[1], 3e-6, 'their mean')
     # A benchmark that is named need not be listed, which takes a run of all.
     equal([call for call in calls() if '1x' in call], [], 'no list')
     # The user's own choice is that of the list.
