@@ -91,12 +91,27 @@ static int make_trial(struct command *command, const struct options *options,
 	return r < 0 || concluded >= 0 ? r : concluded;
 }
 
-int calibrate_try(struct command *command, const struct launch_inputs *in, struct stop *stop,
+/* A trial is started as a run is, but nothing is read beside it, and no tracepoints stamp it. */
+static struct launch_inputs strip_inputs(const struct launch_inputs *given)
+{
+	struct launch_inputs in = *given;
+
+	in.evidence = NULL;
+	in.tracepoints = NULL;
+	return in;
+}
+
+int calibrate_try(struct command *command, const struct launch_inputs *given, struct stop *stop,
 	const char *text)
 {
+	const struct launch_inputs in = strip_inputs(given);
 	struct launch_report report = { 0 };
+	int r = session_start(command, &in, stop);
 
-	return make_trial(command, in->options, in->place, stop, text, &report);
+	if (r == 0)
+		r = make_trial(command, in.options, in.place, stop, text, &report);
+	session_free(TAKE_PTR(command->session));
+	return r;
 }
 
 /* The shortest of some runs in seconds; NAN when there was none. */
@@ -150,12 +165,7 @@ int calibrate_control(struct commands *commands, const struct launch_inputs *giv
 	const char *known, struct stop *stop)
 {
 	const struct options *options = given->options;
-	const struct launch_inputs in = {
-		.options = options,
-		.place = given->place,
-		.counting = given->counting,
-		.figurepad = given->figurepad,
-	};
+	const struct launch_inputs in = strip_inputs(given);
 	struct command *control = &commands->items[commands->n - 1];
 	double program, trial;
 	unsigned length;

@@ -19,9 +19,10 @@ unsigned calibrate_choose_length(
 	double program_seconds, unsigned trial_rounds, double trial_seconds);
 
 /*
- * Makes one run that does not count of a command whose launcher was started, with its hooks. 1 when
- * it was made, 0 when the program could not be run, -ECHILD when it failed: this is said, with the
- * text in front, unless that is NULL. -ECANCELED when a signal asked to stop.
+ * Makes one run that does not count of a command, with its hooks, by a launcher that is started for
+ * it and ended. 1 when it was made, 0 when the program could not be run, -ECHILD when it failed:
+ * this is said, with the text in front, unless that is NULL. -ECANCELED when a signal asked to
+ * stop.
  */
 int calibrate_try(struct command *command, const struct launch_inputs *in, struct stop *stop,
 	const char *text);

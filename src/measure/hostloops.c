@@ -13,7 +13,6 @@
 #include "measure/host.h"
 #include "measure/hostloops.h"
 #include "measure/program.h"
-#include "measure/session.h"
 
 /* What a template makes of a command. */
 static char **make_words(
@@ -34,11 +33,6 @@ static char **make_words(
 static int make_trial(const struct command *command, char **words, const struct launch_inputs *in,
 	struct stop *stop, bool is_said)
 {
-	const struct launch_inputs plain = {
-		.options = in->options,
-		.place = in->place,
-		.counting = in->counting,
-	};
 	struct command trial = *command;
 	int r = host_empty_folder(in->options->host);
 
@@ -52,11 +46,7 @@ static int make_trial(const struct command *command, char **words, const struct 
 		say_errno(r, "cannot run %s", words[0]);
 		return r;
 	}
-	r = session_start(&trial, &plain, stop);
-	if (r == 0)
-		r = calibrate_try(
-			&trial, &plain, stop, is_said ? "a run before all others failed" : NULL);
-	session_free(TAKE_PTR(trial.session));
+	r = calibrate_try(&trial, in, stop, is_said ? "a run before all others failed" : NULL);
 	free(trial.program);
 	return r == 0 ? -ECHILD : r;
 }

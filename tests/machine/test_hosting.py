@@ -341,6 +341,17 @@ def test_hooks_and_variables():
     equal(LOG.read_text(encoding='utf-8').splitlines()[-1], '1  2', 'how many there are')
 
 
+def test_trial_has_the_file_of_figures():
+    """All programs have it; what is said there before the runs is not of one of them."""
+    own = write('own.test', '#!/bin/sh\necho "$*${QUIESCE_FIGURES:+ has}" >>"$LOG"\ncase "$1" in -l) echo one;; '
+                '-f) echo "loops: 3"; echo "BenchmarkA 1 5 s" >>"$QUIESCE_FIGURES";; *) echo "took 5 ms";; esac\n')
+    harness = write('own.conf', 'List={command} -l\nNames=^(.*)$\nCalibrate={command} -f\nLoops=^loops: ([0-9]+)$\n'
+                    'Run={command} {benchmark} {loops}\n[iteration]\nMatch=^took ([0-9]+) ms$\nUnit=ms\nTake=values\n')
+    found = run('--harness', harness, own)['own.test']
+    equal(LOG.read_text(encoding='utf-8').splitlines(), ['-l', '-f has', 'one 3 has', 'one 3 has'], 'calls')
+    equal([key for key in found['metadata'] if key.startswith('quiesce_unit_')], ['quiesce_unit_iteration'], 'figures')
+
+
 def test_options():
     own = go()
     start('--no-save', '--benchmark', 'a', own, status=2, says='--benchmark needs a --harness')
