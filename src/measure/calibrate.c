@@ -9,6 +9,7 @@
 #include "base/say.h"
 #include "measure/calibrate.h"
 #include "measure/hooks.h"
+#include "measure/host.h"
 #include "measure/measure.h"
 #include "measure/session.h"
 
@@ -85,7 +86,10 @@ static int make_trial(struct command *command, const struct options *options,
 	r = hook_run(options, place, command, HOOK_PREPARE, 0, stop, NULL);
 	if (r < 0)
 		return r;
-	r = stop_check(stop) == 0 ? run_once(command, options, stop, text, ret) : -ECANCELED;
+	r = options->host ? host_empty_folder(options->host) : 0;
+	if (r == 0)
+		r = stop_check(stop) == 0 ? run_once(command, options, stop, text, ret)
+					  : -ECANCELED;
 	/* --conclude runs however the run ended, and even if there was none. */
 	concluded = hook_run(options, place, command, HOOK_CONCLUDE, 0, stop, NULL);
 	return r < 0 || concluded >= 0 ? r : concluded;

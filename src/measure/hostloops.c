@@ -34,10 +34,8 @@ static int make_trial(const struct command *command, char **words, const struct 
 	struct stop *stop, bool is_said)
 {
 	struct command trial = *command;
-	int r = host_empty_folder(in->options->host);
+	int r;
 
-	if (r < 0)
-		return r;
 	trial.argv = words;
 	trial.session = NULL;
 	trial.program = NULL;

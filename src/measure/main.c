@@ -351,9 +351,10 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 		if (r < 0)
 			return r;
 	}
-	r = calibrate_control(commands, in, save_get_control(save), stop);
-	if (r == 0 && options->host)
-		r = find_hosted_loops(in, commands, stop);
+	/* First the loops: the length of the control is found by runs of the first program. */
+	r = options->host ? find_hosted_loops(in, commands, stop) : 0;
+	if (r == 0)
+		r = calibrate_control(commands, in, save_get_control(save), stop);
 	if (r < 0)
 		return r;
 	describe_control(commands);

@@ -1354,7 +1354,7 @@ static int choose_seeds(const struct options *options, uint64_t *ret_pad, uint64
 	return r;
 }
 
-static struct measurement *prepare(const struct work *work)
+static struct measurement *prepare(const struct work *work, const struct command *command)
 {
 	struct measurement *m = xptr(calloc(1, sizeof(*m)));
 	struct timespec realtime;
@@ -1362,7 +1362,7 @@ static struct measurement *prepare(const struct work *work)
 	m->series = series_new(
 		work->evidence != NULL, (const char *const *)work->counting->event_names);
 	m->progvalues = progvalues_new();
-	m->hosted = work->options->host ? hosted_new() : NULL;
+	m->hosted = command->typed ? hosted_new() : NULL;
 	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;
 	m->env_pad_seed = work->env_pad_seed;
 	m->order_seed = work->random_order;
@@ -1470,7 +1470,7 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 	if (options->metric && strcmp(options->metric, METRIC_TIME) != 0)
 		commands->metric = xptr(strdup(options->metric));
 	for (size_t i = 0; i < commands->n; i++)
-		commands->items[i].measurement = prepare(&work);
+		commands->items[i].measurement = prepare(&work, &commands->items[i]);
 	progress_begin(
 		&work.progress, !options->quiet && !options->show_output && options->verbose < 2);
 

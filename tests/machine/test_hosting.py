@@ -352,6 +352,16 @@ def test_trial_has_the_file_of_figures():
     equal([key for key in found['metadata'] if key.startswith('quiesce_unit_')], ['quiesce_unit_iteration'], 'figures')
 
 
+def test_control():
+    """Its length is found by runs of the first program, which are told their loops and find no file."""
+    found = run('--harness', 'pyperf', '--control', pyperf('script', ('sum',)))
+    equal(values(found['script']), [[0.001, 0.002, 0.003]] * 2, 'values')
+    equal({option_of(call, '--loops') for call in calls('--loops')}, {'1', '4096'}, 'loops of the list and of runs')
+    # The values of the harness are none of the control's, whose runs have one each: how long they took.
+    equal([len(each) for each in values(found['control'])], [1, 1], 'the control')
+    check('quiesce_clock' in found['control']['metadata'], found['control']['metadata'])
+
+
 def test_options():
     own = go()
     start('--no-save', '--benchmark', 'a', own, status=2, says='--benchmark needs a --harness')
