@@ -664,12 +664,13 @@ static char *check_metric(struct work *work, const struct sample *sample)
 			  first ? first : "");
 }
 
-/* The values that a hosted harness has given in the run that was appended last. */
-static int keep_hosted(struct work *work, bool warmup)
+/* The values that a hosted harness has given in the run that was appended last: none in one that
+ * has failed. */
+static int keep_hosted(struct work *work, bool has_failed, bool warmup)
 {
 	struct measurement *m = work->m;
-	const double *values;
-	size_t n = figures_get_values(work->figure_files, &values);
+	const double *values = NULL;
+	size_t n = has_failed ? 0 : figures_get_values(work->figure_files, &values);
 
 	return hosted_add(
 		m->hosted, m->series->n_samples - 1, warmup, work->command->loops, values, n);
@@ -738,7 +739,7 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 		return r;
 	}
 	if (m->hosted) {
-		r = keep_hosted(work, purpose == FOR_WARMUP);
+		r = keep_hosted(work, sample.flags & SAMPLE_FAILED, purpose == FOR_WARMUP);
 		if (r < 0) {
 			say_errno(r, "cannot keep the values");
 			return r;

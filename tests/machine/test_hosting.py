@@ -352,6 +352,17 @@ def test_trial_has_the_file_of_figures():
     equal([key for key in found['metadata'] if key.startswith('quiesce_unit_')], ['quiesce_unit_iteration'], 'figures')
 
 
+def test_ignored_failure():
+    """A run that has failed has no values, and not those of the run before."""
+    own = write('own.test', '#!/bin/sh\n[ "$1" != -l ] || { echo one; exit; }\necho "took $QUIESCE_RUN ms"\n'
+                '[ "$QUIESCE_RUN" != 2 ]\n')
+    harness = write('own.conf', 'List={command} -l\nNames=^(.*)$\nRun={command} {benchmark}\n'
+                    '[iteration]\nMatch=^took ([0-9]+) ms$\nUnit=ms\nTake=values\n')
+    found = run('--harness', harness, '--ignore-failure', own, n=3)['own.test']
+    equal(values(found), [[0.001], [0.003]], 'values')
+    equal([each['metadata'].get('quiesce_turn') for each in found['runs']], [None, 2], 'which run is missing')
+
+
 def test_control():
     """Its length is found by runs of the first program, which are told their loops and find no file."""
     found = run('--harness', 'pyperf', '--control', pyperf('script', ('sum',)))
