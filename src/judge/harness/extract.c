@@ -225,17 +225,14 @@ static int find_values(
 /* A name without blanks around it, with one where a table has several, and safe to print. */
 static char *clean_name(const char *name)
 {
-	_cleanup_free_ char *bare = NULL;
-	const char *begin;
-	size_t n, at = 0;
+	char *clean = metadata_clean(name);
+	size_t at = 0;
 
-	metadata_strip(name, &begin, &n);
-	bare = xptr(strndup(begin, n));
-	for (size_t i = 0; i < n; i++)
-		if (bare[i] != ' ' || bare[i + 1] != ' ')
-			bare[at++] = bare[i];
-	bare[at] = '\0';
-	return xptr(text_escape_control(bare));
+	for (const char *p = clean; *p; p++)
+		if (p[0] != ' ' || p[1] != ' ')
+			clean[at++] = *p;
+	clean[at] = '\0';
+	return clean;
 }
 
 static int make_figure(

@@ -136,22 +136,10 @@ static size_t find_item(const struct imported *imported, const char *name)
 	return imported->n;
 }
 
-/* As a result has it: without blanks around it, and safe to print. malloc'd. */
-static char *clean_name(const char *name)
-{
-	_cleanup_free_ char *bare = NULL;
-	const char *begin;
-	size_t n;
-
-	metadata_strip(name, &begin, &n);
-	bare = xptr(strndup(begin, n));
-	return xptr(text_escape_control(bare));
-}
-
 int imported_begin(struct imported *imported, const char *name, size_t process, double iterations,
 	char **ret_why)
 {
-	_cleanup_free_ char *clean = clean_name(name);
+	_cleanup_free_ char *clean = metadata_clean(name);
 	size_t at = find_item(imported, clean);
 	struct item *item;
 

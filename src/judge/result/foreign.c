@@ -54,19 +54,15 @@ static int keep_token(
 	struct reader *reader, const struct json_token *read, struct facts *facts, const char *name)
 {
 	_cleanup_text_ struct text buffer = { 0 };
-	_cleanup_free_ char *stripped = NULL, *plain = NULL;
+	_cleanup_free_ char *plain = NULL;
 	struct json_token token = *read;
 	struct fact fact;
-	const char *begin;
-	size_t n;
 	int r;
 
 	if (token.type == JSON_TOKEN_STRING) {
-		metadata_strip(token.string, &begin, &n);
-		if (n == 0)
+		plain = metadata_clean(token.string);
+		if (!*plain)
 			return 0;
-		stripped = xptr(strndup(begin, n));
-		plain = xptr(text_escape_control(stripped));
 		token.string = plain;
 	}
 	r = reader_take_fact(reader, &token, name, &buffer, &fact);

@@ -248,6 +248,17 @@ int metadata_get_clock(const struct fact *clock)
 	return found;
 }
 
+char *metadata_clean(const char *s)
+{
+	_cleanup_free_ char *bare = NULL;
+	const char *begin;
+	size_t n;
+
+	metadata_strip(s, &begin, &n);
+	bare = xptr(strndup(begin, n));
+	return xptr(text_escape_control(bare));
+}
+
 void metadata_set_string(struct facts *facts, const char *name, const char *value)
 {
 	_cleanup_free_ char *plain = xptr(text_escape_control(value));

@@ -15,6 +15,9 @@
 /* A text without the blanks around it, as pyperf keeps it (str.strip() of Python: Unicode's blanks
  * too). *ret points into s. */
 void metadata_strip(const char *s, const char **ret, size_t *ret_length);
+/* The same, malloc'd and with control characters escaped (text_escape_control()): as a result has a
+ * name. Ends the command without memory. */
+char *metadata_clean(const char *s);
 /* Whether two texts are equal, apart from blanks at their ends. */
 bool metadata_equal_strings(const char *a, const char *b);
 /* Python's ==: 1, 1.0 and true are equal. */
