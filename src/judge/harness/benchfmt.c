@@ -96,36 +96,15 @@ static int take_unit(struct reading *reading, char *rest, char **ret_why)
 static int add_figure(struct reading *reading, struct figure *figure, char **ret_why)
 {
 	struct figures *figures = reading->figures;
-	struct figure *mean;
-	size_t i = 0;
-	double from;
+	int at = figures_add(figures, reading->first, TAKE_MEAN, figure, ret_why);
 
-	while (i < figures->n && strcmp(figures->items[i].name, figure->name) != 0)
-		i++;
-	if (i == EXTRACT_FIGURES_MAX) {
-		free(TAKE_PTR(figure->name));
+	if (at < 0)
+		return at;
+	if (figures->n > EXTRACT_FIGURES_MAX)
 		return refuse(ret_why, "more than %d figures", EXTRACT_FIGURES_MAX);
-	}
-	if (i == figures->n) {
-		xcheck(array_grow(
-			&figures->items, sizeof(*figures->items), figures->n, &figures->capacity));
-		figures->items[figures->n++] = *figure;
-		return 0;
-	}
-	free(TAKE_PTR(figure->name));
-	mean = &figures->items[i];
-	if (i < reading->first)
-		return refuse(ret_why, "two figures are called %s", mean->name);
-	if (strcmp(mean->unit, figure->unit) != 0)
-		return refuse(
-			ret_why, "%s is in %s and in %s", mean->name, mean->unit, figure->unit);
-	from = figure->value - mean->value;
-	mean->value += from / (double)++mean->n;
-	mean->squares += from * (figure->value - mean->value);
-	mean->step = fmax(mean->step, figure->step);
-	return isfinite(mean->squares)
+	return isfinite(figures->items[at].squares)
 		? 0
-		: refuse(ret_why, "%s: its values are too large", mean->name);
+		: refuse(ret_why, "%s: its values are too large", figures->items[at].name);
 }
 
 /* A value and its unit; the first ones of a line have its name alone. */

@@ -273,22 +273,22 @@ static void add_value(struct figure *figure, double value)
 	figure->values[figure->n_values++] = value;
 }
 
-/* What several matches of one name become; they are of one unit. */
+/* What several values of one name become; they are of one unit. */
 static int join(
-	const struct rule *rule, struct figure *sum, const struct figure *next, char **ret_why)
+	enum figure_take take, struct figure *sum, const struct figure *next, char **ret_why)
 {
 	double from = next->value - sum->value;
 
-	if (rule->take == TAKE_ONE)
+	if (take == TAKE_ONE)
 		return refuse(ret_why, "two values of %s: %.15g and %.15g", sum->name, sum->value,
 			next->value);
 	if (strcmp(sum->unit, next->unit) != 0)
 		return refuse(ret_why, "%s is in %s and in %s", sum->name, sum->unit, next->unit);
-	if (rule->take == TAKE_VALUES)
+	if (take == TAKE_VALUES)
 		add_value(sum, next->value);
 	sum->step = fmax(sum->step, next->step);
-	if (rule->take == TAKE_SUM || rule->take == TAKE_LAST) {
-		sum->value = rule->take == TAKE_SUM ? sum->value + next->value : next->value;
+	if (take == TAKE_SUM || take == TAKE_LAST) {
+		sum->value = take == TAKE_SUM ? sum->value + next->value : next->value;
 		return 0;
 	}
 	/* Welford, Technometrics 4, 1962. */
@@ -297,25 +297,25 @@ static int join(
 	return 0;
 }
 
-static int add_figure(const struct rule *rule, struct figure *figure, size_t first,
-	struct figures *figures, char **ret_why)
+int figures_add(struct figures *figures, size_t first, enum figure_take take, struct figure *figure,
+	char **ret_why)
 {
 	for (size_t i = 0; i < figures->n; i++) {
 		int r;
 
 		if (strcmp(figures->items[i].name, figure->name) != 0)
 			continue;
-		r = i >= first ? join(rule, &figures->items[i], figure, ret_why)
+		r = i >= first ? join(take, &figures->items[i], figure, ret_why)
 			       : refuse(ret_why, "two figures are called %s", figure->name);
-		free(figure->name);
-		return r;
+		free(TAKE_PTR(figure->name));
+		return r < 0 ? r : (int)i;
 	}
 	xcheck(array_grow(
 		&figures->items, sizeof(*figures->items), figures->n, &figures->capacity));
-	if (rule->take == TAKE_VALUES)
+	if (take == TAKE_VALUES)
 		add_value(figure, figure->value);
-	figures->items[figures->n++] = *figure;
-	return 0;
+	figures->items[figures->n] = *figure;
+	return (int)figures->n++;
 }
 
 /* The values of a figure are of one thing. */
@@ -364,10 +364,10 @@ int extract_figures(const struct rule *rule, const struct output *output, struct
 
 		r = make_figure(rule, &matches.items[i], &figure, ret_why);
 		if (r >= 0)
-			r = add_figure(rule, &figure, first, figures, ret_why);
+			r = figures_add(figures, first, rule->take, &figure, ret_why);
 	}
 	matches_clear(&matches);
-	return r;
+	return MIN(r, 0);
 }
 
 int extract_texts(const struct rule *rule, const struct output *output, char ***ret, char **ret_why)

@@ -60,6 +60,13 @@ int extract_texts(
 /* Whether the expression matches a line; *ret_line is that line then, cut and malloc'd. */
 bool extract_matches(const regex_t *regex, const struct output *output, char **ret_line);
 
+/*
+ * Adds a figure, whose name and values it takes. Of a name that one of those from the index `first`
+ * on has, the two become what `take` says. Returns its index; -EBADMSG with the reason, malloc'd,
+ * where they cannot, and for a name that one before has. Ends the command without memory.
+ */
+int figures_add(struct figures *figures, size_t first, enum figure_take take, struct figure *figure,
+	char **ret_why);
 void figures_clear(struct figures *figures);
 
 #endif
