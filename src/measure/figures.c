@@ -191,23 +191,19 @@ static int read_source(const struct command *command, const struct rule *rule,
 static int find_failure(const struct harness *harness, const struct command *command,
 	struct figure_files *files, char **ret_why)
 {
-	for (enum figure_source source = FIGURE_STDOUT; source <= FIGURE_STDERR; source++) {
+	int r = 0;
+
+	if (harness->n_fails == 0)
+		return 0;
+	for (enum figure_source source = FIGURE_STDOUT; r >= 0 && source <= FIGURE_STDERR;
+		source++) {
 		struct output output;
-		int r = harness->n_fails > 0 ? read_stream(command, source, files, &output, ret_why)
-					     : 0;
 
-		for (size_t i = 0; r >= 0 && i < harness->n_fails; i++) {
-			_cleanup_free_ char *line = NULL, *safe = NULL;
-
-			if (!extract_matches(&harness->fails[i], &output, &line))
-				continue;
-			safe = xptr(text_escape_control(line));
-			return refuse(ret_why, "it says: %s", safe);
-		}
-		if (r < 0)
-			return r;
+		r = read_stream(command, source, files, &output, ret_why);
+		if (r >= 0)
+			r = extract_check(harness, &output, ret_why);
 	}
-	return 0;
+	return r;
 }
 
 /* Finds the event of a figure, or adds it, where no run before had others, or none. */

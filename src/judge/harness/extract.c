@@ -164,6 +164,17 @@ bool extract_matches(const regex_t *regex, const struct output *output, char **r
 	return found;
 }
 
+int extract_check(const struct harness *harness, const struct output *output, char **ret_why)
+{
+	for (size_t i = 0; i < harness->n_fails; i++) {
+		_cleanup_free_ char *line = NULL;
+
+		if (extract_matches(&harness->fails[i], output, &line))
+			return refuse(ret_why, "it says: %s", line);
+	}
+	return 0;
+}
+
 static const char *source_name(const struct rule *rule)
 {
 	return rule->source == FIGURE_STDOUT	? "standard output"

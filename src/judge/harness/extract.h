@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "judge/harness/harness.h"
 #include "judge/harness/quantity.h"
 #include "judge/harness/rule.h"
 
@@ -59,6 +60,8 @@ int extract_texts(
 	const struct rule *rule, const struct output *output, char ***ret, char **ret_why);
 /* Whether the expression matches a line; *ret_line is that line then, cut and malloc'd. */
 bool extract_matches(const regex_t *regex, const struct output *output, char **ret_line);
+/* -EBADMSG with the reason, malloc'd, where a line says that the run failed. */
+int extract_check(const struct harness *harness, const struct output *output, char **ret_why);
 
 /*
  * Adds a figure, whose name and values it takes. Of a name that one of those from the index `first`

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdlib.h>
 
-#include "base/macro.h"
-#include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/harness/extract.h"
 #include "judge/import/formats.h"
@@ -15,16 +12,8 @@ int import_by_harness(const struct import_source *source, const struct harness *
 {
 	const struct output output = { source->text, source->size };
 	struct figures figures = { 0 };
-	int r = 0;
+	int r = extract_check(harness, &output, ret_why);
 
-	for (size_t i = 0; i < harness->n_fails; i++) {
-		_cleanup_free_ char *line = NULL, *safe = NULL;
-
-		if (!extract_matches(&harness->fails[i], &output, &line))
-			continue;
-		safe = xptr(text_escape_control(line));
-		return xrefuse(ret_why, -EINVAL, "it says: %s", safe);
-	}
 	for (size_t i = 0; r >= 0 && i < harness->n_rules; i++)
 		r = extract_figures(&harness->rules[i], &output, &figures, ret_why);
 	for (size_t i = 0; r >= 0 && i < figures.n; i++) {
