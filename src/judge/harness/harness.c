@@ -22,10 +22,8 @@ void harness_free(struct harness *harness)
 		return;
 	for (size_t i = 0; i < harness->n_rules; i++)
 		rule_clear(&harness->rules[i]);
-	for (size_t i = 0; i < harness->n_fails; i++) {
+	for (size_t i = 0; i < harness->n_fails; i++)
 		regfree(&harness->fails[i]);
-		free(harness->fail_texts[i]);
-	}
 	for (size_t i = 0; i < harness->hosting.n_runs; i++)
 		free(harness->hosting.runs[i]);
 	for (size_t i = 0; i < harness->hosting.n_variables; i++)
@@ -38,7 +36,6 @@ void harness_free(struct harness *harness)
 	rule_clear(&harness->hosting.loops);
 	free(harness->rules);
 	free(harness->fails);
-	free(harness->fail_texts);
 	free(harness->name);
 	free(harness);
 }
@@ -70,14 +67,9 @@ static int add_fail(struct harness *harness, const char *pattern, char **ret_why
 	if (n == HARNESS_MAX_FAILS)
 		return refuse(ret_why, "more than %d of Fail", HARNESS_MAX_FAILS);
 	harness->fails = xptr((regex_t *)reallocarray(harness->fails, n + 1, sizeof(regex_t)));
-	harness->fail_texts =
-		xptr((char **)reallocarray(harness->fail_texts, n + 1, sizeof(char *)));
 	r = rule_compile(pattern, &harness->fails[n], ret_why);
-	if (r < 0)
-		return r;
-	harness->fail_texts[n] = xptr(strdup(pattern));
-	harness->n_fails++;
-	return 0;
+	harness->n_fails += r >= 0;
+	return r;
 }
 
 static int add_text(

@@ -54,7 +54,6 @@ struct harness {
 	struct rule *rules;
 	size_t n_rules;
 	regex_t *fails; /* a line that one of them matches says that the run failed */
-	char **fail_texts;
 	size_t n_fails;
 	struct hosting hosting;
 };
