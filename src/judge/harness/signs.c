@@ -66,7 +66,8 @@ static bool is_recognized(const char *path, const struct output outputs[2])
 	size_t length;
 
 	return xcheck(file_read_all(path, HARNESS_MAX_SIZE, &text, &length)) >= 0 &&
-		has_signs(text, outputs) && harness_read(path, &harness, &why) >= 0 &&
+		strlen(text) == length && has_signs(text, outputs) &&
+		harness_parse(path, text, &harness, &why) >= 0 &&
 		harness_choose(harness, false) >= 0 && has_figures(harness, outputs);
 }
 
