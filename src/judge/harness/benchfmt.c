@@ -213,13 +213,11 @@ static int take_lines(struct reading *reading, char *text, bool units, char **re
 	size_t number = 0;
 
 	for (char *line; (line = strsep(&text, "\n"));) {
-		_cleanup_free_ char *why = NULL, *safe = NULL;
+		_cleanup_free_ char *why = NULL;
 
 		number++;
-		if (take_line(reading, line, units, &why) >= 0)
-			continue;
-		safe = xptr(text_escape_control(why));
-		return refuse(ret_why, "line %zu: %s", number, safe);
+		if (take_line(reading, line, units, &why) < 0)
+			return refuse(ret_why, "line %zu: %s", number, why);
 	}
 	return 0;
 }

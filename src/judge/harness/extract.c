@@ -259,11 +259,8 @@ static int make_figure(
 	if (!*name || strlen(name) > RULE_NAME_MAX)
 		return refuse(ret_why, "the name of a figure is %s", *name ? "too long" : "empty");
 	if (match->text &&
-		quantity_parse_number(match->text, rule->commas, &figure.value, &figure.step) < 0) {
-		_cleanup_free_ char *safe = xptr(text_escape_control(match->text));
-
-		return refuse(ret_why, "%s: '%s' is not a number", name, safe);
-	}
+		quantity_parse_number(match->text, rule->commas, &figure.value, &figure.step) < 0)
+		return refuse(ret_why, "%s: '%s' is not a number", name, match->text);
 	if (!isfinite(figure.value))
 		return refuse(ret_why, "%s is not a number", name);
 	if (match->unit && *match->unit && quantity_parse_unit(match->unit, &unit) < 0)

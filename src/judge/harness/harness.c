@@ -183,12 +183,7 @@ static int take_line(struct harness *harness, char *line, char **ret_why)
 	if (!rule && strcmp(line, HARNESS_SIGN) == 0)
 		return *value ? 0 : refuse(ret_why, HARNESS_SIGN " is empty");
 	r = rule ? rule_set(rule, line, value, ret_why) : set_of_all(harness, line, value, ret_why);
-	if (r == -ENOENT) {
-		_cleanup_free_ char *safe = xptr(text_escape_control(line));
-
-		return refuse(ret_why, "unknown key %s", safe);
-	}
-	return r;
+	return r == -ENOENT ? refuse(ret_why, "unknown key %s", line) : r;
 }
 
 int harness_parse(const char *name, const char *text, struct harness **ret, char **ret_why)

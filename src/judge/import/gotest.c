@@ -162,9 +162,7 @@ static void look_ahead(const char *text, struct reading *reading)
 static int refuse_line(
 	const struct reading *reading, char **ret_why, const char *what, const char *word)
 {
-	_cleanup_free_ char *safe = xptr(text_escape_control(word));
-
-	return xrefuse(ret_why, -EINVAL, "%zu: no result of Go: %s%s", reading->line, what, safe);
+	return xrefuse(ret_why, -EINVAL, "%zu: no result of Go: %s%s", reading->line, what, word);
 }
 
 /* What the last line about it says; NULL where there is none. */
