@@ -32,8 +32,7 @@ struct unit_line {
 };
 
 struct reading {
-	const char *package; /* the first one; borrowed from `held` */
-	char *held;
+	char *package;	   /* the first one */
 	bool has_packages; /* more than one */
 	/* The "-2" behind all names, which is GOMAXPROCS; it is "" where they have none, or
 	 * several. */
@@ -41,7 +40,6 @@ struct reading {
 	struct unit_line *units;
 	size_t n_units, capacity;
 	/* Of the line that is read. */
-	size_t line;
 	size_t process;
 	bool has_results; /* of this process */
 	char *current;	  /* its package */
@@ -53,7 +51,7 @@ static void reading_clear(struct reading *reading)
 	for (size_t i = 0; i < reading->n_units; i++)
 		free(reading->units[i].name);
 	free(reading->units);
-	free(reading->held);
+	free(reading->package);
 	free(reading->suffix);
 	free(reading->current);
 }
@@ -132,37 +130,32 @@ static void take_unit(struct reading *reading, char *rest)
 }
 
 /* What has to be known of all lines before the first one is taken. */
-static void look_ahead(const char *text, struct reading *reading)
+static int look_ahead(void *context, char *line, char **ret_why _unused_)
 {
-	char *line;
+	struct reading *reading = context;
+	const char *package = config_value(line, "pkg"), *suffix;
+	char *name, *rest;
+	double iterations;
 
-	while ((line = import_next_line(&text))) {
-		const char *package = config_value(line, "pkg");
-		char *name, *rest;
-		double iterations;
-
-		if (package && !reading->held)
-			reading->held = xptr(strdup(package));
-		else if (package && strcmp(package, reading->held) != 0)
-			reading->has_packages = true;
-		if (text_starts_with(line, "Unit ") && line[5])
-			take_unit(reading, line + 5);
-		if (take_head(line, &name, &iterations, &rest)) {
-			const char *suffix = find_suffix(name);
-
-			if (!reading->suffix)
-				reading->suffix = xptr(strdup(suffix));
-			else if (strcmp(reading->suffix, suffix) != 0)
-				*reading->suffix = '\0';
-		}
-		free(line);
-	}
+	if (package && !reading->package)
+		reading->package = xptr(strdup(package));
+	else if (package && strcmp(package, reading->package) != 0)
+		reading->has_packages = true;
+	if (text_starts_with(line, "Unit ") && line[5])
+		take_unit(reading, line + 5);
+	if (!take_head(line, &name, &iterations, &rest))
+		return 0;
+	suffix = find_suffix(name);
+	if (!reading->suffix)
+		reading->suffix = xptr(strdup(suffix));
+	else if (strcmp(reading->suffix, suffix) != 0)
+		*reading->suffix = '\0';
+	return 0;
 }
 
-static int refuse_line(
-	const struct reading *reading, char **ret_why, const char *what, const char *word)
+static int refuse_line(char **ret_why, const char *what, const char *word)
 {
-	return xrefuse(ret_why, -EINVAL, "%zu: no result of Go: %s%s", reading->line, what, word);
+	return xrefuse(ret_why, -EINVAL, "no result of Go: %s%s", what, word);
 }
 
 /* What the last line about it says; NULL where there is none. */
@@ -189,9 +182,9 @@ static int take_number(struct reading *reading, const char *value, const char *u
 	if (strcmp(value, "NaN") == 0 || strcmp(value, "+Inf") == 0 || strcmp(value, "-Inf") == 0)
 		number.value = NAN;
 	else if (quantity_parse_number(value, false, &number.value, &step) < 0)
-		return refuse_line(reading, ret_why, "not a number: ", value);
+		return refuse_line(ret_why, "not a number: ", value);
 	if (imported_put(reading->imported, &number, &why) < 0)
-		return refuse_line(reading, ret_why, why, "");
+		return refuse_line(ret_why, why, "");
 	return 0;
 }
 
@@ -208,7 +201,7 @@ static int take_result(
 							  : xptr(strdup(name));
 	r = imported_begin(reading->imported, whole, reading->process, iterations, &why);
 	if (r < 0)
-		return refuse_line(reading, ret_why, why, "");
+		return refuse_line(ret_why, why, "");
 	facts = imported_benchmark_facts(reading->imported);
 	if (*reading->suffix)
 		import_set_parameter(facts, "gomaxprocs", reading->suffix + 1);
@@ -220,7 +213,7 @@ static int take_result(
 		while (*word && rest && (!unit || !*unit))
 			unit = strsep(&rest, blanks);
 		if (*word && (!unit || !*unit))
-			return refuse_line(reading, ret_why, "a number without a unit: ", word);
+			return refuse_line(ret_why, "a number without a unit: ", word);
 		if (*word)
 			r = take_number(reading, word, unit, ret_why);
 	}
@@ -238,7 +231,7 @@ static bool ends_process(const char *line)
 	return false;
 }
 
-static int take_line(struct reading *reading, char *line, char **ret_why)
+static int take_line(void *context, char *line, char **ret_why)
 {
 	static const struct {
 		const char *key, *name;
@@ -247,6 +240,7 @@ static int take_line(struct reading *reading, char *line, char **ret_why)
 		{ "goarch", "cpu_machine" },
 		{ "cpu", "cpu_model_name" },
 	};
+	struct reading *reading = context;
 	struct facts *facts = imported_facts(reading->imported);
 	const char *package = config_value(line, "pkg");
 	double iterations;
@@ -274,16 +268,10 @@ static int take_line(struct reading *reading, char *line, char **ret_why)
 int import_go_text(const struct import_source *source, struct imported *imported, char **ret_why)
 {
 	struct reading reading = { .imported = imported };
-	const char *rest = source->text;
-	int r = 0;
-	char *line;
+	int r = import_each_line(source->text, look_ahead, &reading, ret_why);
 
-	look_ahead(source->text, &reading);
-	while (r >= 0 && (line = import_next_line(&rest))) {
-		reading.line++;
-		r = take_line(&reading, line, ret_why);
-		free(line);
-	}
+	if (r >= 0)
+		r = import_each_line(source->text, take_line, &reading, ret_why);
 	reading_clear(&reading);
 	return r;
 }

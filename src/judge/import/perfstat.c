@@ -87,13 +87,18 @@ static char find_separator(const char *line)
 	return '\0';
 }
 
+static bool is_blank_or_comment(const char *line)
+{
+	return *line == '#' || !line[strspn(line, " \t")];
+}
+
 /* The first line that is neither blank nor a comment, malloc'd. */
 static char *find_first(const char *text)
 {
 	char *line;
 
 	while ((line = import_next_line(&text))) {
-		if (line[strspn(line, " \t")] && *line != '#')
+		if (!is_blank_or_comment(line))
 			return line;
 		free(line);
 	}
@@ -138,47 +143,51 @@ static int take(struct imported *imported, const char *event, const char *value,
 	return r;
 }
 
+struct reading {
+	struct imported *imported;
+	char separator;
+};
+
+static int take_fields(void *context, char *line, char **ret_why)
+{
+	struct reading *reading = context;
+	_cleanup_free_ char *safe = NULL;
+	char *fields[FIELDS_MAX];
+	size_t n, at;
+
+	if (is_blank_or_comment(line))
+		return 0;
+	n = split(line, reading->separator, fields);
+	at = find_time(n, fields);
+	/* Further metrics of the event before have neither a count nor a name. */
+	if (at == 0)
+		return n > 2 && (*fields[0] || *fields[2])
+			? xrefuse(ret_why, -EINVAL, "no line of perf stat -x")
+			: 0;
+	safe = xptr(text_escape_control(fields[2]));
+	return take(reading->imported, safe, fields[0], fields[1], at == 4, ret_why);
+}
+
 int import_perf_text(const struct import_source *source, struct imported *imported, char **ret_why)
 {
 	_cleanup_free_ char *first = find_first(source->text);
-	char separator = first ? find_separator(first) : '\0', *line;
-	const char *rest = source->text;
-	size_t number = 0;
-	int r = 0;
+	struct reading reading = {
+		.imported = imported,
+		.separator = first ? find_separator(first) : '\0',
+	};
 
-	while (r >= 0 && (line = import_next_line(&rest))) {
-		_cleanup_free_ char *why = NULL, *safe = NULL;
-		char *fields[FIELDS_MAX];
-		size_t n, at;
-
-		number++;
-		if (*line == '#' || !line[strspn(line, " \t")]) {
-			free(line);
-			continue;
-		}
-		n = split(line, separator, fields);
-		at = find_time(n, fields);
-		/* Further metrics of the event before have neither a count nor a name. */
-		if (at == 0 && n > 2 && (*fields[0] || *fields[2]))
-			r = xrefuse(&why, -EINVAL, "no line of perf stat -x");
-		if (at > 0) {
-			safe = xptr(text_escape_control(fields[2]));
-			r = take(imported, safe, fields[0], fields[1], at == 4, &why);
-		}
-		if (r < 0)
-			(void)xrefuse(ret_why, r, "%zu: %s", number, why);
-		free(line);
-	}
-	return r;
+	return import_each_line(source->text, take_fields, &reading, ret_why);
 }
 
 /* {"counter-value" : "48.000000", "unit" : "", "event" : "page-faults", "variance" : 1.2, ...} */
-static int take_object(struct imported *imported, const char *line, char **ret_why)
+static int take_object(void *context, char *line, char **ret_why)
 {
 	_cleanup_(json_node) struct json_node *object = NULL;
 	_cleanup_free_ char *why = NULL, *safe = NULL;
 	const char *event, *value, *unit;
 
+	if (is_blank_or_comment(line))
+		return 0;
 	if (json_tree_read(line, strlen(line), &object, &why) < 0)
 		return xrefuse(ret_why, -EINVAL, "%s", strchr(why, ' ') + 1);
 	event = json_string(json_member(object, "event"));
@@ -193,25 +202,10 @@ static int take_object(struct imported *imported, const char *line, char **ret_w
 		return xrefuse(ret_why, -EINVAL, "no line of perf stat -j");
 	safe = xptr(text_escape_control(event));
 	return take(
-		imported, safe, value, unit ? unit : "", json_member(object, "variance"), ret_why);
+		context, safe, value, unit ? unit : "", json_member(object, "variance"), ret_why);
 }
 
 int import_perf_json(const struct import_source *source, struct imported *imported, char **ret_why)
 {
-	const char *rest = source->text;
-	size_t number = 0;
-	int r = 0;
-	char *line;
-
-	while (r >= 0 && (line = import_next_line(&rest))) {
-		_cleanup_free_ char *why = NULL;
-
-		number++;
-		if (*line != '#' && line[strspn(line, " \t")])
-			r = take_object(imported, line, &why);
-		if (r < 0)
-			(void)xrefuse(ret_why, r, "%zu: %s", number, why);
-		free(line);
-	}
-	return r;
+	return import_each_line(source->text, take_object, imported, ret_why);
 }

@@ -45,3 +45,22 @@ char *import_next_line(const char **rest)
 	*rest += n + ((*rest)[n] == '\n');
 	return line;
 }
+
+int import_each_line(const char *text, int (*take)(void *context, char *line, char **ret_why),
+	void *context, char **ret_why)
+{
+	size_t number = 0;
+	int r = 0;
+	char *line;
+
+	while (r >= 0 && (line = import_next_line(&text))) {
+		_cleanup_free_ char *why = NULL;
+
+		number++;
+		r = take(context, line, &why);
+		if (r < 0)
+			(void)xrefuse(ret_why, r, "%zu: %s", number, why);
+		free(line);
+	}
+	return r;
+}

@@ -15,5 +15,9 @@ void import_set_text(struct facts *facts, const char *name, const char *value);
 void import_set_parameter(struct facts *facts, const char *parameter, const char *value);
 /* The next line, cut out of *rest, without its end; NULL behind the last one. malloc'd. */
 char *import_next_line(const char **rest);
+/* Hands over each line of a text, without its end, until one of them is refused: then *ret_why has
+ * its number in front, "3: ...". */
+int import_each_line(const char *text, int (*take)(void *context, char *line, char **ret_why),
+	void *context, char **ret_why);
 
 #endif
