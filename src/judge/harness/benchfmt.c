@@ -37,8 +37,7 @@ enum better benchfmt_find_better(const char *base)
 	return text_ends_with(base, "/s") ? BETTER_HIGHER : BETTER_UNKNOWN;
 }
 
-/* The next word, or NULL. */
-static char *next_word(char **rest)
+char *benchfmt_next_word(char **rest)
 {
 	char *word;
 
@@ -67,7 +66,7 @@ static struct unit_note *add_note(struct reading *reading, const char *unit)
 /* "Unit U better=lower assume=exact": the words that others have are left alone. */
 static int take_unit(struct reading *reading, char *rest, char **ret_why)
 {
-	const char *unit = next_word(&rest), *word;
+	const char *unit = benchfmt_next_word(&rest), *word;
 	struct unit_note *note;
 
 	if (!unit)
@@ -75,7 +74,7 @@ static int take_unit(struct reading *reading, char *rest, char **ret_why)
 	note = find_note(reading, unit);
 	if (!note)
 		note = add_note(reading, unit);
-	while ((word = next_word(&rest))) {
+	while ((word = benchfmt_next_word(&rest))) {
 		enum better better;
 
 		note->is_exact |= strcmp(word, "assume=exact") == 0;
@@ -145,8 +144,8 @@ static int take_value(struct reading *reading, const char *name, bool is_first, 
 /* "BenchmarkNAME N VALUE UNIT [VALUE UNIT]..." */
 static int take_benchmark(struct reading *reading, char *line, char **ret_why)
 {
-	const char *name = next_word(&line) + strlen(BENCHFMT_PREFIX);
-	const char *iterations = next_word(&line), *number;
+	const char *name = benchfmt_next_word(&line) + strlen(BENCHFMT_PREFIX);
+	const char *iterations = benchfmt_next_word(&line), *number;
 	uint64_t n;
 
 	/* `go test -v` prints it alone, before the benchmark runs. */
@@ -156,11 +155,11 @@ static int take_benchmark(struct reading *reading, char *line, char **ret_why)
 		return refuse(ret_why, "a figure without a name");
 	if (parse_u64(iterations, 1, INT64_MAX, &n) < 0)
 		return refuse(ret_why, "%s: '%s' is no number of iterations", name, iterations);
-	number = next_word(&line);
+	number = benchfmt_next_word(&line);
 	if (!number)
 		return refuse(ret_why, "%s: no value", name);
 	for (bool is_first = true; number; is_first = false) {
-		const char *unit = next_word(&line);
+		const char *unit = benchfmt_next_word(&line);
 		int r;
 
 		if (!unit)
@@ -168,7 +167,7 @@ static int take_benchmark(struct reading *reading, char *line, char **ret_why)
 		r = take_value(reading, name, is_first, number, unit, ret_why);
 		if (r < 0)
 			return r;
-		number = next_word(&line);
+		number = benchfmt_next_word(&line);
 	}
 	return 0;
 }

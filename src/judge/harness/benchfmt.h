@@ -29,6 +29,9 @@
  */
 int benchfmt_read(const struct output *output, struct figures *figures, char **ret_why);
 
+/* Cuts the next word out of *rest, a line; NULL where there is none. */
+char *benchfmt_next_word(char **rest);
+
 /*
  * Which way a unit is better by itself. `base` is that of the parsed unit (quantity.h).
  * BETTER_UNKNOWN where the unit tells nothing.

@@ -16,13 +16,14 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "judge/harness/benchfmt.h"
 #include "judge/harness/quantity.h"
 #include "judge/import/formats.h"
 #include "judge/import/jsontree.h"
 #include "judge/import/shared.h"
 #include "judge/result/metadata.h"
 
-static const char prefix[] = "Benchmark", blanks[] = " \t";
+static const char blanks[] = " \t";
 
 /* A line "Unit NAME better=higher assume=exact". */
 struct unit_line {
@@ -63,13 +64,11 @@ static bool take_head(char *line, char **ret_name, double *ret_iterations, char 
 	char *rest = line, *name, *number;
 	uint64_t iterations;
 
-	if (!text_starts_with(line, prefix) ||
-		(line[strlen(prefix)] >= 'a' && line[strlen(prefix)] <= 'z'))
+	if (!text_starts_with(line, BENCHFMT_PREFIX) ||
+		(line[strlen(BENCHFMT_PREFIX)] >= 'a' && line[strlen(BENCHFMT_PREFIX)] <= 'z'))
 		return false;
-	name = strsep(&rest, blanks);
-	do
-		number = strsep(&rest, blanks);
-	while (number && !*number);
+	name = benchfmt_next_word(&rest);
+	number = benchfmt_next_word(&rest);
 	if (!number || !rest || parse_u64(number, 1, INT64_MAX, &iterations) < 0)
 		return false;
 	*ret_name = name;
@@ -207,15 +206,11 @@ static int take_result(
 		import_set_parameter(facts, "gomaxprocs", reading->suffix + 1);
 	import_set_text(facts, "go_package", reading->current);
 	reading->has_results = true;
-	while (r >= 0 && (word = strsep(&rest, blanks))) {
-		const char *unit = NULL;
+	while (r >= 0 && (word = benchfmt_next_word(&rest))) {
+		const char *unit = benchfmt_next_word(&rest);
 
-		while (*word && rest && (!unit || !*unit))
-			unit = strsep(&rest, blanks);
-		if (*word && (!unit || !*unit))
-			return refuse_line(ret_why, "a number without a unit: ", word);
-		if (*word)
-			r = take_number(reading, word, unit, ret_why);
+		r = unit ? take_number(reading, word, unit, ret_why)
+			 : refuse_line(ret_why, "a number without a unit: ", word);
 	}
 	return r;
 }
