@@ -282,11 +282,10 @@ static void write_metadata(struct emit *emit, struct item *item)
 	for (size_t i = 0; i < item->n_numbers; i++) {
 		const struct numbers *numbers = &item->numbers[i];
 		_cleanup_free_ char *name = xformat(METADATA_FIGURE "%s", numbers->name);
-		struct event_kind kind = figure_kind(numbers->unit, numbers->better, numbers->step);
-		_cleanup_free_ char *text = NULL;
+		struct event_kind kind = figure_kind(
+			numbers->unit, numbers->better, numbers->step, numbers->is_exact);
+		_cleanup_free_ char *text = figure_text(&kind);
 
-		kind.is_exact = numbers->is_exact;
-		text = figure_text(&kind);
 		free(kind.own);
 		if (i > 0 || !is_plain_time(numbers))
 			facts_set_string(&made, i == 0 ? METADATA_VALUES_FIGURE : name, text);

@@ -54,7 +54,7 @@ static void set_figures(const struct series *series, struct facts *metadata)
 {
 	for (size_t i = 0; i < series->n_events; i++) {
 		const struct event_kind *kind = &series->event_kinds[i];
-		_cleanup_free_ char *name = NULL, *text = series_figure_text(series, i);
+		_cleanup_free_ char *name = NULL, *text = figure_text(kind);
 		_cleanup_free_ char *within = xformat(METADATA_WITHIN "%s", series->event_names[i]);
 		_cleanup_free_ char *deviation =
 			xformat(METADATA_DEVIATION "%s", series->event_names[i]);

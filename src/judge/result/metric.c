@@ -381,8 +381,8 @@ static struct benchmark *split_values(
 				ret->values[ret->n_values++] = figure->values[value];
 		ret->runs[i].end = ret->n_values;
 	}
-	kind = figure_kind(figure->kind.own->name, figure->kind.better, figure->kind.step);
-	kind.is_exact = figure->kind.is_exact;
+	kind = figure_kind(figure->kind.own->name, figure->kind.better, figure->kind.step,
+		figure->kind.is_exact);
 	benchmark_set_kind(ret, &kind);
 	return ret;
 }

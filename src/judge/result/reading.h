@@ -37,7 +37,7 @@ struct run_name {
 	size_t n_seen;	    /* the number of runs that have it */
 	bool varies;
 	bool in_first_run;
-	/* What a result says of a figure (series_figure_text()), with the largest step of these
+	/* What a result says of a figure (figure_text()), with the largest step of these
 	 * runs. Digits that a source gives may be more in one sitting than in another. NULL for
 	 * others, and where runs differ in more than that. */
 	char *figure;

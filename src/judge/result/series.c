@@ -352,12 +352,14 @@ size_t series_find_event(const struct series *series, const char *name)
 	return i;
 }
 
-struct event_kind figure_kind(const char *unit, enum better better, double step)
+struct event_kind figure_kind(const char *unit, enum better better, double step, bool is_exact)
 {
 	size_t size = strlen(unit) + 1;
 	/* One piece of memory, which stays where it is when there are more events. */
 	struct unit *own = xptr(malloc(sizeof(*own) + size));
-	struct event_kind kind = { .better = better, .own = own, .step = step };
+	struct event_kind kind = {
+		.better = better, .own = own, .step = step, .is_exact = is_exact
+	};
 
 	*own = (struct unit){ .name = memcpy(own + 1, unit, size), .kind = UNIT_IS_OTHER };
 	if (!unit_find(unit, &kind.unit))
@@ -369,7 +371,6 @@ int series_declare_figure(
 	struct series *series, size_t event, const char *unit, enum better better, double step)
 {
 	struct event_kind *kind = &series->event_kinds[event];
-	bool is_exact = kind->is_exact;
 
 	if (kind->own) {
 		if (kind->better != better || strcmp(kind->own->name, unit) != 0)
@@ -377,8 +378,7 @@ int series_declare_figure(
 		kind->step = MAX(kind->step, step);
 		return 0;
 	}
-	*kind = figure_kind(unit, better, step);
-	kind->is_exact = is_exact;
+	*kind = figure_kind(unit, better, step, kind->is_exact);
 	return 0;
 }
 
@@ -439,11 +439,6 @@ char *figure_text(const struct event_kind *kind)
 	return xptr(text_steal(&t));
 }
 
-char *series_figure_text(const struct series *series, size_t event)
-{
-	return figure_text(&series->event_kinds[event]);
-}
-
 /* The step that a text ends with; 0 where there is none. *ret_length is that of what is before. */
 static double find_step(const char *text, size_t *ret_length)
 {
@@ -487,8 +482,7 @@ int figure_parse(const char *text, struct event_kind *ret)
 		else if (parse_real(word + 5, &step) < 0 || !(step > 0))
 			return -EINVAL;
 	}
-	*ret = figure_kind(unit, better, step);
-	ret->is_exact = is_exact;
+	*ret = figure_kind(unit, better, step, is_exact);
 	return 0;
 }
 

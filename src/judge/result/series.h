@@ -290,14 +290,12 @@ void series_add_within(struct series *series, size_t event, double mean, size_t 
 /* The deviation within a process; NAN where it is not known. */
 double event_deviation_within(const struct event_kind *kind);
 /* A figure of that unit. The caller owns `own`. */
-struct event_kind figure_kind(const char *unit, enum better better, double step);
+struct event_kind figure_kind(const char *unit, enum better better, double step, bool is_exact);
 /* What a result says of a figure, malloc'd: "higher, 1/s, step 0.01", "lower, exact, B", without
  * what is not there, and "unknown" in front for BETTER_UNKNOWN. NULL where it is none. */
 char *figure_text(const struct event_kind *kind);
 /* What such a text says; -EINVAL where it is none. The caller owns `own`. */
 int figure_parse(const char *text, struct event_kind *ret);
-/* The text of an event. */
-char *series_figure_text(const struct series *series, size_t event);
 /* Of two such texts the one with the larger step; NULL where they differ in more than that. */
 const char *figure_text_join(const char *a, const char *b);
 /* Takes such a text. -EINVAL where it is none, or is of BETTER_UNKNOWN; else as
