@@ -133,8 +133,8 @@ static int take_value(struct reading *reading, const char *name, bool is_first, 
 			"it",
 			unit, unit);
 	memcpy(figure.unit, parsed.base, sizeof(figure.unit));
-	figure.value = figure.value * parsed.factor / parsed.per;
-	figure.step = figure.step * parsed.factor / parsed.per;
+	figure.value = quantity_to_base(figure.value, &parsed);
+	figure.step = quantity_to_base(figure.step, &parsed);
 	if (!isfinite(figure.value))
 		return refuse(ret_why, "%s: '%s' is too large", name, number);
 	figure.name = TAKE_PTR(called);

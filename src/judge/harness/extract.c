@@ -266,9 +266,8 @@ static int make_figure(
 	if (match->unit && *match->unit && quantity_parse_unit(match->unit, &unit) < 0)
 		return refuse(ret_why, "the unit of %s is none", name);
 	memcpy(figure.unit, unit.base, sizeof(figure.unit));
-	/* Of two roundings one is spared: 1.354 / 1000 is 0.001354, 1.354 * 0.001 is not. */
-	figure.value = figure.value * unit.factor / unit.per;
-	figure.step = figure.step * unit.factor / unit.per;
+	figure.value = quantity_to_base(figure.value, &unit);
+	figure.step = quantity_to_base(figure.step, &unit);
 	figure.name = TAKE_PTR(name);
 	*ret = figure;
 	return 0;

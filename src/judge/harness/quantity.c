@@ -112,6 +112,12 @@ int quantity_parse_unit(const char *text, struct quantity_unit *ret)
 	return 0;
 }
 
+double quantity_to_base(double number, const struct quantity_unit *unit)
+{
+	/* Of two roundings one is spared: 1.354 / 1000 is 0.001354, 1.354 * 0.001 is not. */
+	return number * unit->factor / unit->per;
+}
+
 bool quantity_is_cost(const char *base)
 {
 	const struct unit *unit;

@@ -28,6 +28,8 @@ struct quantity_unit {
  * control character or a blank.
  */
 int quantity_parse_unit(const char *text, struct quantity_unit *ret);
+/* A number of the unit as one of the base unit. */
+double quantity_to_base(double number, const struct quantity_unit *unit);
 
 /* Whether less of it is better without a word about it: times, and bytes that are not a rate. */
 bool quantity_is_cost(const char *base);

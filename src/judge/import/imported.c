@@ -207,14 +207,13 @@ int imported_put(struct imported *imported, const struct imported_number *number
 			ret_why, -EINVAL, "%s of %s was in another unit before", name, item->name);
 	}
 	numbers->is_exact = number->is_exact;
-	numbers->step = fmax(numbers->step, number->step * unit.factor / unit.per);
+	numbers->step = fmax(numbers->step, quantity_to_base(number->step, &unit));
 	while (numbers->n < item->n) {
 		xcheck(array_grow(
 			&numbers->items, sizeof(*numbers->items), numbers->n, &numbers->capacity));
 		numbers->items[numbers->n++] = NAN;
 	}
-	/* Of two roundings one is spared, as in judge/harness/extract.c. */
-	numbers->items[item->n - 1] = number->value * unit.factor / unit.per;
+	numbers->items[item->n - 1] = quantity_to_base(number->value, &unit);
 	return 0;
 }
 
