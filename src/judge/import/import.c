@@ -116,15 +116,12 @@ static import_function *find_format(const char *head, size_t size, const char **
 /* Whether it begins as what reader.h reads. */
 static bool begins_as_result(const char *head, size_t size)
 {
-	static const char *const names[] = { "benchmarks", "version", "metadata", "context",
-		"results", "schema_version" };
+	static const char *const names[] = { "\"benchmarks\"", "\"version\"", "\"metadata\"",
+		"\"context\"", "\"results\"", "\"schema_version\"" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_free_ char *name = xformat("\"%s\"", names[i]);
-
-		if (memmem(head, size, name, strlen(name)))
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (memmem(head, size, names[i], strlen(names[i])))
 			return true;
-	}
 	return recognize(head, size);
 }
 
