@@ -336,19 +336,23 @@ static bool is_untouched(const struct engine *engine, const struct knob *knob, c
 }
 
 /* Whether somebody has given a thread that is only kept other CPUs while this apply was at work: 1,
- * 0 or an error. Then the apply has not changed them, and restore must not either. Where the kernel
- * forgets what threads have chosen, the pins know that, and have given the thread what its cpuset
- * allows of its choice. */
-static int was_chosen_meanwhile(const struct engine *engine, const struct knob *knob)
+ * 0 or an error. Then the apply has not changed them, and restore must not either. */
+static int was_chosen_meanwhile(
+	const struct engine *engine, const struct knob *knob, const struct journal_entry *entry)
 {
 	const char *rest;
 	const struct knob_backend *backend = knob_find_backend(engine->backends, knob->path, &rest);
 	int r;
 
-	if (engine->pins || knob->wanted || knob->turned || !knob->now || !backend ||
-		!backend->fleeting || !backend->made_by_kernel ||
-		knob_equal(knob->kind, knob->now, knob->before_apply))
+	if (knob->wanted || knob->turned || !knob->now || !backend || !backend->fleeting ||
+		!backend->made_by_kernel || knob_equal(knob->kind, knob->now, knob->before_apply))
 		return 0;
+	/* Where the kernel forgets what threads have chosen, the pins know that, and the thread has
+	 * what its cpuset allows of its choice. */
+	if (engine->pins) {
+		r = pins_is_chosen_anew(engine->pins, knob->path, entry->old);
+		return r == -ENOENT ? 0 : r;
+	}
 	r = backend->made_by_kernel(rest, knob->before_apply, "", knob->now);
 	return r < 0 ? r : !r;
 }
@@ -377,7 +381,7 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 		if (!above && now && knob->earlier_outcome &&
 			knob_equal(knob->kind, now, knob->before_apply))
 			now = knob->earlier_outcome;
-		r = above ? 0 : was_chosen_meanwhile(engine, knob);
+		r = above ? 0 : was_chosen_meanwhile(engine, knob, entry);
 		if (r < 0)
 			return r;
 		if (r > 0)

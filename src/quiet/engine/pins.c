@@ -648,6 +648,8 @@ int pins_is_chosen_anew(struct pins *pins, const char *path, const char *list)
 		return thread_is_hidden(r) ? -ENOENT : r;
 	if (!p->pin.wish)
 		return 0;
+	if (strcmp(list, FOLLOWER_EVERYWHERE) == 0)
+		return 1;
 	return cpumask_parse_list(list, 0, pins->scratch, NULL) == 0 &&
 		!cpumask_equal(pins->scratch, p->pin.wish);
 }

@@ -45,8 +45,8 @@ int pins_end_change(struct pins *pins);
 /* After the last change: until for some time nothing is new, since the kernel and systemd do some
  * of what they were asked for later. */
 int pins_settle(struct pins *pins);
-/* Whether a thread has chosen other CPUs than this list since pins_begin(), or before it: 1, 0, or
- * an error; -ENOENT for a thread that is not known. */
+/* Whether a thread has chosen other CPUs than this list, or than all (FOLLOWER_EVERYWHERE), since
+ * pins_begin(), or before it: 1, 0, or an error; -ENOENT for a thread that is not known. */
 int pins_is_chosen_anew(struct pins *pins, const char *path, const char *list);
 /* A knob was written: if it is that of a thread, what is read next is what this thread has chosen.
  */
