@@ -11,7 +11,6 @@
 #include "base/xalloc.h"
 #include "look/isol-check/cmdline.h"
 
-#define SMT_CONTROL "/sys/devices/system/cpu/smt/control"
 #define NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
 #define NOHZ_FULL_REASON "no tick while one program runs there"
 #define ISOLCPUS "isolcpus=managed_irq,domain,"
@@ -172,26 +171,27 @@ static void add_offline_siblings(
 	const struct topology *topology, struct cpumask *cpus, struct cpumask *ret_unknown)
 {
 	unsigned size;
-	char word[FILE_ATTR_SIZE];
 	int r = xcheck(topology_read_core_size(&size));
 
+	/* Cores that have one thread each have none that is offline. */
+	if (r < 0 && !host_has_smt())
+		return;
 	cpumask_for_each (cpu, topology->present) {
+		int first;
+
 		if (cpumask_isset(topology->online, cpu) || topology->cpus[cpu].core_told)
 			continue;
 		if (r < 0) {
 			(void)cpumask_set(ret_unknown, cpu);
 			continue;
 		}
-		for (int other = cpu - cpu % (int)size; other <= (cpu | ((int)size - 1)); other++)
+		first = cpu - cpu % (int)size;
+		for (int other = first; other < first + (int)size; other++)
 			if (cpumask_isset(cpus, other)) {
 				(void)cpumask_set(cpus, cpu);
 				break;
 			}
 	}
-	/* Cores that have one thread each have none that is offline. */
-	if (host_read_word(SMT_CONTROL, word) < 0 ||
-		text_has_word("notsupported notimplemented", word, " "))
-		cpumask_clear_all(ret_unknown);
 }
 
 static void make_all(struct builder *m, struct host *host, const struct bootline *b,

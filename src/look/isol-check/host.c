@@ -416,6 +416,14 @@ const struct task *host_find_process(struct host *host, const char *comm)
 	return NULL;
 }
 
+bool host_has_smt(void)
+{
+	char control[FILE_ATTR_SIZE];
+
+	return host_read_word("/sys/devices/system/cpu/smt/control", control) >= 0 &&
+		strcmp(control, "notsupported") != 0 && strcmp(control, "notimplemented") != 0;
+}
+
 const struct cpufreq_policy_info *host_policy(struct host *host, int cpu)
 {
 	size_t n = host->topology->n_cpus;

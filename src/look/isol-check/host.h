@@ -81,6 +81,8 @@ const struct tasks *host_tasks(struct host *host);
 bool host_sees_all_tasks(struct host *host);
 /* A process with this /proc/PID/comm; NULL for none. */
 const struct task *host_find_process(struct host *host, const char *comm);
+/* Whether the kernel knows of cores with several threads, by smt/control. */
+bool host_has_smt(void);
 /* NULL for a CPU that is offline, or has no policy. */
 const struct cpufreq_policy_info *host_policy(struct host *host, int cpu);
 /* As cpuidle_read(). */

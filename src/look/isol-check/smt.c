@@ -38,12 +38,8 @@ static int find_shared(struct host *host, struct cpumask *scratch)
 static bool may_hide_threads(struct host *host)
 {
 	const char *hypervisor = host_hypervisor(host);
-	char control[FILE_ATTR_SIZE];
 
-	if (!hypervisor || strcmp(hypervisor, "lpar") == 0)
-		return false;
-	return host_read_word(SMT_DIR "/control", control) < 0 ||
-		strcmp(control, "notsupported") == 0 || strcmp(control, "notimplemented") == 0;
+	return hypervisor && strcmp(hypervisor, "lpar") != 0 && !host_has_smt();
 }
 
 static void look_at_siblings(struct host *host, struct finding *f)
