@@ -348,10 +348,10 @@ static int read_masks(bool recorded, struct cpumask *possible, struct cpumask *p
 		cpumask_is_empty(online))
 		return error;
 	r = recorded ? 0 : add_own(possible, online, ret_renumbered);
-	/* Others than those of the container are beside them all the same. */
-	if (*ret_renumbered || is_list_covered()) {
+	/* The list has the CPUs of the container, and the machine has others as well. */
+	if (r == 0 && (*ret_renumbered || is_list_covered())) {
 		guess_online(present, online);
-		r = recorded || r < 0 ? r : add_own(possible, online, &ignored);
+		r = recorded ? 0 : add_own(possible, online, &ignored);
 	}
 	if (r < 0)
 		return r;
