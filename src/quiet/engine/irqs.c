@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/machine/tasks.h"
+#include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "quiet/engine/irqs.h"

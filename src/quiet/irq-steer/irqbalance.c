@@ -15,13 +15,11 @@
 #include "base/file.h"
 #include "base/machine/cpumask.h"
 #include "base/machine/isolation.h"
-#include "base/machine/tasks.h"
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/wait.h"
-#include "quiet/engine/knob.h"
 #include "quiet/irq-steer/irqbalance.h"
 
 enum {
