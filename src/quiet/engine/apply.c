@@ -359,7 +359,7 @@ static int was_chosen_meanwhile(
 
 /* Writes into the journal what the knobs have become, as far as that is known. */
 static int note_outcome(const struct engine *engine, const struct layers *layers,
-	struct journal *journal, struct knob_plan *plan)
+	struct journal *journal, struct knob_plan *plan, struct engine_failure *failure)
 {
 	for (size_t i = 0; i < plan->n; i++) {
 		struct knob *knob = &plan->knobs[i];
@@ -382,8 +382,11 @@ static int note_outcome(const struct engine *engine, const struct layers *layers
 			knob_equal(knob->kind, now, knob->before_apply))
 			now = knob->earlier_outcome;
 		r = above ? 0 : was_chosen_meanwhile(engine, knob, entry);
-		if (r < 0)
+		if (r < 0) {
+			engine_failure_set(
+				failure, NULL, "cannot find out who has changed %s", knob->name);
 			return r;
+		}
 		if (r > 0)
 			now = entry->old;
 		if (knob->turned)
@@ -528,25 +531,33 @@ static int write_journals(const struct engine *engine, struct journal *earlier,
 }
 
 /* Notes what is known of threads, where turning these knobs makes the kernel move them. */
-static int hold_threads(
-	const struct knob_plan *plan, struct engine *engine, struct journal *earlier)
+static int hold_threads(const struct knob_plan *plan, struct engine *engine,
+	struct journal *earlier, struct engine_failure *failure)
 {
 	bool any = false;
+	int r;
 
 	for (size_t i = 0; !any && i < plan->n; i++)
 		any = is_to_write(&plan->knobs[i]) &&
 			knob_moves_threads(engine->backends, plan->knobs[i].path);
-	return engine_hold_threads(engine, any, earlier);
+	r = engine_hold_threads(engine, any, earlier);
+	if (r < 0)
+		engine_failure_set(failure, NULL, "cannot find out which CPUs threads may run on");
+	return r;
 }
 
 /* Gives all threads what they have chosen, and notes in the journal which have less of it now. */
-static int settle_threads(const struct engine *engine, struct journal *journal)
+static int settle_threads(
+	const struct engine *engine, struct journal *journal, struct engine_failure *failure)
 {
 	int r = engine_settle_threads(engine);
 
-	return r == 0 && engine->pins
-		? pins_add_to_journal(engine->pins, journal, engine->threads_group)
-		: r;
+	if (r == 0 && engine->pins)
+		r = pins_add_to_journal(engine->pins, journal, engine->threads_group);
+	if (r < 0)
+		engine_failure_set(
+			failure, NULL, "cannot give threads back the CPUs that they had");
+	return r;
 }
 
 /* Turns the knobs, checks them, and writes into the journal what they have become. */
@@ -557,14 +568,14 @@ static int turn_knobs(const struct engine *engine, const struct layers *layers,
 
 	r = write_knobs(engine, plan, failure);
 	if (r == 0)
-		r = settle_threads(engine, journal);
+		r = settle_threads(engine, journal, failure);
 	if (r == 0)
 		r = read_knobs_back(engine, plan, failure);
 	if (r == 0 && engine->verify)
 		r = engine->verify(plan, engine->context);
 	if (r < 0)
 		return r;
-	r = note_outcome(engine, layers, journal, plan);
+	r = note_outcome(engine, layers, journal, plan, failure);
 	if (r == 0)
 		r = journal->n > 0 ? journal_save(journal) : journal_remove(engine->tool);
 	if (r < 0)
@@ -646,7 +657,7 @@ int apply_plan(const struct engine *setter, struct journal *before, struct knob_
 		engine_refuse_journal(engine, ", so nothing is touched", failure);
 		return r;
 	}
-	r = hold_threads(plan, &with_threads, earlier);
+	r = hold_threads(plan, &with_threads, earlier, failure);
 	if (r == 0)
 		r = turn_knobs(engine, layers, journal, plan, failure);
 	if (r == 0)
