@@ -184,6 +184,13 @@ struct journal_entry *journal_find(struct journal *journal, const char *path)
 	return strcmp(entry->path, path) == 0 ? entry : NULL;
 }
 
+const struct journal_entry *journal_find_ours(struct journal *journal, const char *path)
+{
+	const struct journal_entry *entry = journal ? journal_find(journal, path) : NULL;
+
+	return entry && !entry->left_alone ? entry : NULL;
+}
+
 struct ranked {
 	struct journal_entry entry;
 	unsigned rank;

@@ -114,6 +114,9 @@ int journal_add(struct journal *journal, unsigned group, enum knob_kind kind, co
 int journal_set_old(struct journal_entry *entry, const char *old);
 /* NULL when no entry has this path. Valid until an entry is added. */
 struct journal_entry *journal_find(struct journal *journal, const char *path);
+/* The same for an entry that still counts: NULL also where a restore has left the knob to somebody
+ * else since, and where there is no journal (NULL). */
+const struct journal_entry *journal_find_ours(struct journal *journal, const char *path);
 /* Sorts the entries by rank; entries of equal rank keep their order. */
 int journal_sort(struct journal *journal, unsigned (*rank)(const char *path));
 /* Removes the entries with `drop`, whose knobs turned out to be unchanged. */

@@ -301,15 +301,6 @@ enum choice {
 	CHOICE_GONE, /* the thread is gone, and nothing is written down */
 };
 
-/* What an earlier apply wrote down about a thread; NULL if it wrote nothing, or if a restore has
- * left the thread to somebody else since. */
-static const struct journal_entry *find_entry(struct journal *journal, const char *path)
-{
-	const struct journal_entry *entry = journal ? journal_find(journal, path) : NULL;
-
-	return entry && !entry->left_alone ? entry : NULL;
-}
-
 /* Whether a thread that may run on all online CPUs has chosen exactly these. If it has not chosen,
  * its status in the root cpuset lists the offline CPUs as well; in other cpusets nobody can tell.
  */
@@ -333,7 +324,7 @@ static int read_choice_of_online(const struct scene *s, pid_t tid)
 /* An enum choice, or a negative errno. */
 static int read_choice(const struct scene *s, pid_t tid, const char *path)
 {
-	const struct journal_entry *entry = find_entry(s->journal, path);
+	const struct journal_entry *entry = journal_find_ours(s->journal, path);
 	int r;
 
 	if (entry) {
@@ -459,9 +450,9 @@ static int add_strayed(struct knob_plan *plan, unsigned group, enum choice choic
 static bool is_known_to_follow(
 	const struct scene *s, const struct task *task, const struct thread_paths *paths)
 {
-	return find_entry(s->journal, paths->follower) ||
-		(task->kernel && !find_entry(s->journal, paths->chooser) &&
-			find_entry(s->shield, paths->follower));
+	return journal_find_ours(s->journal, paths->follower) ||
+		(task->kernel && !journal_find_ours(s->journal, paths->chooser) &&
+			journal_find_ours(s->shield, paths->follower));
 }
 
 static int add_thread(
@@ -478,7 +469,7 @@ static int add_thread(
 	follows = is_known_to_follow(s, task, &paths);
 	r = follows ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
 	if (r >= 0 && s->walk != WALK_CHOOSERS && (s->walk != WALK_KERNEL || task->kernel)) {
-		bool is_in_journal = follows || find_entry(s->journal, paths.chooser);
+		bool is_in_journal = follows || journal_find_ours(s->journal, paths.chooser);
 
 		return s->walk == WALK_STRAYED
 			? add_strayed(plan, group, (enum choice)r, task, &paths, is_in_journal, s)

@@ -45,14 +45,6 @@ static int read_default(const struct steered *s, struct cpumask *ret)
 	return cpumask_is_empty(ret) ? -ENOENT : 0;
 }
 
-/* The entry of an interrupt in a journal; NULL where it has none, or has left it to others. */
-static const struct journal_entry *find_entry(struct journal *journal, const char *path)
-{
-	const struct journal_entry *entry = journal ? journal_find(journal, path) : NULL;
-
-	return entry && !entry->left_alone ? entry : NULL;
-}
-
 /*
  * The CPUs that an interrupt is wanted on, malloc'd. *ret is NULL where it is only kept: irq-steer
  * does not know it, somebody else has moved it since the CPUs went offline, or it may come to no
@@ -60,13 +52,13 @@ static const struct journal_entry *find_entry(struct journal *journal, const cha
  */
 static int find_wanted(const struct steered *s, const char *path, char **ret)
 {
-	const struct journal_entry *own = find_entry(s->own, path);
+	const struct journal_entry *own = journal_find_ours(s->own, path);
 	_cleanup_(cpumask) struct cpumask *before = NULL, *now = NULL;
 	_cleanup_free_ char *text = NULL;
 	int r;
 
 	*ret = NULL;
-	if (!own || !own->new || !find_entry(s->steering, path))
+	if (!own || !own->new || !journal_find_ours(s->steering, path))
 		return 0;
 	r = file_read_long_attr(AT_FDCWD, path, &text);
 	if (r < 0)
