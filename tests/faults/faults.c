@@ -29,8 +29,8 @@
  * `TOOL restore` in peace succeeds. Before, a restore that ended with 0 has left the machine as it
  * was and no journal; an apply that ended with 0 has left it as an apply in peace does, or it
  * names the error, or has more rows of knobs that were not turned than in peace. Whatever ended
- * with another status has said why, and where an apply leaves a journal then, what puts it back.
- * Nothing takes longer than a minute.
+ * with another status has said once what failed, other than for lack of memory, and where an apply
+ * leaves a journal then, what puts it back. Nothing takes longer than a minute.
  *
  * Prints "CALLS ALLOCATIONS CASES MISSED FAILURES"; missed are the cases whose fault did not come,
  * because the setter did fewer calls than at first. Exit status as that of crash.c.
@@ -687,6 +687,8 @@ static void check_outcome(
 		fail(what, "a strange exit status", outcome->status);
 	else if (outcome->status != 0 && is_empty_file(ERROR_FILE))
 		fail(what, "it failed without a word", outcome->status);
+	else if (outcome->status != 0 && error != ENOMEM && file_has_text(ERROR_FILE, ": failed: "))
+		fail(what, "it says no more than that it failed", outcome->status);
 	else if (outcome->status != 0 && !campaign->on_restore && !campaign->again &&
 		access(format_journal_path(), F_OK) == 0 && !file_has_text(ERROR_FILE, "restore"))
 		fail(what, "it left something set, and does not say how to put it back",

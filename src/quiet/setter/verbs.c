@@ -213,7 +213,8 @@ struct verification {
 	const struct setter *setter;
 	struct setter_target *target;
 	bool strict_refused;
-	bool failed; /* the reason has been said */
+	bool failed;  /* the reason has been said */
+	bool no_plan; /* a further plan could not be made, and the reason has been said */
 };
 
 /* The first knob that refused although the apply succeeded; NULL for none. Interrupts do not count:
@@ -348,8 +349,18 @@ static int more(struct knob_plan *ret, struct journal **ret_journal, void *conte
 	return 1;
 }
 
+/* Makes another plan, and applies that. */
+static int apply_next(const struct engine *engine, struct verification *v, struct knob_plan *plan,
+	struct engine_failure *failure)
+{
+	int r = make_plan(v->setter, v->target, plan);
+
+	v->no_plan = r < 0;
+	return r < 0 ? r : apply_plan(engine, TAKE_PTR(v->target->journal), plan, failure);
+}
+
 /* Applies the plan, and another plan where setter->has_substitute() says so. */
-static int apply_or_substitute(const struct engine *engine, const struct verification *v,
+static int apply_or_substitute(const struct engine *engine, struct verification *v,
 	struct knob_plan *plan, struct engine_failure *failure)
 {
 	int r = apply_plan(engine, TAKE_PTR(v->target->journal), plan, failure);
@@ -367,13 +378,12 @@ static int apply_or_substitute(const struct engine *engine, const struct verific
 		return r;
 	}
 	knob_plan_clear(plan);
-	r = make_plan(v->setter, v->target, plan);
-	return r < 0 ? r : apply_plan(engine, TAKE_PTR(v->target->journal), plan, failure);
+	return apply_next(engine, v, plan, failure);
 }
 
 /* Repeats the apply where setter->repeats() says so. Knobs that only the later plans have are not
  * shown, because they are more of the same kind. */
-static int apply_again(const struct engine *engine, const struct verification *v,
+static int apply_again(const struct engine *engine, struct verification *v,
 	const struct knob_plan *first, struct engine_failure *failure)
 {
 	struct threads_walks walks = threads_walks_begin();
@@ -383,9 +393,7 @@ static int apply_again(const struct engine *engine, const struct verification *v
 	while (r == 0 && threads_walks_go_on(&walks, n_turned > 0)) {
 		struct knob_plan plan = { 0 };
 
-		r = make_plan(v->setter, v->target, &plan);
-		if (r == 0)
-			r = apply_plan(engine, TAKE_PTR(v->target->journal), &plan, failure);
+		r = apply_next(engine, v, &plan, failure);
 		n_turned = count_turned(&plan);
 		knob_plan_clear(&plan);
 	}
@@ -537,9 +545,9 @@ static int run_apply(const struct setter *setter, const struct arguments *a,
 		int status = !a->strict && is_refusal(r, &verification, &failure) ? EXIT_FINDING
 										  : EXIT_FAILED;
 
-		/* If verify() has said why, say only what went wrong after it, such as turning
+		/* If it has been said why, say only what went wrong after it, such as turning
 		 * back. */
-		if (!verification.failed || failure.what || r == -ENOMEM)
+		if ((!verification.failed && !verification.no_plan) || failure.what || r == -ENOMEM)
 			say_failure(r, &failure);
 		return status;
 	}
