@@ -24,6 +24,7 @@
 #include "measure/lastwords.h"
 #include "measure/launchplan.h"
 #include "measure/orphans.h"
+#include "measure/session.h"
 
 /* What the watcher sends when the hook has ended. */
 struct outcome {
@@ -93,6 +94,7 @@ __attribute__((noreturn)) static void become_shell(const struct watch *w)
 		_exit(127);
 	}
 	sigprocmask(SIG_SETMASK, &w->stop->caller, NULL);
+	sessions_restore_limit();
 	if (w->words)
 		execute_words(w);
 	else

@@ -23,7 +23,7 @@ enum env_pad_mode {
 	ENV_PAD_RANDOM,
 };
 
-#define OPTIONS_MAX_COMMANDS 64 /* all combinations of parameters included */
+#define OPTIONS_MAX_COMMANDS 512 /* all combinations of parameters included */
 #define OPTIONS_MAX_METADATA 32
 #define OPTIONS_MAX_VARIABLES 64
 #define OPTIONS_MAX_RUNS (100 * 1000 * 1000) /* also written out in messages of options.c */

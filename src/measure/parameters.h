@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define PARAMETERS_MAX 8
-#define PARAMETER_VALUES_MAX 64
+#define PARAMETER_VALUES_MAX 256
 
 struct parameter {
 	char *name;

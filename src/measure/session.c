@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,6 +29,9 @@
 enum {
 	TERMINAL_ROWS = 24,
 	TERMINAL_COLUMNS = 80,
+	/* Open files of a session, and of all else, with room. */
+	FILES_OF_SESSION = 6,
+	FILES_OF_ALL = 128,
 };
 
 struct session {
@@ -54,6 +58,37 @@ struct start {
 	const char *launcher; /* path of the program */
 	int socket;
 };
+
+/* RLIMIT_NOFILE as it was; rlim_cur is 0 where it still is. */
+static struct rlimit caller_files;
+
+/* Takes as many open files as so many sessions need. */
+static int raise_limit(size_t n)
+{
+	const rlim_t needed = n * FILES_OF_SESSION + FILES_OF_ALL;
+	struct rlimit limit, raised;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	if (limit.rlim_cur >= needed || caller_files.rlim_cur != 0)
+		return 0;
+	raised = (struct rlimit){ .rlim_cur = needed, .rlim_max = limit.rlim_max };
+	if (needed > limit.rlim_max) {
+		say("%zu programs need %zu open files, and %zu are allowed (ulimit -Hn)", n,
+			(size_t)needed, (size_t)limit.rlim_max);
+		return -EMFILE;
+	}
+	if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
+		return -errno;
+	caller_files = limit;
+	return 0;
+}
+
+void sessions_restore_limit(void)
+{
+	if (caller_files.rlim_cur != 0)
+		(void)setrlimit(RLIMIT_NOFILE, &caller_files);
+}
 
 /* Called in a forked child: sends the error in the place of the launcher's first report. */
 __attribute__((noreturn)) static void exit_with(int socket, enum launch_step step, int error)
@@ -162,6 +197,7 @@ __attribute__((noreturn)) static void become_launcher(
 	snprintf(plan_text, sizeof(plan_text), "%d", session->plan_fd);
 	snprintf(runlog_text, sizeof(runlog_text), "%d", session->runlog_fd);
 	snprintf(keeper_text, sizeof(keeper_text), "%d", keeper->launcher);
+	sessions_restore_limit();
 	execve(start->launcher, argv, env);
 	_exit(127);
 }
@@ -459,6 +495,9 @@ int sessions_start(struct commands *commands, const struct launch_inputs *given,
 		return r;
 	}
 	in.tracepoints = commands->tracepoints;
+	r = raise_limit(commands->n);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < commands->n; i++) {
 		r = session_start(&commands->items[i], &in, stop);
 		if (r < 0)

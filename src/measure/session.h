@@ -35,6 +35,9 @@ void sessions_begin(
 	struct commands *commands, const struct launch_inputs *in, const struct stop *stop);
 void sessions_prepare(
 	struct commands *commands, const struct launch_inputs *in, const struct stop *stop);
+/* In a forked child that is about to execute something: gives it the limit of open files that
+ * runpinned was started with, which sessions_start() raises for many commands. */
+void sessions_restore_limit(void);
 /* The process whose CPU quota holds for the runs of the command: ours (0), or the launcher where it
  * has joined the CPUs of benchmark.target, and with them another cgroup. */
 pid_t session_find_limited(const struct command *command, const struct place *place);
