@@ -48,6 +48,7 @@ struct command {
 	struct facts facts;
 	const char *hidden; /* why the kernel does not stamp the program, or NULL (program.h) */
 	bool is_control;
+	bool is_settled; /* no more runs are needed of it (decide.h) */
 	bool is_shipped; /* argv[1] has room for its length, OPTIONS_LENGTH_SIZE */
 };
 

@@ -109,14 +109,44 @@ static void set_sense(
 	new->decision.step = step;
 }
 
-bool decide_look(const struct options *options, struct commands *commands)
+/* The decisions of all comparisons; returns how many they are. */
+static size_t list_decisions(
+	const struct commands *commands, struct decision *ret[OPTIONS_MAX_COMMANDS])
 {
-	size_t n_together = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < commands->n; i++)
+		if (commands->items[i].old != i)
+			ret[n++] = &commands->items[i].measurement->decision;
+	return n;
+}
+
+/* Returns whether all comparisons are settled. */
+static bool mark_settled(struct commands *commands)
+{
 	bool settled = true;
 
-	commands_settle_clocks(commands, false);
 	for (size_t i = 0; i < commands->n; i++)
-		n_together += commands->items[i].old != i;
+		commands->items[i].is_settled = true;
+	for (size_t i = 0; i < commands->n; i++) {
+		struct command *command = &commands->items[i];
+
+		if (command->old == i || decision_is_settled(&command->measurement->decision))
+			continue;
+		commands->items[command->old].is_settled = false;
+		settled = false;
+	}
+	for (size_t i = 0; i < commands->n; i++)
+		commands->items[i].is_settled = commands->items[commands->items[i].old].is_settled;
+	return settled;
+}
+
+bool decide_look(const struct options *options, struct commands *commands)
+{
+	struct decision *decisions[OPTIONS_MAX_COMMANDS];
+	size_t n_together = list_decisions(commands, decisions);
+
+	commands_settle_clocks(commands, false);
 	for (size_t i = 0; i < commands->n; i++) {
 		struct measurement *m = commands->items[i].measurement;
 		const struct measurement *old = commands->items[commands->items[i].old].measurement;
@@ -133,11 +163,15 @@ bool decide_look(const struct options *options, struct commands *commands)
 		while (d->n_pairs < count_pairs(old, m))
 			decision_add(d, pair_value(commands, old, d->n_pairs),
 				pair_value(commands, m, d->n_pairs));
-		if (decision_wants_look(d))
-			judge(commands, i, decision_look);
-		settled = settled && decision_is_settled(d);
 	}
-	return settled;
+	decisions_settle(decisions, n_together, false);
+	for (size_t i = 0; i < commands->n; i++) {
+		const struct command *command = &commands->items[i];
+
+		if (command->old != i && decision_wants_look(&command->measurement->decision))
+			judge(commands, i, decision_look);
+	}
+	return mark_settled(commands);
 }
 
 static bool wants_alone(const struct commands *commands)
@@ -152,11 +186,11 @@ static bool wants_alone(const struct commands *commands)
 	return false;
 }
 
-void decide_order(const struct commands *commands, size_t last, size_t order[])
+void decide_order(const struct commands *commands, size_t last, size_t order[], size_t n)
 {
 	if (!wants_alone(commands))
 		return;
-	for (size_t i = 1; i < commands->n; i++) {
+	for (size_t i = 1; i < n; i++) {
 		if (order[i] == last) {
 			order[i] = order[0];
 			order[0] = last;
@@ -193,6 +227,8 @@ static void doubt(const struct options *options, struct commands *commands, size
 
 void decide_conclude(const struct options *options, struct commands *commands)
 {
+	struct decision *decisions[OPTIONS_MAX_COMMANDS];
+
 	/* If a signal or a failed program has ended the runs, there are runs that this has not seen
 	 * yet. */
 	(void)decide_look(options, commands);
@@ -207,6 +243,29 @@ void decide_conclude(const struct options *options, struct commands *commands)
 		judge(commands, i, decision_conclude);
 		doubt(options, commands, i);
 	}
+	decisions_settle(decisions, list_decisions(commands, decisions), true);
+}
+
+/* "4 comparisons: 1 slower, 2 not slower, 1 not settled, by 59 pairs" */
+static int print_sum(FILE *stream, const struct commands *commands)
+{
+	struct decision *decisions[OPTIONS_MAX_COMMANDS];
+	size_t n = list_decisions(commands, decisions), pairs = 0;
+	size_t counts[] = {
+		[DECISION_SLOWER] = 0, [DECISION_NOT_SLOWER] = 0, [DECISION_NOT_SETTLED] = 0
+	};
+	const char *word = n > 0 && !decisions[0]->sense.is_speed ? "worse" : "slower";
+
+	for (size_t i = 0; i < n; i++) {
+		counts[decisions[i]->verdict]++;
+		pairs += decisions[i]->n_pairs;
+	}
+	if (n <= 1)
+		return 0;
+	return xprint_report(stream,
+		"\n%zu comparisons: %zu %s, %zu not %s, %zu not settled, by %zu pairs\n", n,
+		counts[DECISION_SLOWER], word, counts[DECISION_NOT_SLOWER], word,
+		counts[DECISION_NOT_SETTLED], pairs);
 }
 
 int decide_print(FILE *stream, const struct commands *commands)
@@ -229,7 +288,7 @@ int decide_print(FILE *stream, const struct commands *commands)
 			new, old, text, doubt ? ": " : "", doubt ? doubt : "");
 		first = false;
 	}
-	return r;
+	return r < 0 ? r : print_sum(stream, commands);
 }
 
 enum exit_status decide_status(const struct commands *commands)

@@ -405,19 +405,11 @@ static int check_parameters(const struct options *o)
 /* Refuses a number of runs that can never settle --decide. */
 static int check_decision(const struct options *o)
 {
-	size_t n_together = 0, least;
+	size_t least = decision_least_pairs();
 
-	for (size_t i = 0; i < o->n_commands; i++)
-		n_together += o->commands[i].old != i;
-	least = decision_least_pairs(n_together);
 	if (o->max_runs >= least)
 		return 0;
-	if (n_together == 1)
-		say("%s %u: a decision takes at least %zu pairs", o->max_runs_option, o->max_runs,
-			least);
-	else
-		say("%s %u: a decision about %zu programs takes at least %zu pairs",
-			o->max_runs_option, o->max_runs, n_together, least);
+	say("%s %u: a decision takes at least %zu pairs", o->max_runs_option, o->max_runs, least);
 	return -EINVAL;
 }
 

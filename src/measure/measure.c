@@ -359,7 +359,9 @@ static void draw_progress(struct work *work, const char *note)
 		const struct measurement *m = work->commands->items[i].measurement;
 
 		done += runs_made(m);
-		total += o->warmups + MAX(MAX(m->n_runs, (size_t)o->runs), work->expected_runs);
+		total += o->warmups +
+			MAX(MAX(m->n_runs, (size_t)o->runs),
+				work->commands->items[i].is_settled ? 0 : work->expected_runs);
 	}
 	progress_draw(&work->progress, done, total, &box, note);
 }
@@ -820,13 +822,18 @@ static int prepare_run(struct work *work)
 	return r;
 }
 
-/* The number of complete rounds that count, or of complete rounds of warm-ups: all commands have
- * made so many runs. */
+/* The number of complete rounds that count, or of complete rounds of warm-ups: all commands of
+ * which more runs are needed have made so many. */
 static size_t rounds_done(const struct work *work, enum purpose purpose)
 {
-	const struct measurement *m = work->commands->items[0].measurement;
+	size_t done = 0;
 
-	return purpose == FOR_WARMUP ? m->n_warmups : m->n_runs;
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct measurement *m = work->commands->items[i].measurement;
+
+		done = MAX(done, purpose == FOR_WARMUP ? m->n_warmups : m->n_runs);
+	}
+	return done;
 }
 
 /* Whether there are inspections between the runs that count. */
@@ -987,19 +994,23 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 	return r != 0 ? r : concluded;
 }
 
-/* Draws a new order of the commands for a round. Where a decision wants runs after one of the same
- * command, the round begins with the last one of the round before. */
-static void shuffle(struct work *work, size_t order[])
+/* Draws a new order of the commands for a round, and returns how many they are. Where a decision
+ * wants runs after one of the same command, the round begins with the last one of the round before.
+ */
+static size_t shuffle(struct work *work, size_t order[])
 {
-	size_t n = work->commands->n;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		order[i] = i;
+	/* A round of a kind of its own is one of all commands. */
+	for (size_t i = 0; i < work->commands->n; i++)
+		if (!work->commands->items[i].is_settled || work->commands->rounds)
+			order[n++] = i;
 	random_shuffle(&work->random_order, order, n);
 	/* There are no decisions before the first round. */
 	if (work->options->decide > 0 && work->command)
 		decide_order(
-			work->commands, (size_t)(work->command - work->commands->items), order);
+			work->commands, (size_t)(work->command - work->commands->items), order, n);
+	return n;
 }
 
 /* Makes a round of a kind of its own (rounds.h). Returns 1 when no more are to be made, 0 to go on.
@@ -1033,20 +1044,20 @@ static int make_round(struct work *work, const size_t order[])
 	return r;
 }
 
-/* Runs each command once. If there is only one command, it may run several times in one request, at
- * most `at_most` times. Returns 1 when no more runs are to be made, 0 to go on. */
+/* Runs each command once of which more runs are needed. If there is only one command, it may run
+ * several times in one request, at most `at_most` times. Returns 1 when no more runs are to be
+ * made, 0 to go on. */
 static int run_rounds(struct work *work, enum purpose purpose, bool inspect, size_t at_most)
 {
-	size_t order[OPTIONS_MAX_COMMANDS], n = work->commands->n;
+	size_t order[OPTIONS_MAX_COMMANDS], n = shuffle(work, order);
 
-	shuffle(work, order);
 	if (work->commands->rounds)
 		return make_round(work, order);
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
 		take_turn(work, order[i]);
-		r = run_some(work, purpose, inspect, n == 1 ? at_most : 1);
+		r = run_some(work, purpose, inspect, work->commands->n == 1 ? at_most : 1);
 		if (r != 0)
 			return r;
 	}

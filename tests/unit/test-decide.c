@@ -81,7 +81,7 @@ static void run_round(struct measuring *m, const struct machine *machine)
 	for (size_t i = 0; i < n; i++)
 		order[i] = i;
 	random_shuffle(&m->random, order, n);
-	decide_order(&m->commands, m->before, order);
+	decide_order(&m->commands, m->before, order, n);
 	for (size_t i = 0; i < n; i++)
 		run(m, machine, order[i]);
 }

@@ -196,7 +196,7 @@ static void test_first_verdict_stays(void **state)
 	assert_int_equal(d.verdict, DECISION_SLOWER);
 	assert_int_equal(d.settled_after, 10);
 	assert_int_equal(d.n_pairs, 110);
-	/* Ten pairs are too few for two comparisons. */
+	/* Ten pairs are too few for one of two comparisons. */
 	decision_begin(&d, 2, 2);
 	for (int i = 0; i < 10; i++)
 		decision_add(&d, 1, 2);
@@ -317,23 +317,155 @@ static void test_steps(void **state)
 	}
 }
 
-/* No fewer pairs settle a claim, and these do when they all speak for it. */
+enum {
+	SUITE_MAX = 100,
+};
+
+/* The decisions of a suite, and how they are handed over. */
+struct suite {
+	struct decision items[SUITE_MAX];
+	struct decision *all[SUITE_MAX];
+	size_t n;
+};
+
+static void begin_suite(struct suite *suite, size_t n)
+{
+	suite->n = n;
+	for (size_t i = 0; i < n; i++) {
+		suite->all[i] = &suite->items[i];
+		decision_begin(suite->all[i], 2, n);
+	}
+}
+
+static size_t count_in(const struct suite *suite, enum decision_verdict verdict)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < suite->n; i++)
+		n += suite->items[i].verdict == verdict;
+	return n;
+}
+
+/* No fewer pairs settle a claim, and these do when all of all comparisons speak for it. */
 static void test_least_pairs(void **state)
 {
-	(void)state;
-	assert_int_equal(decision_least_pairs(1), 10);
-	assert_int_equal(decision_least_pairs(2), 11);
-	for (size_t n_together = 1; n_together < 64; n_together++) {
-		size_t least = decision_least_pairs(n_together);
-		struct decision d;
+	size_t least = decision_least_pairs();
 
-		decision_begin(&d, 2, n_together);
-		for (size_t i = 1; i < least; i++)
-			decision_add(&d, 1, 2);
-		assert_int_equal(d.verdict, DECISION_NOT_SETTLED);
-		decision_add(&d, 1, 2);
-		assert_int_equal(d.verdict, DECISION_SLOWER);
+	(void)state;
+	assert_int_equal(least, 10);
+	for (size_t n = 1; n < 64; n++) {
+		struct suite suite;
+
+		begin_suite(&suite, n);
+		for (size_t i = 1; i <= least; i++) {
+			assert_int_equal(count_in(&suite, DECISION_NOT_SETTLED), n);
+			for (size_t k = 0; k < n; k++)
+				decision_add(suite.all[k], 1, 2);
+			decisions_settle(suite.all, n, false);
+		}
+		assert_int_equal(count_in(&suite, DECISION_SLOWER), n);
+		for (size_t i = 0; i < n; i++)
+			assert_true(suite.items[i].wanted == 100);
 	}
+}
+
+/* How much evidence a claim wants depends on how many make it, and one that is undone takes the
+ * others with it that it was needed for. */
+static void test_together(void **state)
+{
+	struct suite suite;
+	struct decision *d = suite.items;
+
+	(void)state;
+	begin_suite(&suite, 4);
+	for (size_t i = 0; i < 10; i++) {
+		decision_add(&d[0], 1, 2);
+		decision_add(&d[1], 1, 2);
+		decision_add(&d[2], 1, 1);
+		decision_add(&d[3], 1, i % 2 ? 1 : 2);
+	}
+	/* 147 is less than 400 / 2. */
+	decisions_settle(suite.all, 4, false);
+	assert_int_equal(count_in(&suite, DECISION_NOT_SETTLED), 4);
+	decision_add(&d[0], 1, 2);
+	decision_add(&d[1], 1, 2);
+	decisions_settle(suite.all, 4, false);
+	assert_int_equal(count_in(&suite, DECISION_SLOWER), 2);
+	assert_true(d[0].wanted == 200 && d[1].wanted == 200 && d[2].wanted == 400);
+	assert_int_equal(d[0].settled_after, 11);
+	/* What comes after a verdict does not undo it, and counts in no other. */
+	for (size_t i = 0; i < 50; i++)
+		decision_add(&d[0], 1, 1);
+	decisions_settle(suite.all, 4, false);
+	assert_int_equal(count_in(&suite, DECISION_SLOWER), 2);
+	/* Now "not slower" of the third, by itself. */
+	for (size_t i = 0; i < 5; i++)
+		decision_add(&d[2], 1, 1);
+	assert_int_equal(d[2].verdict, DECISION_NOT_SLOWER);
+	d[1].verdict = DECISION_NOT_SETTLED;
+	decisions_settle(suite.all, 4, true);
+	assert_int_equal(d[0].verdict, DECISION_NOT_SETTLED);
+	assert_int_equal(d[1].verdict, DECISION_NOT_SETTLED);
+	assert_int_equal(d[2].verdict, DECISION_NOT_SLOWER);
+}
+
+/* A suite in which the first n_slower programs are slower, each measured until it is settled.
+ * Returns the pairs of all of them. */
+static size_t measure_suite(
+	struct suite *suite, size_t n, size_t n_slower, double change, size_t most, uint64_t seed)
+{
+	size_t pairs = 0, left = n;
+	struct machine machine = { .random = seed, .noise = 0.005 };
+
+	begin_suite(suite, n);
+	for (size_t round = 0; round < most && left > 0; round++) {
+		for (size_t i = 0; i < n; i++) {
+			double length = i < n_slower ? 1 + change : 1;
+			bool new_first = random_unit(&machine.random) < 0.5;
+			double first, second;
+
+			if (suite->items[i].verdict != DECISION_NOT_SETTLED)
+				continue;
+			first = run(&machine, new_first ? length : 1, false);
+			second = run(&machine, new_first ? 1 : length, true);
+			decision_add(suite->all[i], new_first ? second : first,
+				new_first ? first : second);
+			pairs++;
+		}
+		decisions_settle(suite->all, n, false);
+		left = count_in(suite, DECISION_NOT_SETTLED);
+	}
+	return pairs;
+}
+
+/* Of a suite of a hundred programs of which none is slower, hardly any is called so, at the margin
+ * of each claim itself; five that are slower by 3 % are found; and a suite takes little more pairs
+ * of each program than one program alone does. */
+static void test_suites(void **state)
+{
+	size_t any_slower = 0, not_slower = 0, found = 0, false_claims = 0, pairs = 0, alone = 0;
+	struct suite suite;
+
+	(void)state;
+	for (uint64_t trial = 0; trial < 60; trial++) {
+		/* Exactly at the bound of "slower", which is not refuted there. */
+		measure_suite(&suite, SUITE_MAX, SUITE_MAX, 0.01, 40, trial * 7919 + 1);
+		any_slower += count_in(&suite, DECISION_SLOWER) > 0;
+		measure_suite(&suite, SUITE_MAX, SUITE_MAX, 0.02, 40, trial * 7919 + 2);
+		not_slower += count_in(&suite, DECISION_NOT_SLOWER) > 0;
+		pairs += measure_suite(&suite, SUITE_MAX, 5, 0.03, 1000, trial * 7919 + 3);
+		for (size_t i = 0; i < SUITE_MAX; i++) {
+			found += i < 5 && suite.items[i].verdict == DECISION_SLOWER;
+			false_claims += i >= 5 && suite.items[i].verdict == DECISION_SLOWER;
+		}
+		alone += SUITE_MAX * measure_suite(&suite, 1, 0, 0, 1000, trial * 7919 + 4);
+	}
+	/* One in a hundred is what is promised. With these seeds it is 0, 1, 300, 0, and 1.23. */
+	assert_in_range(any_slower, 0, 3);
+	assert_in_range(not_slower, 0, 3);
+	assert_in_range(found, 5 * 60 * 90 / 100, 5 * 60);
+	assert_in_range(false_claims, 0, 9);
+	assert_in_range(pairs, 0, alone * 2);
 }
 
 /* Which of its claims a pair speaks for. */
@@ -635,6 +767,8 @@ int main(void)
 		cmocka_unit_test(test_true_claims),
 		cmocka_unit_test(test_first_verdict_stays),
 		cmocka_unit_test(test_least_pairs),
+		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_suites),
 		cmocka_unit_test(test_zone),
 		cmocka_unit_test(test_zone_of_rates),
 		cmocka_unit_test(test_rates_are_costs),

@@ -27,11 +27,11 @@ static const char *const verdict_names[] = {
 	[DECISION_NOT_SLOWER] = "not slower",
 };
 
-size_t decision_least_pairs(size_t n_together)
+size_t decision_least_pairs(void)
 {
 	size_t n = 1;
 
-	while (sign_evalue(n, n) < decision_evalue(n_together))
+	while (sign_evalue(n, n) < decision_evalue(1))
 		n++;
 	return n;
 }
@@ -72,6 +72,24 @@ static double find_change(const struct decision *d, double old, double new)
 	return log(sense_cost(&d->sense, new / old));
 }
 
+static const struct claim *get_claim(const struct decision *d, enum decision_verdict verdict)
+{
+	return verdict == DECISION_SLOWER ? &d->slower : &d->not_slower;
+}
+
+static void settle(struct decision *d, enum decision_verdict verdict, double e)
+{
+	d->verdict = verdict;
+	d->settled_e = e;
+	d->settled_after = d->n_pairs;
+}
+
+static void unsettle(struct decision *d)
+{
+	d->verdict = DECISION_NOT_SETTLED;
+	d->settled_after = 0;
+}
+
 void decision_add(struct decision *decision, double old, double new)
 {
 	struct decision *d = decision;
@@ -88,13 +106,48 @@ void decision_add(struct decision *decision, double old, double new)
 	 * bounds. When both claims are settled by the same pair, both are true, and the one that
 	 * warns is the verdict. */
 	if (d->slower.e >= d->wanted)
-		d->verdict = DECISION_SLOWER;
+		settle(d, DECISION_SLOWER, d->slower.e);
 	else if (d->not_slower.e >= d->wanted)
-		d->verdict = DECISION_NOT_SLOWER;
-	if (d->verdict != DECISION_NOT_SETTLED)
-		d->settled_after = d->n_pairs;
+		settle(d, DECISION_NOT_SLOWER, d->not_slower.e);
 	if (d->sense.is_exact)
 		d->of_alone = DECISION_ALONE_SLOWER;
+}
+
+/* The e-value now of a claim that may still be settled; that of a settled one is as it was then. */
+static double evalue_now(const struct decision *d, enum decision_verdict verdict)
+{
+	const struct claim *claim = get_claim(d, verdict);
+
+	if (d->verdict != DECISION_NOT_SETTLED)
+		return d->verdict == verdict ? d->settled_e : 0;
+	return claim->n_signed > 0 ? sign_evalue(claim->n_for, claim->n_signed) : 0;
+}
+
+/* The claim that warns comes first, as in decision_add(). */
+void decisions_settle(struct decision *const decisions[], size_t n, bool is_over)
+{
+	static const enum decision_verdict verdicts[] = { DECISION_SLOWER, DECISION_NOT_SLOWER };
+	_cleanup_free_ double *e = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*e)));
+
+	for (size_t at = 0; at < ARRAY_SIZE(verdicts); at++) {
+		double wanted;
+
+		for (size_t i = 0; i < n; i++)
+			e[i] = is_over && decisions[i]->verdict == DECISION_NOT_SETTLED
+				? 0
+				: evalue_now(decisions[i], verdicts[at]);
+		wanted = find_evalue_discoveries(e, n);
+		for (size_t i = 0; i < n; i++) {
+			struct decision *d = decisions[i];
+
+			if (e[i] >= wanted && d->verdict == DECISION_NOT_SETTLED)
+				settle(d, verdicts[at], e[i]);
+			else if (e[i] < wanted && d->verdict == verdicts[at])
+				unsettle(d);
+			if (d->verdict == verdicts[at])
+				d->wanted = wanted;
+		}
+	}
 }
 
 void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n)
@@ -225,8 +278,7 @@ void decision_conclude(struct decision *decision, const struct carryover *carryo
 			return;
 		d->coarse = d->step;
 	}
-	d->verdict = DECISION_NOT_SETTLED;
-	d->settled_after = 0;
+	unsettle(d);
 }
 
 bool decision_is_beyond(const struct decision *decision, double percent)

@@ -14,8 +14,8 @@
  * program that is slower by exactly PCT per cent would never be settled. The claim whose e-value
  * reaches the wanted one first is the verdict. With a wanted e-value of 100 a false claim is made
  * in at most 1 % of all measurements, however often one looks. When several comparisons are made
- * together, each wants 100 times their number, so that a false claim in any of them is made in at
- * most 1 % of all measurements.
+ * together, a claim wants 100 times their number, divided by how many of them make it: of the
+ * claims that are made, on average at most 1 % are false (find_evalue_discoveries()).
  *
  * For information, the same two claims are tested for a faster new program.
  *
@@ -58,7 +58,8 @@ struct claim {
 struct decision {
 	struct sense sense; /* of what is compared; to be set before its first pair if no time */
 	double percent;	    /* the margin */
-	double wanted;	    /* the e-value that settles a claim */
+	double wanted;	    /* the e-value that settles a claim, or has settled it */
+	double settled_e;   /* the e-value of the claim that is the verdict when it was settled */
 	struct claim slower;
 	struct claim not_slower;
 	struct claim faster;	 /* by more than half the margin */
@@ -99,11 +100,16 @@ struct decision {
 
 /* Of times, whose step is not known. `n_together`: how many comparisons are made together. */
 void decision_begin(struct decision *decision, double percent, size_t n_together);
-/* How many pairs a verdict takes if all of them speak for the same claim. */
-size_t decision_least_pairs(size_t n_together);
+/* How many pairs a verdict takes at least: where all pairs of all comparisons speak for the same
+ * claim. */
+size_t decision_least_pairs(void);
 /* Takes the next pair of values. A pair whose ratio is not a number above 0 counts for neither
  * claim. */
 void decision_add(struct decision *decision, double old, double new);
+/* After pairs were added to the decisions of comparisons that are made together: settles those
+ * whose claim is made of so many that their e-value is enough. `is_over`: after decision_conclude()
+ * of all of them, undoes those for which what is left is too few, and settles none. */
+void decisions_settle(struct decision *const decisions[], size_t n, bool is_over);
 /* Fills ratio, low and high from all pairs. */
 void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
 

@@ -9,7 +9,7 @@
 #include "judge/stats/multiple.h"
 #include "judge/stats/stats.h"
 
-/* The probability of a false claim in any of the comparisons that are decided together. */
+/* The share of false ones among the claims of comparisons that are decided together. */
 #define DECISION_ERROR 0.01
 
 void adjust_false_discoveries(double *p, size_t n, size_t n_silent)
@@ -80,6 +80,20 @@ size_t count_pairs_of(size_t n)
 double decision_evalue(size_t n)
 {
 	return (double)n / DECISION_ERROR;
+}
+
+double find_evalue_discoveries(const double *e, size_t n)
+{
+	for (size_t n_found = n; n_found > 1; n_found--) {
+		double wanted = decision_evalue(n) / (double)n_found;
+		size_t n_enough = 0;
+
+		for (size_t i = 0; i < n; i++)
+			n_enough += e[i] >= wanted;
+		if (n_enough >= n_found)
+			return wanted;
+	}
+	return decision_evalue(n);
 }
 
 /* Small stakes win against a coin that is nearly fair, in the long run; large ones win quickly

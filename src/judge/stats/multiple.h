@@ -10,8 +10,9 @@
  * - Is any of them beyond a limit (a gate)? The same, one-sided, for tests at the limit: where none
  *   is beyond it, the gate fails in at most 2.5 %: level_of_discoveries(). That all are within it
  *   is said where each one is by itself, which needs no correction.
- * - Is it decided (runpinned --decide)? A false claim in any comparison, at any look, is made in at
- *   most 1 %: decision_evalue().
+ * - Is it decided (runpinned --decide)? Of a single comparison a false claim, at any look, is made
+ *   in at most 1 %. Of the claims that are made of several, on average at most 1 % are false; where
+ *   none of them is true, any is made in at most 1 %: find_evalue_discoveries().
  * - Did a history change (bench-report trend)? A change in any of the histories that are looked at
  *   together, at any look of their lives, is told in at most 5 % where there is none:
  *   levels_find_changes() of judge/stats/level.h, with stricter_chi_square() for their number.
@@ -49,7 +50,15 @@ double level_of_discoveries(const double *p, size_t n);
 /* The tests among which the differences of the best of n programs from the others are chosen. */
 size_t count_pairs_of(size_t n);
 
-/* The e-value that settles each of n comparisons. */
+/*
+ * Wang and Ramdas, False discovery rate control with e-values (2022), for n comparisons of which
+ * e[0] .. e[n - 1] are the e-values for one claim: returns the e-value from which on the claim is
+ * made, which is n * 100 / k where k claims are made, and n * 100 where none is. The comparisons
+ * may depend on each other in any way. Each e has to be the value at a moment that was chosen
+ * without looking ahead, not the largest so far, except where that is as large as n * 100.
+ */
+double find_evalue_discoveries(const double *e, size_t n);
+/* The largest of these: it settles a claim whatever else is found. */
 double decision_evalue(size_t n);
 
 /*
