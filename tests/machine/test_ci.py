@@ -338,8 +338,8 @@ def check_figures(repository):
             (served, fewer, 3, 'more than 10 % fewer requests/s: -30 %'),
             (served, more, 0, 'not 20 % fewer requests/s, and more than 10 % more requests/s: +40 %'),
             (('-H', harness), fewer, 3, 'more than 10 % fewer requests/s: -30 %'),
-            (('-H', harness, '-m', 'p99'), fewer, 0, 'not 20 % higher p99: 0 %'),
-            (('-H', harness, '-m', 'p99'), more, 3, 'more than 10 % higher p99: +80 %')):
+            (('-H', harness, '-m', 'p99'), fewer, 0, 'p99 not longer by 20 %: 0 %'),
+            (('-H', harness, '-m', 'p99'), more, 3, 'p99 longer by more than 10 %: +80 %')):
         result = repository.gate(*options, old, head, '--', 'out/prog')
         equal(result.returncode, status, f'{options}: {result.stdout} {result.stderr}')
         check(f'**{says}' in result.stdout, f'{options}: {result.stdout}')

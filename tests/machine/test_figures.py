@@ -610,8 +610,8 @@ def test_decide():
         report('compare', '--metric', 'rps', '--fail-worse', 2, path, status=status)
         report('compare', '--metric', 'rps', '--fail-worse', 6, path)
         check('decided' not in report('compare', '--metric', 'time', path), 'of the time')
-    for old, new, status, says in ((10000, 9500, 3, 'more than 1 % higher p99: +5.3 %'),
-                                   (10000, 10500, 0, 'not 2 % higher p99, and more than 1 % lower p99: -4.8 %')):
+    for old, new, status, says in ((10000, 9500, 3, 'p99 longer by more than 1 %: +5.3 %'),
+                                   (10000, 10500, 0, 'p99 not longer by 2 %, and p99 shorter by more than 1 %: -4.8 %')):
         said, path = decide('decided.json', old, new, '--metric', 'p99', status=status)
         check(said.startswith(says), said)
         equal(benchmarks_of(path)[1]['metadata']['quiesce_metric'], 'p99', 'which was asked for')

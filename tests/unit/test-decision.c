@@ -696,18 +696,58 @@ static void test_texts_of_figures(void **state)
 	assert_text(&d, "not 2 % lower rating: +5.0 % (+5.0 % .. +5.0 %), settled after 18 pairs");
 	d.sense = make_sense("p99", UNIT_SECOND, BETTER_LOWER);
 	d.verdict = DECISION_SLOWER;
-	assert_text(
-		&d, "more than 1 % higher p99: +5.0 % (+5.0 % .. +5.0 %), settled after 18 pairs");
+	assert_text(&d,
+		"p99 longer by more than 1 %: +5.0 % (+5.0 % .. +5.0 %), settled after 18 pairs");
 	assert_true(decision_is_beyond(&d, 4.9) && !decision_is_beyond(&d, 5.1));
 	d.verdict = DECISION_NOT_SETTLED;
 	d.low = d.high = NAN;
 	assert_text(&d,
-		"not settled: +5.0 %, after 18 pairs; of the e-value 100 that settles it, \"more "
-		"than 1 % higher p99\" has 99, \"not 2 % higher p99\" has 1.5");
+		"not settled: +5.0 %, after 18 pairs; of the e-value 100 that settles it, \"p99 "
+		"longer by more than 1 %\" has 99, \"p99 not longer by 2 %\" has 1.5");
 	d.coarse = 0.025;
 	assert_text(&d,
 		"not settled: +5.0 %, after 18 pairs; it is counted in steps of 2.5 %, which is more "
 		"than the margin: have it counted in smaller ones, or make the runs longer");
+}
+
+/* The CPU time of a service is known by its unit, which a time has no longer by itself. */
+static void test_text_of_services(void **state)
+{
+	struct decision d = {
+		.verdict = DECISION_SLOWER,
+		.percent = 2,
+		.n_pairs = 18,
+		.settled_after = 18,
+		.wanted = 100,
+		.ratio = 1.05,
+		.low = 1.05,
+		.high = 1.05,
+		.carried = NAN,
+		.alone = NAN,
+		.coarse = NAN,
+	};
+	struct benchmark benchmark = {
+		.metric = "cpu",
+		.better = BETTER_LOWER,
+		.series = series_new(false, (const char *const[]){ "cpu", NULL }),
+	};
+
+	(void)state;
+	sense_find(&benchmark, &d.sense);
+	assert_text(&d,
+		"cpu longer by more than 1 %: +5.0 % (+5.0 % .. +5.0 %), settled after 18 pairs");
+	assert_int_equal(
+		series_declare_figure(benchmark.series, 0, "s/request", BETTER_LOWER, 0), 0);
+	sense_find(&benchmark, &d.sense);
+	assert_text(&d,
+		"takes more than 1 % more CPU time a request: +5.0 % (+5.0 % .. +5.0 %), settled "
+		"after 18 pairs");
+	d.verdict = DECISION_NOT_SLOWER;
+	d.faster.e = 100;
+	assert_text(&d,
+		"does not take 2 % more CPU time a request, and takes more than 1 % less CPU time "
+		"a request: +5.0 % (+5.0 % .. +5.0 %), settled after 18 pairs");
+	series_free(benchmark.series);
 }
 
 static void test_metadata(void **state)
@@ -779,6 +819,7 @@ int main(void)
 		cmocka_unit_test(test_no_interval),
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_texts_of_figures),
+		cmocka_unit_test(test_text_of_services),
 		cmocka_unit_test(test_metadata),
 	};
 

@@ -1051,8 +1051,8 @@ static int print_pairs(const struct pairs *pairs)
 
 /* --- The gate --- */
 
-/* "slower by more than 2 %", "lower by ...", "worse by more than 2 % (fewer requests/s)", malloc'd.
- */
+/* "slower by more than 2 %", "longer by ...", "worse by more than 2 % (fewer requests/s)",
+ * malloc'd. */
 static char *make_worse(const struct comparison *c, double limit)
 {
 	struct sense sense;
@@ -1060,10 +1060,10 @@ static char *make_worse(const struct comparison *c, double limit)
 
 	sense_find(c->old, &sense);
 	text_appendf(&t, "%s by more than %g %%",
-		sense.is_speed		? sense.worse
-			: *sense.of	? "worse"
-			: sense.is_gain ? "lower"
-					: "higher",
+		sense.is_speed || sense.is_length ? sense.worse
+			: *sense.of		  ? "worse"
+			: sense.is_gain		  ? "lower"
+						  : "higher",
 		limit);
 	if (*sense.of) {
 		text_append(&t, " (");

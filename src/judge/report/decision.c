@@ -381,30 +381,6 @@ static const char *format_evalue(double e, char buf[static UNITS_TEXT_SIZE])
 	return buf;
 }
 
-/* "slower by more than 1 %", "more than 1 % fewer requests/s" */
-static void append_more_than(struct text *t, const struct decision *d, bool is_worse)
-{
-	double half = d->percent / 2;
-
-	if (d->sense.is_speed) {
-		text_appendf(t, "%s by more than %g %%", is_worse ? "slower" : "faster", half);
-		return;
-	}
-	text_appendf(t, "more than %g %% ", half);
-	sense_append_whole(t, &d->sense, is_worse);
-}
-
-/* "not slower by 2 %", "not 2 % fewer requests/s" */
-static void append_not(struct text *t, const struct decision *d)
-{
-	if (d->sense.is_speed) {
-		text_appendf(t, "not slower by %g %%", d->percent);
-		return;
-	}
-	text_appendf(t, "not %g %% ", d->percent);
-	sense_append_whole(t, &d->sense, true);
-}
-
 /* What is missing, in the words that the two claims have in a verdict. */
 static void append_missing(struct text *t, const struct decision *d)
 {
@@ -412,9 +388,9 @@ static void append_missing(struct text *t, const struct decision *d)
 
 	text_appendf(
 		t, "; of the e-value %s that settles it, \"", format_evalue(d->wanted, number));
-	append_more_than(t, d, true);
+	sense_append_more_than(t, &d->sense, true, d->percent / 2);
 	text_appendf(t, "\" has %s, \"", format_evalue(d->slower.e, number));
-	append_not(t, d);
+	sense_append_not(t, &d->sense, d->percent);
 	text_appendf(t, "\" has %s", format_evalue(d->not_slower.e, number));
 }
 
@@ -463,13 +439,13 @@ char *decision_text(const struct decision *decision)
 
 	switch (d->verdict) {
 	case DECISION_SLOWER:
-		append_more_than(&t, d, true);
+		sense_append_more_than(&t, &d->sense, true, d->percent / 2);
 		break;
 	case DECISION_NOT_SLOWER:
-		append_not(&t, d);
+		sense_append_not(&t, &d->sense, d->percent);
 		if (d->faster.e >= d->wanted) {
 			text_append(&t, ", and ");
-			append_more_than(&t, d, false);
+			sense_append_more_than(&t, &d->sense, false, d->percent / 2);
 		}
 		break;
 	default:

@@ -97,17 +97,13 @@ static void append_line(struct text *t, const struct comparison *c)
 	const struct benchmark *fast_one, *slow_one;
 	struct sense sense;
 	struct ratio ratio;
-	bool is_had;
 
 	sense_find(c->old, &sense);
-	/* There are more requests, and a latency is lower. */
-	is_had = *sense.of || !sense.is_known;
 	rank_orient(c, &fast_one, &slow_one, &ratio);
 	fast = xptr(text_escape_control(fast_one->name));
 	slow = xptr(text_escape_control(slow_one->name));
 	if (c->verdict == VERDICT_UNCLEAR) {
-		text_appendf(t, "unclear whether %s %s ", fast,
-			is_had && !sense.is_speed ? "has" : "is");
+		text_appendf(t, "unclear whether %s %s ", fast, sense.has);
 		sense_append(t, &sense, false);
 		text_appendf(t, " than %s: %s\n", slow, c->unclear);
 		return;
@@ -117,7 +113,7 @@ static void append_line(struct text *t, const struct comparison *c)
 			isfinite(ratio.ratio) ? ":" : "");
 		append_times(t, &ratio);
 	} else {
-		text_appendf(t, "%s %s", fast, sense.is_speed ? "ran" : is_had ? "has" : "is");
+		text_appendf(t, "%s %s", fast, sense.is_speed ? "ran" : sense.has);
 		if (ratio.ratio != 1)
 			append_times(t, &ratio);
 		text_append(t, " ");

@@ -9,9 +9,14 @@ enum {
 	COUNTED_MIN = 3, /* letters of what is counted; "ms" and "ops" are as long as that */
 };
 
+/* What runserved calls the CPU time of a service (measure/serve/seats.h), and its unit. */
+#define CPU_METRIC "cpu"
+#define CPU_UNIT "s/request"
+
 const struct sense sense_of_time = {
 	.better = "faster",
 	.worse = "slower",
+	.has = "is",
 	.is_speed = true,
 };
 
@@ -24,11 +29,29 @@ static bool is_counted(const char *unit)
 	return n >= COUNTED_MIN && unit[n - 1] == 's' && (unit[n] == '\0' || unit[n] == '/');
 }
 
+/* The unit of a figure as it was said: of a time, struct unit no longer has it. */
+static const char *find_own_unit(const struct benchmark *benchmark)
+{
+	const struct series *series = benchmark->series;
+	size_t event = series ? series_find_event(series, benchmark->metric) : 0;
+
+	if (!series || event == series->n_events || !series->event_kinds[event].own)
+		return "";
+	return series->event_kinds[event].own->name;
+}
+
+static bool is_cpu_time(const struct benchmark *benchmark)
+{
+	return strcmp(benchmark->metric, CPU_METRIC) == 0 &&
+		strcmp(find_own_unit(benchmark), CPU_UNIT) == 0;
+}
+
 void sense_find(const struct benchmark *benchmark, struct sense *ret)
 {
 	const char *unit = benchmark->unit ? benchmark->unit->name : "";
 	bool is_gain = benchmark_is_gain(benchmark);
 	struct sense sense = {
+		.has = "is",
 		.is_known = benchmark->metric && benchmark->better != BETTER_UNKNOWN,
 		.is_gain = is_gain,
 		.is_exact = benchmark->is_exact,
@@ -43,10 +66,21 @@ void sense_find(const struct benchmark *benchmark, struct sense *ret)
 	if (!sense.is_known) {
 		sense.better = is_gain ? "more" : "less";
 		sense.worse = is_gain ? "less" : "more";
+		sense.has = "has";
+	} else if (is_cpu_time(benchmark)) {
+		sense.better = "less";
+		sense.worse = "more";
+		sense.has = "takes";
+		snprintf(sense.of, sizeof(sense.of), "%s", "CPU time a request");
 	} else if (is_counted(unit)) {
 		sense.better = is_gain ? "more" : "fewer";
 		sense.worse = is_gain ? "fewer" : "more";
+		sense.has = "has";
 		snprintf(sense.of, sizeof(sense.of), "%s", unit);
+	} else if (unit_is_time(benchmark->unit) && !is_gain) {
+		sense.better = "shorter";
+		sense.worse = "longer";
+		sense.is_length = true;
 	} else {
 		sense.better = is_gain ? "higher" : "lower";
 		sense.worse = is_gain ? "lower" : "higher";
@@ -60,11 +94,41 @@ void sense_append(struct text *t, const struct sense *sense, bool is_worse)
 		sense->of);
 }
 
-void sense_append_whole(struct text *t, const struct sense *sense, bool is_worse)
+/* With its name, where it stands alone: "higher score". */
+static void append_whole(struct text *t, const struct sense *sense, bool is_worse)
 {
 	sense_append(t, sense, is_worse);
 	if (!*sense->of && *sense->metric)
 		text_appendf(t, " %s", sense->metric);
+}
+
+static bool is_taken(const struct sense *sense)
+{
+	return strcmp(sense->has, "takes") == 0;
+}
+
+void sense_append_more_than(
+	struct text *t, const struct sense *sense, bool is_worse, double percent)
+{
+	if (sense->is_speed || sense->is_length) {
+		text_appendf(t, "%s%s%s by more than %g %%", sense->metric,
+			*sense->metric ? " " : "", is_worse ? sense->worse : sense->better,
+			percent);
+		return;
+	}
+	text_appendf(t, "%smore than %g %% ", is_taken(sense) ? "takes " : "", percent);
+	append_whole(t, sense, is_worse);
+}
+
+void sense_append_not(struct text *t, const struct sense *sense, double percent)
+{
+	if (sense->is_speed || sense->is_length) {
+		text_appendf(t, "%s%snot %s by %g %%", sense->metric, *sense->metric ? " " : "",
+			sense->worse, percent);
+		return;
+	}
+	text_appendf(t, "%s %g %% ", is_taken(sense) ? "does not take" : "not", percent);
+	append_whole(t, sense, true);
 }
 
 bool sense_follows_machine(const struct benchmark *benchmark)

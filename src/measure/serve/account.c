@@ -11,6 +11,11 @@
 #include "judge/stats/stats.h"
 #include "measure/serve/account.h"
 
+bool tally_is_time(const char *unit)
+{
+	return unit[0] == 's' && (unit[1] == '\0' || unit[1] == '/');
+}
+
 static struct tally *find(const struct account *account, const char *name)
 {
 	for (size_t i = 0; i < account->n_tallies; i++)

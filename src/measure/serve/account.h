@@ -29,6 +29,8 @@ struct account {
 	size_t slices_a_sitting;
 };
 
+/* Whether the unit of a tally is the second, also for something. */
+bool tally_is_time(const char *unit);
 /* A value of the slice that is being added. */
 void account_set(struct account *account, const char *name, const char *unit, enum better better,
 	double step, double value);

@@ -121,11 +121,6 @@ static bool is_rate(const char *unit)
 	return n >= 2 && strcmp(unit + n - 2, "/s") == 0;
 }
 
-static bool is_time(const char *unit)
-{
-	return unit[0] == 's' && (unit[1] == '\0' || unit[1] == '/');
-}
-
 bool bottleneck_find(const struct sittings *sittings, const struct commands *commands,
 	const char *name, const char *unit, struct bottleneck *ret)
 {
@@ -136,7 +131,7 @@ bool bottleneck_find(const struct sittings *sittings, const struct commands *com
 		set(ret, "it tells of the load as much as of the service", NULL, NULL);
 	else if (is_rate(unit))
 		find_of_throughput(sittings, commands, ret);
-	else if (is_time(unit))
+	else if (tally_is_time(unit))
 		find_of_latency(sittings, commands, name, ret);
 	return !ret->brief;
 }

@@ -29,7 +29,7 @@ static const char *format_value(const struct tally *tally, double value, char bu
 {
 	if (!isfinite(value))
 		return "-";
-	if (strcmp(tally->unit, "s") == 0)
+	if (tally_is_time(tally->unit))
 		return units_format_seconds(value, buf);
 	if (value >= 1000)
 		snprintf(buf, UNITS_TEXT_SIZE, "%.0f", value);
@@ -139,7 +139,7 @@ static void append_latencies(
 	for (size_t i = 0; i < account->n_tallies && n < QUANTILES_MAX; i++) {
 		const struct tally *tally = &account->tallies[i];
 
-		if (strcmp(tally->unit, "s") != 0 || strcmp(tally->name, SEAT_CPU) == 0)
+		if (!tally_is_time(tally->unit) || strcmp(tally->name, SEAT_CPU) == 0)
 			continue;
 		append_figure(t, s, commands, tally->name, tally->name);
 		n++;
@@ -241,7 +241,6 @@ static int print_verdict(const struct sittings *s, const struct commands *comman
 			stream, "\n%s says nothing, because %s\n", commands->metric, s->nothing);
 	if (options->decide > 0)
 		return decide_print(stream, commands);
-	print(stream, "\n");
 	return ranking_print(stream, options, commands);
 }
 

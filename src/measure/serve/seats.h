@@ -15,10 +15,11 @@
 #include "measure/serve/asked.h"
 
 /* The names of the figures that runserved itself has of each slice. */
-#define SEAT_CPU "cpu"		 /* CPU time of the service for a request */
-#define SEAT_BUSY "busy"	 /* the part of the time for which the service had its CPUs */
-#define SEAT_WAITS "waits"	 /* and for which its threads waited for one */
-#define SEAT_SWITCHES "switches" /* context switches of its threads for a request */
+#define SEAT_CPU "cpu"		  /* CPU time of the service for a request, in */
+#define SEAT_CPU_UNIT "s/request" /* which judge/report/sense.c knows */
+#define SEAT_BUSY "busy"	  /* the part of the time for which the service had its CPUs */
+#define SEAT_WAITS "waits"	  /* and for which its threads waited for one */
+#define SEAT_SWITCHES "switches"  /* context switches of its threads for a request */
 
 /* What is known of one service. */
 struct seat {

@@ -323,8 +323,9 @@ static void keep_figures(
 	unsigned n_cpus = cpumask_weight(work->round->in->place->cpus);
 	double cpu = (double)slice->use.cpu_ns / NSEC_PER_SEC;
 
-	account_set(account, SEAT_CPU, "s", BETTER_LOWER, 0, cpu / slice->requests);
-	account_set(account, LOAD_RATE, "1/s", BETTER_HIGHER, 0, slice->requests / slice->seconds);
+	account_set(account, SEAT_CPU, SEAT_CPU_UNIT, BETTER_LOWER, 0, cpu / slice->requests);
+	account_set(account, LOAD_RATE, "requests/s", BETTER_HIGHER, 0,
+		slice->requests / slice->seconds);
 	for (size_t k = 0; k < figures->n; k++) {
 		const struct figure *figure = &figures->items[k];
 
@@ -339,7 +340,7 @@ static void keep_figures(
 		account_set(account, SEAT_WAITS, "", BETTER_UNKNOWN, 0,
 			(double)slice->use.waited_ns / NSEC_PER_SEC / slice->seconds);
 	if (slice->use.switches >= 0)
-		account_set(account, SEAT_SWITCHES, "", BETTER_LOWER, 0,
+		account_set(account, SEAT_SWITCHES, "switches/request", BETTER_LOWER, 0,
 			(double)slice->use.switches / slice->requests);
 	account_end_slice(account);
 }
@@ -352,7 +353,7 @@ static void keep_value(struct work *work, size_t i)
 	const struct tally *tally = account_find(&seat->account, work->round->in->options->metric);
 
 	/* Values are times. */
-	if (!tally || strcmp(tally->unit, "s") != 0 || !(tally->values[slice] > 0))
+	if (!tally || !tally_is_time(tally->unit) || !(tally->values[slice] > 0))
 		tally = account_find(&seat->account, SEAT_CPU);
 	xcheck(array_grow(&b->values, sizeof(*b->values), b->n_values, &seat->values_room));
 	b->values[b->n_values++] = tally->values[slice];
