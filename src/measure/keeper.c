@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -17,6 +19,10 @@
 #include "measure/keeper.h"
 #include "measure/launch.h"
 #include "measure/orphans.h"
+
+enum {
+	REMOVE_FDS = 8,
+};
 
 int keeper_prepare(pid_t runpinned, struct keeper *ret)
 {
@@ -150,6 +156,19 @@ static void serve(const struct keeper *k, pid_t launcher)
 	}
 }
 
+static int remove_one(const char *path, const struct stat *st _unused_, int type _unused_,
+	struct FTW *ftw _unused_)
+{
+	/* Files of cgroups cannot be removed, and need not be. */
+	(void)remove(path);
+	return 0;
+}
+
+void keeper_remove_folder(const char *path)
+{
+	(void)nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping)
 {
 	struct keeper k = *keeper;
@@ -170,7 +189,8 @@ void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumas
 	r = orphans_end(0);
 	if (getppid() != k.runpinned)
 		figurepad_remove(k.figurepad);
-	if (k.folder)
-		(void)rmdir(k.folder);
+	for (size_t i = 0; i < ARRAY_SIZE(k.folders); i++)
+		if (k.folders[i])
+			keeper_remove_folder(k.folders[i]);
 	_exit(r < 0 ? 127 : 0);
 }

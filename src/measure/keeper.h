@@ -26,6 +26,10 @@
 #include "base/machine/cpumask.h"
 #include "measure/figurepad.h"
 
+enum {
+	KEEPER_FOLDERS = 2,
+};
+
 struct keeper {
 	pid_t runpinned;
 	int signals;  /* a signalfd */
@@ -34,7 +38,8 @@ struct keeper {
 	int *status;  /* shared: where that of the launcher goes, as of wait(2); NULL: nowhere */
 	int output;   /* a pipe or a terminal's other end, to be read and forgotten; -1: none */
 	const struct figurepad *figurepad; /* removed where runpinned was killed; NULL: none */
-	const char *folder;		   /* removed when all have ended; NULL: none */
+	/* Removed with all that is in them when all have ended; NULL: none. */
+	const char *folders[KEEPER_FOLDERS];
 	/* What the launcher has to restore: SIG_IGN when the caller ignores SIGCHLD. */
 	void (*caller_chld)(int);
 };
@@ -42,6 +47,9 @@ struct keeper {
 /* To be called in the forked child of `runpinned` that becomes the keeper. After a failure the
  * child has to exit, so nothing is undone. */
 int keeper_prepare(pid_t runpinned, struct keeper *ret);
+/* Removes a folder with all that is in it, or a cgroup with those below it, whose files go with it.
+ */
+void keeper_remove_folder(const char *path);
 /* Runs the keeper until it ends, once it has forked the launcher. Closes all other descriptors. */
 __attribute__((noreturn)) void keeper_run(
 	const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping);

@@ -23,26 +23,27 @@ SCRATCH = tempfile.TemporaryDirectory(prefix='serve.')
 FOLDER = pathlib.Path(SCRATCH.name)
 CPU = str(max(os.sched_getaffinity(0)))
 ENVIRONMENT = {**os.environ, 'LC_ALL': 'C', 'HOME': SCRATCH.name, 'XDG_CONFIG_HOME': str(FOLDER / 'config'),
-               'XDG_STATE_HOME': str(FOLDER / 'state')}
+               'XDG_STATE_HOME': str(FOLDER / 'state'), 'TMPDIR': SCRATCH.name}
 DEADLINE = 60  # seconds, for what is waited for
 PYTHON = f'{sys.executable} -S'
 
-# PORT WORK [WORD]...: answers "PING N" by "PONG", after so much work. The words say how it misbehaves.
+# PORT|SOCKET WORK [WORD]...: answers "PING N" by "PONG", after so much work. The words say how it misbehaves.
 SERVICE = '''
 import os, socket, sys, threading, time
-port, work, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+port, work, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+at_socket = '/' in port
 if 'dies' in words:
     sys.stderr.write('no such database\\n')
     sys.exit(3)
 if 'late' in words:
     time.sleep(0.3)
-listener = socket.socket()
+listener = socket.socket(socket.AF_UNIX if at_socket else socket.AF_INET)
 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 if 'shares' in words:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
 if 'deaf' in words:
     time.sleep(1000)
-listener.bind(('127.0.0.1', port))
+listener.bind(port if at_socket else ('127.0.0.1', int(port)))
 listener.listen(64)
 if 'notifies' in words:
     notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -104,11 +105,13 @@ while True:
     connection.close()
 '''
 
-# PORT N [WORD]...: makes N requests, and says how many, and how long they took.
+# PORT|SOCKET N [WORD]...: makes N requests, and says how many, and how long they took.
 LOAD = '''
 import socket, sys, time
-port, n, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
-connection = socket.create_connection(('127.0.0.1', port))
+port, n, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+at_socket = '/' in port
+connection = socket.socket(socket.AF_UNIX if at_socket else socket.AF_INET)
+connection.connect(port if at_socket else ('127.0.0.1', int(port)))
 times, began = [], time.monotonic()
 for i in range(n):
     for word in words:
@@ -156,12 +159,12 @@ service_file, load_file = write('service.py', SERVICE), write('load.py', LOAD)
 write('load.conf', HARNESS)
 
 
-def service(work=2000, *words):
-    return [*PYTHON.split(), str(service_file), '{port}', str(work), *words]
+def service(work=2000, *words, at='{port}'):
+    return [*PYTHON.split(), str(service_file), at, str(work), *words]
 
 
-def load(n=200, *words):
-    return f'{PYTHON} {load_file} {{port}} {n} {" ".join(words)}'
+def load(n=200, *words, at='{port}'):
+    return f'{PYTHON} {load_file} {at} {n} {" ".join(words)}'
 
 
 def command(*arguments, old=None, new=None, how=None):
@@ -190,13 +193,26 @@ def mine():
             text = (folder / 'cmdline').read_text(errors='replace')
         except OSError:
             continue
-        if str(service_file) in text and 'runserved' not in text:
+        if str(service_file) in text and RUNSERVED not in text:
             found.append(int(folder.name))
     return found
 
 
 def nothing_is_left():
     machine.wait_for(lambda: not mine(), 'no service is left', DEADLINE)
+    machine.wait_for(lambda: not sockets(), 'no folder of a socket is left', DEADLINE)
+
+
+def sockets():
+    return list(FOLDER.glob('runserved-*'))
+
+
+def socket_modes(seen):
+    for folder in sockets():
+        try:
+            seen.add(folder.stat().st_mode & 0o777)
+        except OSError:
+            continue
 
 
 def result_of(*arguments, **services):
@@ -292,7 +308,7 @@ def test_open_loop():
 
 
 HTTP_SERVICE = '''
-import http.server, sys
+import http.server, os, socket, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     wbufsize = 65536
@@ -303,7 +319,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header('Content-Length', '4')
         self.end_headers()
         self.wfile.write(b'PONG')
-http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_UNIX if '/' in sys.argv[1] else socket.AF_INET
+    def server_bind(self):
+        self.socket.bind(self.server_address)
+        self.server_name, self.server_port = 'here', 0
+    def get_request(self):
+        return self.socket.accept()[0], ('here', 0)
+Server(sys.argv[1] if '/' in sys.argv[1] else ('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
 '''
 
 
@@ -311,10 +334,10 @@ def test_http():
     """Our own generator, in a closed and in an open loop; answers that are not 2xx are errors."""
     script = write('service.py.http.py', HTTP_SERVICE)
 
-    def serve(path, *words, status=0, says=()):
+    def serve(path, *words, status=0, says=(), at='{port}'):
         result = subprocess.run(
             [RUNSERVED, '-c', CPU, '--http', path, '-n', '1', '--slices', '1', '--requests', '300', *words, '--',
-             *PYTHON.split(), str(script), '{port}', '1000'], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+             *PYTHON.split(), str(script), at, '1000'], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=300, check=False)
         equal(result.returncode, status, f'{words}: {result.stdout} {result.stderr}')
         check(says in result.stdout + result.stderr if says else True, f'{words}: {result.stdout} {result.stderr}')
@@ -325,6 +348,8 @@ def test_http():
     shown = serve('/', '--rate', '200', '--by', 'latency=p50', '--load-cpus', CPU)
     check('open loop of 200 requests/s' in shown, f'open: {shown}')
     serve('/broken', status=1, says='the load failed')
+    shown = serve('/', '-C', '2', at='{socket}')
+    check('300 requests, none failed' in shown, f'over a UNIX socket: {shown}')
     nothing_is_left()
 
 
@@ -499,7 +524,7 @@ def test_load_fails():
     start('-n', '1', status=1, how=f'{sys.executable} -c pass {{port}}', says='no value of requests')
     start('-n', '1', status=1, how=f'{sys.executable} -c "exit(9)" {{port}}', says='exit status 9')
     start('-n', '1', '--timeout', '1', status=1, how='sleep 100{port}', says='killed after 1 s')
-    start(status=2, how='true', says='has no {port}')
+    start(status=2, how='true', says='has neither {port} nor {socket}')
     start(status=1, how='/nowhere/load {port}', says='/nowhere/load')
 
 
@@ -538,6 +563,73 @@ def test_interrupted():
         process.send_signal(number)
         equal(process.wait(timeout=DEADLINE), status, f'status after signal {number}')
         nothing_is_left()
+
+
+def test_sockets():
+    """A service at a UNIX socket, in a folder of its own that is closed to others, and goes with it."""
+    at = {'new': service(2000, at='{socket}'), 'how': load(at='{socket}')}
+    start('-n', '2', '--slices', '1', old=service(2000, at='{socket}'), **at)
+    for word, says in ('late', None), ('dies', 'exit status 3'):
+        start('-n', '1', '--slices', '1', status=0 if says is None else 1, says=says or (),
+              new=service(2000, word, at='{socket}'), how=load(at='{socket}'))
+    # It listens on its port instead, or leaves files beside its socket.
+    start('-n', '1', '--ready-timeout', '0.7', status=1, new=service(), how=load(at='{socket}'),
+          says='none of its processes listens at its socket')
+    script = write('littering.py', f'''
+import os, sys
+path = os.environ['SOCKET']
+os.makedirs(path + '.d/deep')
+open(path + '.d/deep/file', 'w').close()
+sys.argv[1] = path
+exec(open({str(service_file)!r}, encoding='utf-8').read())
+''')
+    start('-n', '1', '--slices', '1', how=load(at='{socket}'), new=[*PYTHON.split(), str(script), '-', '2000'])
+    # The same where runserved is killed.
+    seen = set()
+    process = subprocess.Popen(command('-n', '100', **at), env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    machine.wait_for(lambda: mine() and sockets(), 'the service is there', 5 * DEADLINE)
+    socket_modes(seen)
+    process.kill()
+    process.wait()
+    nothing_is_left()
+    equal(seen, {0o700}, 'modes of the folders')
+    start(status=2, how='true {port} {socket}', says='both {port} and {socket}')
+    start('-n', '1', status=1, environment={**ENVIRONMENT, 'TMPDIR': '/' + 'x' * 100}, says='too long for a socket',
+          **at)
+
+
+def test_socket_is_held():
+    """A socket in its place that is none of its own: its file is where it was told, and answers."""
+    script = write('usurped.py', f'''
+import os, socket, sys
+path = os.environ['SOCKET']
+helper = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+helper.connect(sys.argv[2])
+helper.sendall(path.encode())
+helper.recv(1)
+listener = socket.socket(socket.AF_UNIX)
+os.rename(path, path + '.old')
+listener.bind(path)
+listener.listen(8)
+listener.accept()
+''')
+    path = FOLDER / 'helper-socket'
+    with socket.socket(socket.AF_UNIX) as helper, socket.socket(socket.AF_UNIX) as old:
+        helper.bind(str(path))
+        helper.listen(1)
+        process = subprocess.Popen(
+            command('-n', '1', new=[*PYTHON.split(), str(script), '{socket}', str(path)], how=load(at='{socket}')),
+            env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        connection, _ = helper.accept()
+        old.bind(connection.recv(200).decode())
+        old.listen(8)
+        connection.send(b'x')
+        connection.close()
+        out, err = process.communicate(timeout=DEADLINE)
+    equal(process.returncode, 1, f'status ({out} {err})')
+    check(f'is held by process {os.getpid()}' in err, f'who holds the socket: {err}')
+    nothing_is_left()
 
 
 def test_others_are_left_alone():

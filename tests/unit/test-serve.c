@@ -58,6 +58,34 @@ static void test_finds_listeners(void **state)
 	assert_int_equal(listener_parse("0: 1:16 0:0 0A 0 0 0 0 0 x 1\n", 22, inodes, 0), 0);
 }
 
+/* As Linux 6.1 writes them: a listener, a connection that it has accepted, a client, one of another
+ * path that begins with this one, a socket of packets that listens, and a path with a blank. */
+static const char unix_sockets[] =
+	"Num       RefCount Protocol Flags    Type St Inode Path\n"
+	"0000000086c9fc61: 00000002 00000000 00010000 0001 01 21404 /run/a/socket\n"
+	"0000000086c9fc62: 00000003 00000000 00000000 0001 03 21500 /run/a/socket\n"
+	"0000000086c9fc63: 00000003 00000000 00000000 0001 03  1679\n"
+	"0000000086c9fc64: 00000002 00000000 00010000 0001 01 21405 /run/a/socket2\n"
+	"0000000086c9fc65: 00000002 00000000 00010000 0005 01  7 /run/a/socket\n"
+	"0000000086c9fc66: 00000002 00000000 00010000 0001 01 21406 /run/a b/socket\n"
+	"0000000086c9fc67: 00000002 00000000 00000000 0001 01 21407 /run/a/socket\n"
+	"x\n";
+
+static void test_finds_listeners_of_files(void **state)
+{
+	uint64_t inodes[LISTENER_MAX];
+
+	(void)state;
+	assert_int_equal(listener_parse_unix(unix_sockets, "/run/a/socket", inodes, 0), 2);
+	assert_int_equal(inodes[0], 21404);
+	assert_int_equal(inodes[1], 7);
+	assert_int_equal(listener_parse_unix(unix_sockets, "/run/a b/socket", inodes, 2), 3);
+	assert_int_equal(inodes[2], 21406);
+	assert_int_equal(listener_parse_unix(unix_sockets, "/run/a", inodes, 0), 0);
+	assert_int_equal(listener_parse_unix(unix_sockets, "/run/a/socket", inodes, LISTENER_MAX),
+		LISTENER_MAX);
+}
+
 static void test_no_more_than_there_is_room_for(void **state)
 {
 	uint64_t inodes[LISTENER_MAX + 1];
@@ -165,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_listeners),
+		cmocka_unit_test(test_finds_listeners_of_files),
 		cmocka_unit_test(test_no_more_than_there_is_room_for),
 		cmocka_unit_test(test_reads_files_of_cgroups),
 		cmocka_unit_test(test_sittings_are_medians_of_their_slices),

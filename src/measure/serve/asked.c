@@ -112,7 +112,7 @@ static void usage(const struct option_row *rows)
 		"       runserved [OPTIONS] --load COMMAND --baseline SERVICE [--] SERVICE...\n"
 		"Start services anew again and again, put each under load in turn, and tell how\n"
 		"much CPU time they take for a request. {port} in SERVICE and in COMMAND is the\n"
-		"port that the service is to listen on.\n"
+		"port that the service is to listen on; {socket} is a UNIX socket instead.\n"
 		"\n");
 	option_rows_print(rows, stdout);
 	print(stdout,
@@ -301,7 +301,7 @@ static char **make_http_words(struct options *o, const struct asked *a)
 	return words;
 }
 
-static bool is_in_words(char *const words[], const char *text)
+static bool is_in_words(const char *const words[], const char *text)
 {
 	for (; *words; words++)
 		if (strstr(*words, text))
@@ -311,6 +311,7 @@ static bool is_in_words(char *const words[], const char *text)
 
 static int take_load(struct options *o, struct asked *a)
 {
+	const char *const *words;
 	const char *why;
 	int r;
 
@@ -333,11 +334,18 @@ static int take_load(struct options *o, struct asked *a)
 		say("--load: '%s' names no program", a->load);
 		return -EINVAL;
 	}
-	if (!is_in_words(a->load_words, "{port}")) {
-		say("--load: '%s' has no {port}, so it would not reach the service", a->load);
+	words = (const char *const *)a->load_words;
+	a->at_socket = is_in_words(words, "{socket}");
+	if (a->at_socket == is_in_words(words, "{port}")) {
+		say(a->at_socket
+				? "--load: '%s' has both {port} and {socket}: where is the service "
+				  "to listen?"
+				: "--load: '%s' has neither {port} nor {socket}, so it would not "
+				  "reach the service",
+			a->load);
 		return -EINVAL;
 	}
-	if (!a->rate != !is_in_words(a->load_words, "{rate}")) {
+	if (!a->rate != !is_in_words(words, "{rate}")) {
 		say(a->rate ? "--rate: there is no {rate} in the load, so it would not be told"
 			    : "--load: {rate} needs --rate");
 		return -EINVAL;
@@ -374,6 +382,31 @@ static int check(struct options *o, struct asked *a)
 	if (r == 0)
 		r = check_count(o, a);
 	return r == 0 ? option_takers.check(o) : r;
+}
+
+void asked_find_address(struct asked *a, const struct options *o)
+{
+	bool has_port = false;
+
+	a->has_socket = a->at_socket;
+	for (size_t i = 0; i < o->n_commands; i++) {
+		const char *const *words = (const char *const *)o->commands[i].argv;
+		const char *const *variables = o->commands[i].variables;
+
+		has_port |= is_in_words(words, "{port}") || is_in_words(variables, "{port}");
+		a->has_socket |=
+			is_in_words(words, "{socket}") || is_in_words(variables, "{socket}");
+	}
+	/* Those that have both, such as for a port of their statistics, are asked at the port. */
+	if (!a->http || !a->has_socket || has_port)
+		return;
+	a->at_socket = true;
+	for (char **word = a->load_words; *word; word++) {
+		if (strcmp(*word, "--port") == 0)
+			*word = (char *)"--unix";
+		else if (strcmp(*word, "{port}") == 0)
+			*word = (char *)"{socket}";
+	}
 }
 
 int asked_parse(int argc, char *argv[], struct options *ret, struct asked *ret_asked)

@@ -24,6 +24,8 @@ struct asked {
 	const char *http; /* the path of --http */
 	unsigned connections;
 	char **load_words; /* as typed, split; owned by the options */
+	bool has_socket;   /* {socket} stands somewhere */
+	bool at_socket;	   /* the load goes there, not to {port} */
 	double rate;	   /* requests/s of an open loop; 0: it is a closed one, or not known */
 	double requests;   /* in each slice; 0: the load tells */
 	unsigned slices;
@@ -36,5 +38,7 @@ struct asked {
 
 /* As options_parse(). */
 int asked_parse(int argc, char *argv[], struct options *ret, struct asked *ret_asked);
+/* Once the services are expanded (measure/expand.h): finds where the load is to reach them. */
+void asked_find_address(struct asked *asked, const struct options *options);
 
 #endif

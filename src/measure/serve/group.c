@@ -16,6 +16,7 @@
 #include "base/systemd/booted.h"
 #include "base/text.h"
 #include "base/wait.h"
+#include "measure/keeper.h"
 #include "measure/serve/group.h"
 
 enum {
@@ -163,7 +164,7 @@ void group_free(struct group *group)
 	if (!group)
 		return;
 	if (group->folder)
-		(void)rmdir(group->folder);
+		keeper_remove_folder(group->folder);
 	free(group->folder);
 	free(group);
 }

@@ -35,7 +35,7 @@ int group_read_cpu(const struct group *group, int64_t *ret_ns);
 int group_parse_stat(const char *text, int64_t *ret_ns);
 /* Whether the text of a cgroup.events says that it is frozen. */
 bool group_is_frozen(const char *text);
-/* Removes the folder, if it is empty, and frees. */
+/* Removes the folder, if no process is there any more, and frees. */
 void group_free(struct group *group);
 
 DEFINE_CLEANUP(group, group_free);

@@ -22,6 +22,7 @@
 enum {
 	TABLE_MAX = 64 * 1024 * 1024,
 	FIELDS = 10,
+	UNIX_FIELDS = 7, /* before the path */
 	/* Ports of well-known services are below. */
 	PORT_FIRST = 10000,
 	PORT_LAST = 32767, /* where the kernel does not tell its own range */
@@ -69,16 +70,72 @@ size_t listener_parse(
 	return n;
 }
 
-static int read_table(
-	const char *path, uint16_t port, uint64_t inodes[static LISTENER_MAX], size_t *n)
+/* The inode of a line that is a listener at the path, "ffff9c0c4c8e1000: 00000002 00000000 00010000
+ * 0001 01 21404 /run/x": the flags are those of the kernel's struct socket, of which __SO_ACCEPTCON
+ * is the only one that is shown (net/unix/af_unix.c). The path is all of the rest. */
+static bool is_unix_listener(const char *line, const char *path, uint64_t *ret_inode)
+{
+	char fields[UNIX_FIELDS][32];
+	const char *cursor = line;
+
+	for (size_t i = 0; i < UNIX_FIELDS; i++) {
+		size_t length;
+
+		cursor += strspn(cursor, " ");
+		length = strcspn(cursor, " ");
+		if (length == 0 || length >= sizeof(fields[i]))
+			return false;
+		memcpy(fields[i], cursor, length);
+		fields[i][length] = '\0';
+		cursor += length;
+	}
+	return *cursor == ' ' && strcmp(cursor + 1, path) == 0 &&
+		strcmp(fields[3], "00010000") == 0 &&
+		parse_u64(fields[6], 1, UINT64_MAX, ret_inode) == 0;
+}
+
+size_t listener_parse_unix(
+	const char *text, const char *path, uint64_t inodes[static LISTENER_MAX], size_t n)
+{
+	while (*text && n < LISTENER_MAX) {
+		size_t length = strcspn(text, "\n");
+		char line[512];
+
+		if (length < sizeof(line)) {
+			memcpy(line, text, length);
+			line[length] = '\0';
+			n += is_unix_listener(line, path, &inodes[n]);
+		}
+		text += length + (text[length] == '\n');
+	}
+	return n;
+}
+
+static int read_table(const char *path, const struct address *address,
+	uint64_t inodes[static LISTENER_MAX], size_t *n)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 	int r = file_read_all(path, TABLE_MAX, &text, &length);
 
 	if (r == 0)
-		*n = listener_parse(text, port, inodes, *n);
+		*n = address->socket ? listener_parse_unix(text, address->socket, inodes, *n)
+				     : listener_parse(text, address->port, inodes, *n);
 	return r;
+}
+
+static int read_tables(
+	const struct address *address, uint64_t inodes[static LISTENER_MAX], size_t *n)
+{
+	int r;
+
+	if (address->socket)
+		return read_table("/proc/net/unix", address, inodes, n);
+	r = read_table("/proc/net/tcp", address, inodes, n);
+	if (r == 0)
+		r = read_table("/proc/net/tcp6", address, inodes, n);
+	/* A kernel without IPv6 has no tcp6. */
+	return r == -ENOENT ? 0 : r;
 }
 
 /* Takes the sockets that the process has open out of the list. -EACCES where it is somebody
@@ -131,19 +188,18 @@ static pid_t find_holder(const uint64_t inodes[], size_t n)
 	return 0;
 }
 
-int listener_find(uint16_t port, pid_t keeper, enum listening *ret, pid_t *ret_other)
+int listener_find(const struct address *address, pid_t keeper, struct listeners *ret)
 {
 	_cleanup_family_ struct family family = { 0 };
+	struct listeners found = { 0 };
 	uint64_t inodes[LISTENER_MAX];
-	size_t n = 0, n_all;
-	int r = read_table("/proc/net/tcp", port, inodes, &n);
+	size_t n = 0;
+	int r = read_tables(address, inodes, &n);
 
-	/* A kernel without IPv6 has no tcp6. */
-	if (r == 0)
-		r = read_table("/proc/net/tcp6", port, inodes, &n);
-	if (r < 0 && r != -ENOENT)
+	if (r < 0)
 		return r;
-	n_all = n;
+	memcpy(found.inodes, inodes, n * sizeof(*inodes));
+	found.n = n;
 	/* Only now: until a service is ready nobody listens, and all processes of the machine are
 	 * many to read. */
 	r = n > 0 ? family_read(keeper, &family) : 0;
@@ -151,8 +207,9 @@ int listener_find(uint16_t port, pid_t keeper, enum listening *ret, pid_t *ret_o
 		r = take_held(family.items[i].pid, inodes, &n);
 	if (r < 0)
 		return r;
-	*ret = n_all == 0 ? LISTENING_NOBODY : n == 0 ? LISTENING_OURS : LISTENING_OTHERS;
-	*ret_other = n > 0 ? find_holder(inodes, n) : 0;
+	found.who = found.n == 0 ? LISTENING_NOBODY : n == 0 ? LISTENING_OURS : LISTENING_OTHERS;
+	found.other = n > 0 ? find_holder(inodes, n) : 0;
+	*ret = found;
 	return 0;
 }
 

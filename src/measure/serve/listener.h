@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who listens on a TCP port, by /proc/net/tcp and tcp6 (Documentation/networking/proc_net_tcp.rst,
- * the network namespace of this process). A port that somebody listens on proves nothing: the old
- * server may still hold it, or share it by SO_REUSEPORT. So all sockets that listen there have to
- * be open in processes of the service.
+ * the network namespace of this process), or at the file of a UNIX socket, by /proc/net/unix
+ * (proc(5)). That somebody listens proves nothing: the old server may still hold the port, or share
+ * it by SO_REUSEPORT. So all sockets that listen there have to be open in processes of the service.
  */
 #ifndef QUIESCE_MEASURE_SERVE_LISTENER_H
 #define QUIESCE_MEASURE_SERVE_LISTENER_H
@@ -19,7 +19,21 @@ enum listening {
 };
 
 enum {
-	LISTENER_MAX = 64, /* sockets that listen on one port */
+	LISTENER_MAX = 64, /* sockets that listen at one address */
+};
+
+/* Where a service is to listen. */
+struct address {
+	uint16_t port;
+	const char *socket; /* the file of a UNIX socket, in place of the port; NULL: the port */
+};
+
+struct listeners {
+	enum listening who;
+	pid_t other; /* with LISTENING_OTHERS, a process that has such a socket; 0: it cannot be
+		      * seen */
+	uint64_t inodes[LISTENER_MAX]; /* all sockets that listen there */
+	size_t n;
 };
 
 /* The inodes of the sockets that listen on the port in the text of such a file, added behind the n
@@ -27,9 +41,11 @@ enum {
  * out. */
 size_t listener_parse(
 	const char *text, uint16_t port, uint64_t inodes[static LISTENER_MAX], size_t n);
-/* Of the service below this keeper (family.h). *ret_other: with LISTENING_OTHERS, the process that
- * has such a socket, 0 where it cannot be seen. Errors are those of reading /proc, and -ENOMEM. */
-int listener_find(uint16_t port, pid_t keeper, enum listening *ret, pid_t *ret_other);
+/* The same of a file, in the text of /proc/net/unix. */
+size_t listener_parse_unix(
+	const char *text, const char *path, uint64_t inodes[static LISTENER_MAX], size_t n);
+/* Of the service below this keeper (family.h). Errors are those of reading /proc, and -ENOMEM. */
+int listener_find(const struct address *address, pid_t keeper, struct listeners *ret);
 /*
  * A port that nobody has bound, below those that the kernel gives to clients
  * (net.ipv4.ip_local_port_range): one of these could be in use, or in TIME_WAIT, at any moment.

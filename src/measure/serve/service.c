@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -32,6 +33,7 @@ enum {
 	 * /proc/net/tcp the kernel goes through all of its hash table of connections. */
 	LOOK_NS = 2 * 1000 * 1000,
 	NOTE_SIZE = 4096,
+	ADDRESS_SIZE = 16,
 };
 
 struct service {
@@ -42,6 +44,7 @@ struct service {
 	int stderr_fd;
 	int notify_fd;
 	char notify_name[64];
+	char *nest;	     /* the folder of its UNIX socket; NULL: none */
 	struct group *group; /* NULL: none */
 	int *status;	     /* shared with the keeper: as of wait(2), of the first process */
 	int64_t began_ns;
@@ -80,8 +83,10 @@ static int set_environment(const struct service *service)
 	const struct service_plan *plan = service->plan;
 	char port[16];
 
-	snprintf(port, sizeof(port), "%u", plan->port);
+	snprintf(port, sizeof(port), "%u", plan->address.port);
 	if (setenv("PORT", port, 1) < 0)
+		return -errno;
+	if (plan->socket && setenv("SOCKET", plan->socket, 1) < 0)
 		return -errno;
 	unsetenv("LISTEN_FDS");
 	unsetenv("LISTEN_PID");
@@ -152,7 +157,8 @@ __attribute__((noreturn)) static void become_keeper(const struct birth *birth)
 		exit_with(birth, r, false);
 	keeper.status = birth->service->status;
 	if (birth->service->group)
-		keeper.folder = group_get_folder(birth->service->group);
+		keeper.folders[0] = group_get_folder(birth->service->group);
+	keeper.folders[1] = birth->service->nest;
 	child = fork();
 	if (child < 0)
 		exit_with(birth, -errno, false);
@@ -175,7 +181,7 @@ static int open_notify(struct service *service)
 	if (service->notify_fd < 0)
 		return -errno;
 	snprintf(service->notify_name, sizeof(service->notify_name), "@runserved/%d/%u", getpid(),
-		service->plan->port);
+		service->plan->address.port);
 	length = strlen(service->notify_name);
 	memcpy(address.sun_path, service->notify_name, length);
 	address.sun_path[0] = '\0';
@@ -303,33 +309,44 @@ bool service_tell_end(struct service *service)
 	return true;
 }
 
-/* 1 where it listens on its port, 0 where nobody does. Where others do as well, or that cannot be
- * found out, a negative errno after saying so. */
+/* "port 8080", or the file. */
+static const char *describe_address(const struct address *address, char buf[ADDRESS_SIZE])
+{
+	if (address->socket)
+		return address->socket;
+	snprintf(buf, ADDRESS_SIZE, "port %u", address->port);
+	return buf;
+}
+
+/* 1 where it listens at its address, 0 where nobody does. Where others do as well, or that cannot
+ * be found out, a negative errno after saying so. */
 static int look(const struct service *service)
 {
 	const struct service_plan *plan = service->plan;
-	enum listening listening;
-	pid_t other;
-	int r = listener_find(plan->port, service->keeper, &listening, &other);
+	char buf[ADDRESS_SIZE];
+	const char *where = describe_address(&plan->address, buf);
+	struct listeners found;
+	int r = listener_find(&plan->address, service->keeper, &found);
 
 	if (r < 0) {
-		say_errno(r, "%s: cannot find out who listens on port %u", plan->name, plan->port);
+		say_errno(r, "%s: cannot find out who listens on %s", plan->name, where);
 		return r;
 	}
-	if (listening != LISTENING_OTHERS)
-		return listening == LISTENING_OURS;
-	if (other > 0)
-		say("%s: port %u is held by process %d as well, which is none of its own",
-			plan->name, plan->port, other);
+	if (found.who != LISTENING_OTHERS)
+		return found.who == LISTENING_OURS;
+	if (found.other > 0)
+		say("%s: %s is held by process %d as well, which is none of its own", plan->name,
+			where, found.other);
 	else
-		say("%s: port %u is held by a process that cannot be seen from here, and is none "
-		    "of its own",
-			plan->name, plan->port);
+		say("%s: %s is held by a process that cannot be seen from here, and is none of "
+		    "its own",
+			plan->name, where);
 	return -EADDRINUSE;
 }
 
 int service_check(struct service *service)
 {
+	char buf[ADDRESS_SIZE];
 	int r;
 
 	lastwords_trim(service->stderr_fd);
@@ -337,8 +354,8 @@ int service_check(struct service *service)
 		return -ECHILD;
 	r = look(service);
 	if (r == 0) {
-		say("%s: it does not listen on port %u any more", service->plan->name,
-			service->plan->port);
+		say("%s: it does not listen on %s any more", service->plan->name,
+			describe_address(&service->plan->address, buf));
 		service_print_stderr(service);
 		return -ECONNREFUSED;
 	}
@@ -390,6 +407,8 @@ static int await_ready(struct service *service, struct stop *stop)
 				(double)plan->ready_ns / NSEC_PER_SEC,
 				plan->ready == SERVICE_READY_NOTIFY && !service->has_notified
 					? "it has not said READY=1 to $NOTIFY_SOCKET"
+					: plan->address.socket
+					? "none of its processes listens at its socket"
 					: "none of its processes listens on its port");
 			service_print_stderr(service);
 			return -ETIME;
@@ -425,6 +444,24 @@ static int make_group(struct service *service)
 	return r;
 }
 
+/* Closed to others: who can reach its socket could hold it, or put it under load. */
+static int make_nest(struct service *service)
+{
+	const char *socket = service->plan->socket;
+
+	service->nest = strndup(socket, (size_t)(strrchr(socket, '/') - socket));
+	if (!service->nest)
+		return -ENOMEM;
+	if (mkdir(service->nest, 0700) < 0) {
+		int error = -errno;
+
+		/* It is somebody else's. */
+		free(TAKE_PTR(service->nest));
+		return error;
+	}
+	return 0;
+}
+
 /* What it shares with its keeper, writes to, and speaks to. */
 static int open_all(struct service *service)
 {
@@ -437,6 +474,12 @@ static int open_all(struct service *service)
 	service->stderr_fd = lastwords_open("stderr");
 	if (service->stderr_fd < 0)
 		return service->stderr_fd;
+	if (service->plan->socket) {
+		int r = make_nest(service);
+
+		if (r < 0)
+			return r;
+	}
 	return service->plan->ready == SERVICE_READY_NOTIFY ? open_notify(service) : 0;
 }
 
@@ -592,6 +635,9 @@ void service_free(struct service *service)
 	if (service->notify_fd >= 0)
 		close(service->notify_fd);
 	group_free(service->group);
+	if (service->nest)
+		keeper_remove_folder(service->nest);
+	free(service->nest);
 	if (service->status)
 		munmap(service->status, sizeof(*service->status));
 	free(service);

@@ -17,6 +17,7 @@
 #include "base/stop.h"
 #include "measure/place.h"
 #include "measure/serve/family.h"
+#include "measure/serve/listener.h"
 
 struct service;
 
@@ -29,7 +30,7 @@ enum service_rest {
 };
 
 enum service_ready {
-	SERVICE_READY_PORT,   /* it listens on its port */
+	SERVICE_READY_PORT,   /* it listens at its address */
 	SERVICE_READY_NOTIFY, /* it says READY=1 to $NOTIFY_SOCKET (sd_notify(3)), and listens */
 };
 
@@ -39,7 +40,10 @@ struct service_plan {
 	char *const *argv;
 	const char *const *variables; /* "NAME=VALUE", NULL-terminated */
 	const struct place *place;
-	uint16_t port;
+	struct address address;
+	/* The file for its UNIX socket, {socket} and $SOCKET, in a folder of its own, which is made
+	 * and removed with all that is in it; NULL: nobody wants one. */
+	const char *socket;
 	enum service_ready ready;
 	enum service_rest rest;
 	int64_t ready_ns; /* how long it may take until it is ready */
@@ -74,7 +78,7 @@ int service_compare(const struct service *service, const struct service_reading 
 
 /* How long it took until it was ready. */
 int64_t service_get_ready_ns(const struct service *service);
-/* Whether it lives, and is the only one to listen on its port. Says what is wrong, and returns a
+/* Whether it lives, and is the only one to listen at its address. Says what is wrong, and returns a
  * negative errno. */
 int service_check(struct service *service);
 /* Says how it has ended, if it has, and what its last words were; returns whether it has. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -98,13 +100,17 @@ static char *const *fill_in(
 	return filled;
 }
 
-static void make_parameters(const struct asked *asked, uint16_t port, struct parameters *ret)
+static void make_parameters(
+	const struct asked *asked, uint16_t port, char *socket, struct parameters *ret)
 {
 	_cleanup_free_ char *port_text = xformat("port=%u", port);
 	_cleanup_free_ char *rate_text = xformat("rate=%.15g", asked->rate);
 
 	*ret = (struct parameters){ 0 };
 	xcheck(parameters_add_list(ret, port_text));
+	/* Not as a list: its folder may have a comma. */
+	if (socket)
+		xcheck(parameters_add(ret, "--load", "socket", &socket, 1));
 	if (asked->rate > 0)
 		xcheck(parameters_add_list(ret, rate_text));
 }
@@ -123,10 +129,24 @@ static int choose_port(struct work *work, uint16_t *ret)
 			return r;
 		}
 		for (size_t i = 0; i < work->n; i++)
-			is_taken |= work->attendants[i].plan.port == *ret;
+			is_taken |= work->attendants[i].plan.address.port == *ret;
 		if (!is_taken)
 			return 0;
 	}
+}
+
+/* A file in a folder of its own, which the service makes. NULL after saying what is wrong. */
+static char *choose_socket(struct work *work)
+{
+	const char *where = getenv("TMPDIR");
+	char *path = xformat("%s/runserved-%016llx/socket", where && *where == '/' ? where : "/tmp",
+		(unsigned long long)random_next(&work->sittings->random));
+
+	if (strlen(path) < sizeof(((struct sockaddr_un *)NULL)->sun_path))
+		return path;
+	say("%s is too long for a socket: set TMPDIR to a shorter folder", path);
+	free(path);
+	return NULL;
 }
 
 static int prepare(struct work *work, size_t i)
@@ -136,12 +156,19 @@ static int prepare(struct work *work, size_t i)
 	static const char *const none[] = { NULL };
 	struct attendant *a = &work->attendants[i];
 	struct parameters parameters;
+	char *socket = NULL;
 	uint16_t port;
 	int r = choose_port(work, &port);
 
+	if (r == 0 && asked->has_socket) {
+		socket = choose_socket(work);
+		r = socket ? 0 : -ENAMETOOLONG;
+	}
 	if (r < 0)
 		return r;
-	make_parameters(asked, port, &parameters);
+	if (socket)
+		own(a, socket);
+	make_parameters(asked, port, socket, &parameters);
 	evidence_clear(&a->evidence);
 	a->plan = (struct service_plan){
 		.name = command->name,
@@ -149,7 +176,8 @@ static int prepare(struct work *work, size_t i)
 		.argv = fill_in(a, &parameters, (const char *const *)command->argv),
 		.variables = (const char *const *)fill_in(a, &parameters, command->variables),
 		.place = work->round->in->place,
-		.port = port,
+		.address = { .port = port, .socket = asked->at_socket ? socket : NULL },
+		.socket = socket,
 		.ready = asked->ready,
 		.rest = asked->rest,
 		.ready_ns = asked->ready_ns,

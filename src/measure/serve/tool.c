@@ -17,8 +17,10 @@ static int expand(struct options *options)
 {
 	int r = expand_programs(options);
 
-	if (r == 0)
+	if (r == 0) {
 		n_services = options->n_commands;
+		asked_find_address(&asked, options);
+	}
 	return r;
 }
 
