@@ -47,6 +47,7 @@ struct watch {
 	const struct stop *stop;
 	const struct user *user;
 	int64_t timeout_ns;
+	int end_fd;    /* the hook is ended when this is readable; 0: none */
 	int stderr_fd; /* negative: the output is shown */
 	int socket;
 	pid_t runpinned;
@@ -164,24 +165,32 @@ __attribute__((noreturn)) static void become_watcher(const struct watch *w)
 }
 
 /* Waits for the watcher's message, and tells the watcher when a signal asks us to stop. */
-static int await_outcome(
-	int socket, pid_t watcher, int stderr_fd, struct stop *stop, struct outcome *ret)
+static int await_outcome(const struct watch *watch, int socket, pid_t watcher, struct stop *stop,
+	struct outcome *ret)
 {
 	struct pollfd fds[] = {
 		{ .fd = socket, .events = POLLIN },
 		{ .fd = stop->fd, .events = POLLIN },
+		{ .fd = watch->end_fd > 0 ? watch->end_fd : -1, .events = POLLIN },
 	};
 	unsigned seen = stop->count;
 	ssize_t n;
 
 	while (!fds[0].revents) {
-		if (poll(fds, ARRAY_SIZE(fds), LASTWORDS_TRIM_MS) < 0 && errno != EINTR)
-			return -errno;
+		if (poll(fds, ARRAY_SIZE(fds), LASTWORDS_TRIM_MS) < 0) {
+			if (errno != EINTR)
+				return -errno;
+			fds[0].revents = fds[2].revents = 0;
+		}
 		stop_check(stop);
 		if (stop->count > seen)
 			kill(watcher, SIGTERM);
 		seen = stop->count;
-		lastwords_trim(stderr_fd);
+		if (fds[2].revents) {
+			kill(watcher, SIGTERM);
+			fds[2].fd = -1;
+		}
+		lastwords_trim(watch->stderr_fd);
 	}
 	n = RETRY_INTERRUPTED(recv(socket, ret, sizeof(*ret), 0));
 	return n == (ssize_t)sizeof(*ret) ? 0 : -EPIPE;
@@ -208,7 +217,7 @@ static int run_watched(struct watch *watch, struct stop *stop, struct outcome *r
 		become_watcher(watch);
 	/* If this descriptor stayed open here, the death of the watcher would not be noticed. */
 	close(TAKE_FD(theirs));
-	r = await_outcome(ours, watcher, watch->stderr_fd, stop, ret);
+	r = await_outcome(watch, ours, watcher, stop, ret);
 	(void)RETRY_INTERRUPTED(waitpid(watcher, NULL, 0));
 	if (r == 0 && ret->error)
 		r = -ret->error;
@@ -313,6 +322,39 @@ int hook_ask(const struct options *options, char *const words[], const char *con
 	say("%s failed, which was to list the benchmarks: %s", quoted ? quoted : words[0], failure);
 	lastwords_print(stderr_fd);
 	return -ECHILD;
+}
+
+int hook_try(const struct hook_trial *trial, struct stop *stop, char **ret_why)
+{
+	struct outcome outcome = { 0 };
+	struct watch watch = {
+		.words = trial->words,
+		.variables = trial->variables,
+		.options = trial->options,
+		.output_fd = trial->stderr_fd,
+		.stderr_fd = trial->stderr_fd,
+		.housekeeping = trial->cpus,
+		.user = trial->options->user,
+		.timeout_ns = trial->timeout_ns,
+		.end_fd = trial->end_fd,
+	};
+	unsigned seen = stop->count;
+	const char *failure;
+	char buf[96];
+	int r = ftruncate(trial->stderr_fd, 0) < 0 ? -errno : run_watched(&watch, stop, &outcome);
+
+	if (r < 0)
+		return r;
+	stop_check(stop);
+	if (stop->count > seen)
+		return -ECANCELED;
+	failure = outcome.interrupted ? "it was ended"
+		: outcome.timed_out   ? "it has not ended in time"
+				      : find_failure(&outcome, watch.timeout_ns, buf, sizeof(buf));
+	if (!failure)
+		return 0;
+	r = text_format(ret_why, "%s", failure);
+	return r < 0 ? r : 1;
 }
 
 /* Whether an earlier command, of those that were set up, has the same hook. */

@@ -33,6 +33,23 @@ int hook_run(const struct options *options, const struct place *place,
  */
 int hook_ask(const struct options *options, char *const words[], const char *const variables[],
 	int output_fd, struct stop *stop);
+/* A command that is tried, by hook_try(). */
+struct hook_trial {
+	const struct options *options;
+	char *const *words;
+	const char *const
+		*variables;	    /* "NAME=VALUE", NULL-terminated, beside those of the options */
+	const struct cpumask *cpus; /* it runs there, if that can be; NULL: anywhere */
+	int64_t timeout_ns;
+	int end_fd;    /* it is ended when this becomes readable; negative: it is not */
+	int stderr_fd; /* emptied, and filled with what it says; its output goes there as well */
+};
+/*
+ * Runs it without a shell and without a word. 0 when it has succeeded; 1 when it has not, with the
+ * reason ("exit status 3"), malloc'd; -ECANCELED when a signal asked to stop meanwhile; or another
+ * negative errno when it cannot be run.
+ */
+int hook_try(const struct hook_trial *trial, struct stop *stop, char **ret_why);
 /* The hooks before all runs. Commands that have the same one share it: it is run once. Returns what
  * hook_run() returns. */
 int hooks_set_up(const struct options *options, const struct place *place,

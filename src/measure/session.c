@@ -40,6 +40,7 @@ struct session {
 	int socket;
 	int stderr_fd; /* a memfd; -1 when the output is shown */
 	int output_fd; /* borrowed: a memfd for standard output, or -1 */
+	int end_fd;    /* session_end_with(); -1: none */
 	int kept_fd;   /* a memfd for that of some runs, where it goes nowhere else; or -1 */
 	int values_fd; /* for the values of programs that measure themselves */
 	int runlog_fd;
@@ -327,6 +328,7 @@ static int begin(const struct launch_inputs *in, const struct command *command,
 			? command->streams.output
 			: -EBADF,
 		.kept_fd = -EBADF,
+		.end_fd = -EBADF,
 		.plan_fd = -EBADF,
 		.values_fd = values_fd_create(),
 		.runlog_fd = runlog_fd_create(),
@@ -542,6 +544,7 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 {
 	unsigned seen = stop->count;
 	int64_t kill_at = -1;
+	bool has_lost = false;
 	int r;
 
 	r = values_fd_clear(session->values_fd);
@@ -553,20 +556,25 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 		struct pollfd fds[] = {
 			{ .fd = session->socket, .events = POLLIN },
 			{ .fd = stop->fd, .events = POLLIN },
+			{ .fd = has_lost ? -1 : session->end_fd, .events = POLLIN },
 		};
 		int timeout = session->stderr_fd >= 0 || kill_at >= 0 ? LASTWORDS_TRIM_MS : -1;
 
-		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0 && errno != EINTR)
-			return -errno;
+		if (poll(fds, ARRAY_SIZE(fds), timeout) < 0) {
+			if (errno != EINTR)
+				return -errno;
+			fds[0].revents = fds[2].revents = 0;
+		}
 		if (fds[0].revents)
 			return receive_answer(session);
 		stop_check(stop);
-		if (stop->count > seen ||
+		if (stop->count > seen || fds[2].revents ||
 			(kill_at >= 0 && clock_now_ns(CLOCK_MONOTONIC) >= kill_at)) {
 			/* The launcher sends SIGTERM to the program at the first signal, SIGKILL at
 			 * the second. */
 			kill(session->keeper, LAUNCH_STOP);
 			seen = stop->count;
+			has_lost |= fds[2].revents != 0;
 			kill_at = clock_now_ns(CLOCK_MONOTONIC) +
 				LAUNCH_KILL_AFTER_SECONDS * NSEC_PER_SEC;
 		}
@@ -574,6 +582,11 @@ int session_run(struct session *session, struct stop *stop, const struct launch_
 		lastwords_trim(session->output_fd);
 		lastwords_trim(session->kept_fd);
 	}
+}
+
+void session_end_with(struct session *session, int fd)
+{
+	session->end_fd = fd;
 }
 
 int session_next(struct session *session, struct runlog_run *ret)

@@ -51,6 +51,9 @@ enum stamper sessions_get_stamper(const struct commands *commands);
  * prevented the runs. -EPIPE when the launcher has died.
  */
 int session_run(struct session *session, struct stop *stop, const struct launch_request *request);
+/* From now on runs are also ended, as at a signal, when this descriptor becomes readable: the pidfd
+ * of a process without which they have no sense. It is borrowed. */
+void session_end_with(struct session *session, int fd);
 /*
  * The next one of these runs, in their order: 1, or 0 when there are no more. A run that did not
  * take place is the last one; for it the negative errno is returned, and *ret holds the step that

@@ -37,14 +37,24 @@ if 'dies' in words:
     sys.exit(3)
 if 'late' in words:
     time.sleep(0.3)
-listener = socket.socket(socket.AF_UNIX if at_socket else socket.AF_INET)
+if 'inherits' in words:
+    if (os.environ['LISTEN_FDS'], os.environ['LISTEN_PID']) != ('1', str(os.getpid())):
+        sys.exit(4)
+    listener = socket.socket(fileno=3)
+    if 'slow' in words:
+        time.sleep(0.3)
+    if 'idle' in words:
+        time.sleep(1000)
+else:
+    listener = socket.socket(socket.AF_UNIX if at_socket else socket.AF_INET)
 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 if 'shares' in words:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
 if 'deaf' in words:
     time.sleep(1000)
-listener.bind(port if at_socket else ('127.0.0.1', int(port)))
-listener.listen(64)
+if 'inherits' not in words:
+    listener.bind(port if at_socket else ('127.0.0.1', int(port)))
+    listener.listen(64)
 if 'notifies' in words:
     notes = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     name = os.environ['NOTIFY_SOCKET']
@@ -53,6 +63,8 @@ if 'notifies' in words:
 if 'stubborn' in words:
     import signal
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if 'expires' in words:
+    threading.Timer(0.3, os._exit, [6]).start()
 for word in words:
     if word.startswith('writes='):
         open(word[7:], 'a').write(f'{os.getpid()} {port}\\n')
@@ -120,6 +132,8 @@ for i in range(n):
     at = time.monotonic()
     connection.sendall(b'PING')
     if connection.recv(64) != b'PONG':
+        if 'patient' in words:
+            time.sleep(100000)
         sys.stderr.write('the connection was closed\\n')
         sys.exit(0 if 'lies' in words else 1)
     times.append(time.monotonic() - at)
@@ -442,6 +456,81 @@ def test_ready():
     start('-n', '1', status=1, new=service(2000, 'dies'),
           says=['it has ended before it was ready: exit status 3', '| no such database'])
     start('-n', '1', status=1, new=['/nowhere/service', '{port}'], says='/nowhere/service')
+
+
+def test_ready_by_command():
+    """A command says when, within the time that there is, and as long as the service lives."""
+    mark = FOLDER / 'mark'
+    script = write('marking.py', f'''
+import sys, threading, time
+def mark():
+    time.sleep(0.3)
+    open({str(mark)!r}, 'w').close()
+threading.Thread(target=mark, daemon=True).start()
+exec(open({str(service_file)!r}, encoding='utf-8').read())
+''')
+    marking = [*PYTHON.split(), str(script), '{port}', '2000']
+    mark.unlink(missing_ok=True)
+    found = result_of('-n', '1', '--slices', '1', '--ready', f'test -e {mark}', new=marking)
+    check(found.popitem()[1]['metadata']['quiesce_served_ready'] > 0.3, 'it was waited for')
+    probe = write('probe.py', '''
+import os, socket, sys
+assert os.environ['PORT'] == sys.argv[1]
+socket.create_connection(('127.0.0.1', int(sys.argv[1]))).close()
+''')
+    start('-n', '1', '--slices', '1', '--ready', f'{PYTHON} {probe} {{port}}', old=service())
+    for how, why in (('false', 'exit status 1'), ('sleep 1000', 'it has not ended in time'), ('/nowhere/probe', '| runserved: cannot'),
+                     ('sh -c "echo no luck >&2; exit 3"', '| no luck')):
+        start('-n', '1', '--ready', how, '--ready-timeout', '3', status=1,
+              says=['it is not ready after 3 s', 'the command of --ready has not succeeded: ', why])
+    start('-n', '1', '--ready', 'sleep 1000', '--ready-timeout', '10000', new=service(2000, 'expires'), status=1,
+          says=['it has ended before it was ready: exit status 6'])
+    start('--ready', '', status=2, says='port, notify or a command')
+    start('--ready', "'", status=2, says='--ready')
+
+
+def holders(target):
+    """The processes that have this open, by what the links in /proc/PID/fd say."""
+    found = set()
+    for link in pathlib.Path('/proc').glob('[0-9]*/fd/*'):
+        try:
+            if os.readlink(link) == target:
+                found.add(int(link.parts[2]))
+        except OSError:
+            continue
+    return found
+
+
+def test_listen_fds():
+    """The socket is handed to the service, which alone has it then: nobody waits in its queue when it has died."""
+    for at in '{port}', '{socket}':
+        how = {'how': load(at=at), 'new': service(2000, 'inherits', 'slow', at=at)}
+        found = result_of('-n', '1', '--slices', '1', '--listen-fds', **how)
+        check(found.popitem()[1]['metadata']['quiesce_served_ready'] > 0.3, f'{at}: it is to accept before')
+        start('-n', '1', '--ready-timeout', '0.7', '--listen-fds', status=1,
+              new=service(2000, 'inherits', 'idle', at=at), how=load(at=at), says='accepts no connection from the socket')
+        start('-n', '1', '--listen-fds', status=1, new=service(2000, 'inherits', 'dies-after=300', at=at),
+              how=load(at=at), says='it has ended under load: exit status 5')
+    start('-n', '1', '--listen-fds', '--slices', '1', '--ready', 'true', new=service(2000, 'inherits'))
+    start('-n', '1', '--listen-fds', status=1, new=service(2000, 'dies'), says='exit status 3')
+    # It makes one of its own: SO_REUSEADDR does not help beside one that listens.
+    start('-n', '1', '--listen-fds', status=1, new=service(), says='Address already in use')
+    process = subprocess.Popen(command('-n', '1', '-q', '--no-save', '--listen-fds', new=service(2000, 'inherits'),
+                                       how=load(100000)), env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+    machine.wait_for(mine, 'the service is there', 5 * DEADLINE)
+    [pid] = mine()
+    machine.wait_for(lambda: os.path.exists(f'/proc/{pid}/fd/3'), 'it has the socket', DEADLINE)
+    target = os.readlink(f'/proc/{pid}/fd/3')
+    machine.wait_for(lambda: holders(target) == {pid}, 'it alone has the socket', DEADLINE)
+    process.terminate()
+    equal(process.wait(timeout=DEADLINE), 143, 'status')
+    nothing_is_left()
+
+
+def test_load_ends_with_service():
+    """A load that waits for ever for one that is dead is not waited for."""
+    start('-n', '1', '--timeout', '10000', status=1, new=service(2000, 'dies-after=300'), how=load(200, 'patient'),
+          says='it has ended under load: exit status 5')
 
 
 def test_too_few_descriptors():

@@ -54,12 +54,18 @@ static int take_by(const char *value, void *into)
 
 static int take_ready(const char *value, void *into)
 {
-	enum service_ready *ready = into;
+	struct asked *a = into;
 
-	if (strcmp(value, "notify") != 0 && strcmp(value, "port") != 0)
-		return -EINVAL;
-	*ready = strcmp(value, "notify") == 0 ? SERVICE_READY_NOTIFY : SERVICE_READY_PORT;
-	return 0;
+	a->probe = NULL;
+	if (strcmp(value, "notify") == 0) {
+		a->ready = SERVICE_READY_NOTIFY;
+	} else if (strcmp(value, "port") == 0) {
+		a->ready = SERVICE_READY_PORT;
+	} else {
+		a->ready = SERVICE_READY_PROBE;
+		a->probe = value;
+	}
+	return *value ? 0 : -EINVAL;
 }
 
 static int take_rest(const char *value, void *into)
@@ -185,8 +191,13 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 		{ 0, "ready", "HOW",
 			"when one is ready: port (the default), when it\n"
 			"listens on its port; notify, when it says so to\n"
-			"$NOTIFY_SOCKET as well",
-			take_ready, &a->ready, "port or notify" },
+			"$NOTIFY_SOCKET as well; or a command, when that\n"
+			"succeeds",
+			take_ready, a, "port, notify or a command" },
+		{ 0, "listen-fds", NULL,
+			"hand them the socket that they are to listen with,\n"
+			"as systemd does (LISTEN_FDS)",
+			option_set, &a->listen_fds, .rank = 1 },
 		{ 0, "ready-timeout", "SECONDS", "within this time (default 30)", take->seconds,
 			&a->ready_ns, time_wanted },
 		{ 0, "end-timeout", "SECONDS",
@@ -309,10 +320,29 @@ static bool is_in_words(const char *const words[], const char *text)
 	return false;
 }
 
+/* The words of a command, without a shell. */
+static int split(struct options *o, const char *option, const char *text, char ***ret)
+{
+	const char *why;
+	char **words;
+	int r = xcheck(words_split(text, &words, &why));
+
+	if (r < 0) {
+		say("%s: '%s': %s", option, text, why);
+		return r;
+	}
+	options_own(o, words);
+	if (!*words || !**words) {
+		say("%s: '%s' names no program", option, text);
+		return -EINVAL;
+	}
+	*ret = words;
+	return 0;
+}
+
 static int take_load(struct options *o, struct asked *a)
 {
 	const char *const *words;
-	const char *why;
 	int r;
 
 	if (!a->load == !a->http) {
@@ -324,16 +354,9 @@ static int take_load(struct options *o, struct asked *a)
 		a->load_words = make_http_words(o, a);
 		return loads_add_figures("httpload", &o->figures);
 	}
-	r = xcheck(words_split(a->load, &a->load_words, &why));
-	if (r < 0) {
-		say("--load: '%s': %s", a->load, why);
+	r = split(o, "--load", a->load, &a->load_words);
+	if (r < 0)
 		return r;
-	}
-	options_own(o, a->load_words);
-	if (!*a->load_words || !**a->load_words) {
-		say("--load: '%s' names no program", a->load);
-		return -EINVAL;
-	}
 	words = (const char *const *)a->load_words;
 	a->at_socket = is_in_words(words, "{socket}");
 	if (a->at_socket == is_in_words(words, "{port}")) {
@@ -378,7 +401,9 @@ static int check(struct options *o, struct asked *a)
 		o->runs = goes_on ? 2 : SITTINGS_DEFAULT;
 	if (goes_on && !o->max_runs)
 		o->max_runs = MAX(o->runs, (unsigned)MAX_SITTINGS_DEFAULT);
-	r = take_load(o, a);
+	r = a->probe ? split(o, "--ready", a->probe, &a->probe_words) : 0;
+	if (r == 0)
+		r = take_load(o, a);
 	if (r == 0)
 		r = check_count(o, a);
 	return r == 0 ? option_takers.check(o) : r;

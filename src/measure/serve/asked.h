@@ -32,6 +32,9 @@ struct asked {
 	enum service_rest rest;
 	const char *load_cpus; /* NULL: those of the services, or others, as --by wants it */
 	enum service_ready ready;
+	const char *probe;  /* --ready COMMAND; NULL: it is something else */
+	char **probe_words; /* split; owned by the options; NULL: none */
+	bool listen_fds;
 	int64_t ready_ns;
 	int64_t end_ns;
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -211,6 +212,50 @@ int listener_find(const struct address *address, pid_t keeper, struct listeners 
 	found.other = n > 0 ? find_holder(inodes, n) : 0;
 	*ret = found;
 	return 0;
+}
+
+/* Returns its size. */
+static socklen_t fill_in(const struct address *address, struct sockaddr_storage *ret)
+{
+	struct sockaddr_un *local = (struct sockaddr_un *)ret;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
+
+	*ret = (struct sockaddr_storage){ 0 };
+	if (address->socket) {
+		local->sun_family = AF_UNIX;
+		snprintf(local->sun_path, sizeof(local->sun_path), "%s", address->socket);
+		return sizeof(*local);
+	}
+	v4->sin_family = AF_INET;
+	v4->sin_port = htons(address->port);
+	v4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return sizeof(*v4);
+}
+
+int listener_open(const struct address *address)
+{
+	struct sockaddr_storage where;
+	socklen_t size = fill_in(address, &where);
+	_cleanup_close_ int fd = socket(where.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	/* The kernel makes less of it where it allows less (net.core.somaxconn). */
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&where, size) < 0 ||
+		listen(fd, INT_MAX) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+int listener_call(const struct address *address)
+{
+	struct sockaddr_storage where;
+	socklen_t size = fill_in(address, &where);
+	_cleanup_close_ int fd =
+		socket(where.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 ||
+		(connect(fd, (const struct sockaddr *)&where, size) < 0 && errno != EINPROGRESS))
+		return -errno;
+	return TAKE_FD(fd);
 }
 
 /* Whether the port can be bound at all addresses, without SO_REUSEADDR: also none that is in

@@ -46,6 +46,12 @@ size_t listener_parse_unix(
 	const char *text, const char *path, uint64_t inodes[static LISTENER_MAX], size_t n);
 /* Of the service below this keeper (family.h). Errors are those of reading /proc, and -ENOMEM. */
 int listener_find(const struct address *address, pid_t keeper, struct listeners *ret);
+/* A socket that listens at the address, of IPv4 at the loopback, with O_CLOEXEC; or a negative
+ * errno.
+ */
+int listener_open(const struct address *address);
+/* Begins a connection to it, and does not wait. Returns the descriptor or a negative errno. */
+int listener_call(const struct address *address);
 /*
  * A port that nobody has bound, below those that the kernel gives to clients
  * (net.ipv4.ip_local_port_range): one of these could be in use, or in TIME_WAIT, at any moment.

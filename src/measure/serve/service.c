@@ -20,6 +20,7 @@
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "measure/hooks.h"
 #include "measure/join.h"
 #include "measure/keeper.h"
 #include "measure/lastwords.h"
@@ -32,6 +33,8 @@ enum {
 	/* The fastest service takes longer. A look itself may take some milliseconds: for
 	 * /proc/net/tcp the kernel goes through all of its hash table of connections. */
 	LOOK_NS = 2 * 1000 * 1000,
+	/* A probe has processes of its own. */
+	PROBE_NS = 20 * 1000 * 1000,
 	NOTE_SIZE = 4096,
 	ADDRESS_SIZE = 16,
 };
@@ -43,6 +46,10 @@ struct service {
 	int pidfd;     /* of its first process */
 	int stderr_fd;
 	int notify_fd;
+	int listen_fd; /* what is handed to it, until it is ready; then nobody else has it */
+	int caller_fd; /* a connection to that, which it is to accept */
+	int said_fd;   /* what the command of --ready has said last */
+	char *why;     /* why that has failed; malloc'd */
 	char notify_name[64];
 	char *nest;	     /* the folder of its UNIX socket; NULL: none */
 	struct group *group; /* NULL: none */
@@ -89,7 +96,15 @@ static int set_environment(const struct service *service)
 	if (plan->socket && setenv("SOCKET", plan->socket, 1) < 0)
 		return -errno;
 	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
 	unsetenv("LISTEN_PID");
+	if (plan->listen_fds) {
+		char pid[16];
+
+		snprintf(pid, sizeof(pid), "%d", getpid());
+		if (setenv("LISTEN_FDS", "1", 1) < 0 || setenv("LISTEN_PID", pid, 1) < 0)
+			return -errno;
+	}
 	unsetenv("NOTIFY_SOCKET");
 	if (plan->ready == SERVICE_READY_NOTIFY &&
 		setenv("NOTIFY_SOCKET", service->notify_name, 1) < 0)
@@ -111,14 +126,36 @@ static int set_streams(const struct service *service)
 	return 0;
 }
 
-/* Called in the forked child of the keeper. */
-__attribute__((noreturn)) static void become_service(const struct birth *birth)
+/* The socket is descriptor number 3 of the service, SD_LISTEN_FDS_START. */
+static int hand_over(int listen_fd)
 {
+	enum {
+		FIRST = STDERR_FILENO + 1,
+	};
+
+	if (listen_fd == FIRST)
+		return fcntl(listen_fd, F_SETFD, 0) < 0 ? -errno : 0;
+	return dup2(listen_fd, FIRST) < 0 ? -errno : 0;
+}
+
+/* Called in the forked child of the keeper. */
+__attribute__((noreturn)) static void become_service(const struct birth *given)
+{
+	const struct birth own = {
+		.service = given->service,
+		.stop = given->stop,
+		/* Not where the socket is to be. */
+		.word = fcntl(given->word, F_DUPFD_CLOEXEC, STDERR_FILENO + 2),
+		.gate = fcntl(given->gate, F_DUPFD_CLOEXEC, STDERR_FILENO + 2),
+	};
+	const struct birth *birth = &own;
 	const struct service_plan *plan = birth->service->plan;
 	struct word word = { .pid = getpid() };
 	char byte;
 	int r;
 
+	if (own.word < 0 || own.gate < 0)
+		exit_with(given, -errno, false);
 	/* Ctrl-C at the terminal is for runserved. A session of its own would have a scheduling
 	 * group of its own (sched(7), autogroup). */
 	if (setpgid(0, 0) < 0)
@@ -134,6 +171,8 @@ __attribute__((noreturn)) static void become_service(const struct birth *birth)
 		r = set_streams(birth->service);
 	if (r == 0)
 		r = set_environment(birth->service);
+	if (r == 0 && plan->listen_fds)
+		r = hand_over(birth->service->listen_fd);
 	if (r < 0)
 		exit_with(birth, r, false);
 	if (write(birth->word, &word, sizeof(word)) != (ssize_t)sizeof(word) ||
@@ -332,7 +371,8 @@ static int look(const struct service *service)
 		say_errno(r, "%s: cannot find out who listens on %s", plan->name, where);
 		return r;
 	}
-	if (found.who != LISTENING_OTHERS)
+	/* Where it is about to end, what was handed to it is left with this process alone. */
+	if (found.who != LISTENING_OTHERS || found.other == getpid())
 		return found.who == LISTENING_OURS;
 	if (found.other > 0)
 		say("%s: %s is held by process %d as well, which is none of its own", plan->name,
@@ -375,10 +415,71 @@ static void read_notes(struct service *service)
 	}
 }
 
-/* Looks once. 1: it is ready; 0: not yet; a negative errno after saying what is wrong. */
-static int look_if_ready(struct service *service)
+/* Whether it has accepted a connection of ours. That it listens says nothing where the socket was
+ * handed to it. One that is seen as accepted a moment too early, before it has come into the queue,
+ * does no harm: the slice that follows does not count. */
+static int look_if_accepting(struct service *service)
 {
+	struct pollfd poll_fd = { .events = POLLOUT };
+
+	if (service->caller_fd < 0) {
+		int r = listener_call(&service->plan->address);
+
+		if (r < 0) {
+			say_errno(r, "%s: cannot connect to it", service->plan->name);
+			return r;
+		}
+		service->caller_fd = r;
+	}
+	poll_fd.fd = service->caller_fd;
+	return poll(&poll_fd, 1, 0) > 0 && !is_readable(service->listen_fd, 0);
+}
+
+/* Whether the command of --ready succeeds. */
+static int probe(struct service *service, struct stop *stop)
+{
+	const struct service_plan *plan = service->plan;
+	char port[24], socket[160];
+	const char *const variables[] = { port, plan->socket ? socket : NULL, NULL };
+	const struct hook_trial trial = {
+		.options = plan->options,
+		.words = plan->probe,
+		.variables = variables,
+		.cpus = plan->place->housekeeping,
+		.timeout_ns =
+			MAX(service->began_ns + plan->ready_ns - clock_now_ns(CLOCK_MONOTONIC),
+				(int64_t)NSEC_PER_MSEC),
+		.end_fd = service->pidfd,
+		.stderr_fd = service->said_fd,
+	};
+	int r;
+
+	snprintf(port, sizeof(port), "PORT=%u", plan->address.port);
+	snprintf(socket, sizeof(socket), "SOCKET=%s", plan->socket ? plan->socket : "");
+	free(TAKE_PTR(service->why));
+	r = hook_try(&trial, stop, &service->why);
+	if (r < 0 && r != -ECANCELED)
+		say_errno(r, "cannot run %s (--ready)", plan->probe[0]);
+	return r > 0 ? 0 : r < 0 ? r : 1;
+}
+
+/* Nobody but the service is to have what it listens with: when it has ended, connections have to be
+ * refused, and not to wait for one who will never accept them. */
+static void let_go_of_socket(struct service *service)
+{
+	if (service->caller_fd >= 0)
+		close(TAKE_FD(service->caller_fd));
+	if (service->listen_fd >= 0)
+		close(TAKE_FD(service->listen_fd));
+}
+
+/* Looks once. 1: it is ready; 0: not yet; a negative errno after saying what is wrong. */
+static int look_if_ready(struct service *service, struct stop *stop)
+{
+	int r;
+
 	if (is_readable(service->pidfd, 0)) {
+		let_go_of_socket(service);
 		/* The reason is most often that the port is taken. */
 		(void)look(service);
 		tell_end(service, "before it was ready");
@@ -388,7 +489,29 @@ static int look_if_ready(struct service *service)
 		read_notes(service);
 	if (service->plan->ready == SERVICE_READY_NOTIFY && !service->has_notified)
 		return 0;
-	return look(service);
+	r = look(service);
+	if (r <= 0)
+		return r;
+	if (service->plan->ready == SERVICE_READY_PROBE)
+		return probe(service, stop);
+	return service->plan->listen_fds && service->plan->ready == SERVICE_READY_PORT
+		? look_if_accepting(service)
+		: 1;
+}
+
+/* Why it is not ready. */
+static const char *explain(const struct service *service)
+{
+	const struct service_plan *plan = service->plan;
+
+	if (plan->ready == SERVICE_READY_NOTIFY && !service->has_notified)
+		return "it has not said READY=1 to $NOTIFY_SOCKET";
+	if (service->caller_fd >= 0)
+		return "it accepts no connection from the socket that it was handed (--listen-fds)";
+	if (service->why)
+		return "the command of --ready has not succeeded: ";
+	return plan->address.socket ? "none of its processes listens at its socket"
+				    : "none of its processes listens on its port";
 }
 
 static int await_ready(struct service *service, struct stop *stop)
@@ -396,24 +519,23 @@ static int await_ready(struct service *service, struct stop *stop)
 	const struct service_plan *plan = service->plan;
 
 	for (;;) {
-		int r = look_if_ready(service);
+		int r = look_if_ready(service, stop);
 
-		if (r > 0)
+		if (r > 0) {
 			service->ready_ns = clock_now_ns(CLOCK_MONOTONIC) - service->began_ns;
+			let_go_of_socket(service);
+		}
 		if (r != 0)
 			return r < 0 ? r : 0;
 		if (clock_now_ns(CLOCK_MONOTONIC) - service->began_ns >= plan->ready_ns) {
-			say("%s: it is not ready after %g s (--ready-timeout): %s", plan->name,
-				(double)plan->ready_ns / NSEC_PER_SEC,
-				plan->ready == SERVICE_READY_NOTIFY && !service->has_notified
-					? "it has not said READY=1 to $NOTIFY_SOCKET"
-					: plan->address.socket
-					? "none of its processes listens at its socket"
-					: "none of its processes listens on its port");
+			say("%s: it is not ready after %g s (--ready-timeout): %s%s", plan->name,
+				(double)plan->ready_ns / NSEC_PER_SEC, explain(service),
+				service->why ? service->why : "");
+			lastwords_print(service->said_fd);
 			service_print_stderr(service);
 			return -ETIME;
 		}
-		if (stop_sleep(stop, LOOK_NS) != 0)
+		if (stop_sleep(stop, plan->ready == SERVICE_READY_PROBE ? PROBE_NS : LOOK_NS) != 0)
 			return -ECANCELED;
 	}
 }
@@ -480,6 +602,15 @@ static int open_all(struct service *service)
 		if (r < 0)
 			return r;
 	}
+	if (service->plan->listen_fds) {
+		service->listen_fd = listener_open(&service->plan->address);
+		if (service->listen_fd < 0)
+			return service->listen_fd;
+	}
+	if (service->plan->ready == SERVICE_READY_PROBE) {
+		service->said_fd = lastwords_open("stderr");
+		return service->said_fd < 0 ? service->said_fd : 0;
+	}
 	return service->plan->ready == SERVICE_READY_NOTIFY ? open_notify(service) : 0;
 }
 
@@ -517,11 +648,19 @@ int service_start(const struct service_plan *plan, struct stop *stop, struct ser
 		.pidfd = -EBADF,
 		.stderr_fd = -EBADF,
 		.notify_fd = -EBADF,
+		.listen_fd = -EBADF,
+		.caller_fd = -EBADF,
+		.said_fd = -EBADF,
 	};
 	r = begin(service, stop);
 	if (r == 0)
 		*ret = TAKE_PTR(service);
 	return r;
+}
+
+int service_get_end_fd(const struct service *service)
+{
+	return service->pidfd;
 }
 
 int64_t service_get_ready_ns(const struct service *service)
@@ -634,6 +773,10 @@ void service_free(struct service *service)
 		close(service->stderr_fd);
 	if (service->notify_fd >= 0)
 		close(service->notify_fd);
+	let_go_of_socket(service);
+	if (service->said_fd >= 0)
+		close(service->said_fd);
+	free(service->why);
 	group_free(service->group);
 	if (service->nest)
 		keeper_remove_folder(service->nest);

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/stop.h"
+#include "measure/options.h"
 #include "measure/place.h"
 #include "measure/serve/family.h"
 #include "measure/serve/listener.h"
@@ -32,6 +33,7 @@ enum service_rest {
 enum service_ready {
 	SERVICE_READY_PORT,   /* it listens at its address */
 	SERVICE_READY_NOTIFY, /* it says READY=1 to $NOTIFY_SOCKET (sd_notify(3)), and listens */
+	SERVICE_READY_PROBE,  /* it listens, and a command succeeds */
 };
 
 struct service_plan {
@@ -44,7 +46,12 @@ struct service_plan {
 	/* The file for its UNIX socket, {socket} and $SOCKET, in a folder of its own, which is made
 	 * and removed with all that is in it; NULL: nobody wants one. */
 	const char *socket;
+	/* The socket that listens at the address is made before, and handed to the service
+	 * (sd_listen_fds(3)). Ready by the port is one then that has accepted a connection. */
+	bool listen_fds;
 	enum service_ready ready;
+	char *const *probe; /* the words of the command, with SERVICE_READY_PROBE */
+	const struct options *options;
 	enum service_rest rest;
 	int64_t ready_ns; /* how long it may take until it is ready */
 	int64_t end_ns;	  /* how long it may take to end after SIGTERM */
@@ -76,6 +83,8 @@ void service_reading_clear(struct service_reading *reading);
 int service_compare(const struct service *service, const struct service_reading *before,
 	const struct service_reading *after, struct family_use *ret);
 
+/* A descriptor that is readable once its first process has ended. */
+int service_get_end_fd(const struct service *service);
 /* How long it took until it was ready. */
 int64_t service_get_ready_ns(const struct service *service);
 /* Whether it lives, and is the only one to listen at its address. Says what is wrong, and returns a

@@ -178,7 +178,12 @@ static int prepare(struct work *work, size_t i)
 		.place = work->round->in->place,
 		.address = { .port = port, .socket = asked->at_socket ? socket : NULL },
 		.socket = socket,
+		.listen_fds = asked->listen_fds,
 		.ready = asked->ready,
+		.probe = asked->probe_words
+			? fill_in(a, &parameters, (const char *const *)asked->probe_words)
+			: NULL,
+		.options = work->round->in->options,
 		.rest = asked->rest,
 		.ready_ns = asked->ready_ns,
 		.end_ns = asked->end_ns,
@@ -222,8 +227,11 @@ static int start(struct work *work)
 			r = service_start(&a->plan, work->round->stop, &a->service);
 		if (r == 0)
 			r = session_start(&a->load, &work->load_in, work->round->stop);
-		if (r == 0)
+		if (r == 0) {
+			/* A load may wait for ever for one that is not there any more. */
+			session_end_with(a->load.session, service_get_end_fd(a->service));
 			r = service_let_rest(a->service);
+		}
 		if (r < 0)
 			return r;
 		seat->rest = service_get_rest(a->service);
@@ -267,11 +275,13 @@ static int run_between(
 		r = run_load(work, a, run);
 	if (r < 0)
 		return r;
-	if (run->report.interrupted || stop_check(work->round->stop))
+	if (stop_check(work->round->stop))
 		return -ECANCELED;
 	/* What the load says is wrong, most often follows from that. */
 	if (service_tell_end(a->service))
 		return -ECHILD;
+	if (run->report.interrupted)
+		return -ECANCELED;
 	r = service_ask(a->service, &after);
 	return r < 0 ? r : service_compare(a->service, &before, &after, &slice->use);
 }
