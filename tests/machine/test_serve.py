@@ -101,7 +101,15 @@ def shed():
 
 while True:
     connection, _ = listener.accept()
-    while connection.recv(64):
+    while data := connection.recv(64):
+        if data == b'WARM':
+            began = time.process_time()
+            sum(range(1000 * work))
+            for word in words:
+                if word.startswith('tells='):
+                    open(word[6:], 'a').write(f'{time.process_time() - began}\\n')
+            connection.sendall(b'PONG')
+            continue
         for word in words:
             if word.startswith('dies-after=') and answered >= int(word[11:]):
                 sys.stderr.write('out of luck\\n')
@@ -130,7 +138,7 @@ for i in range(n):
         if word.startswith('rate='):
             time.sleep(max(0, began + i / float(word[5:]) - time.monotonic()))
     at = time.monotonic()
-    connection.sendall(b'PING')
+    connection.sendall(b'WARM' if 'warms' in words else b'PING')
     if connection.recv(64) != b'PONG':
         if 'patient' in words:
             time.sleep(100000)
@@ -361,10 +369,76 @@ def test_http():
     check('closed loop' in shown and '300 requests' in shown and 'p50' in shown, f'closed: {shown}')
     shown = serve('/', '--rate', '200', '--by', 'latency=p50', '--load-cpus', CPU)
     check('open loop of 200 requests/s' in shown, f'open: {shown}')
-    serve('/broken', status=1, says='the load failed')
+    serve('/broken', '--warm-load', 'none', status=1, says='the load failed')
     shown = serve('/', '-C', '2', at='{socket}')
     check('300 requests, none failed' in shown, f'over a UNIX socket: {shown}')
     nothing_is_left()
+
+
+HTTP_LOAD = '''
+import http.client, sys, urllib.parse
+url, n = urllib.parse.urlparse(sys.argv[1]), int(sys.argv[2])
+connection = http.client.HTTPConnection(url.hostname, url.port)
+for _ in range(n):
+    connection.request('GET', url.path)
+    connection.getresponse().read()
+print(f'{n} requests')
+'''
+
+
+def test_warm_requests():
+    """A few requests come before each slice, and do not count: the first ones after a rest take much longer."""
+    script = write('service.py.counted.py', HTTP_SERVICE.replace('    def do_GET', f'''
+    def parse_request(self):
+        open({str(FOLDER / "asked")!r}, 'a').write('x')
+        return super().parse_request()
+    def do_GET'''))
+    http_load = write('http_load.py', HTTP_LOAD)
+
+    def count(*words, status=0, says=()):
+        (FOLDER / 'asked').write_text('')
+        result = subprocess.run(
+            [RUNSERVED, '-c', CPU, '-n', '1', '--slices', '2', '--requests', '50', *words, '--', *PYTHON.split(),
+             str(script), '{port}', '1000'], env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=300, check=False)
+        equal(result.returncode, status, f'{words}: {result.stdout} {result.stderr}')
+        for text in says:
+            equal((result.stdout + result.stderr).count(text), 1, f'{words}: "{text}" in {result.stdout} {result.stderr}')
+        return len((FOLDER / 'asked').read_text())
+
+    def at(path):
+        return ['--load', f'{PYTHON} {http_load} http://127.0.0.1:{{port}}{path} 50']
+
+    equal(count('--http', '/'), 3 * (10 + 50), 'of our own')
+    equal(count('--http', '/', '-C', '20'), 3 * (20 + 50), 'one of each connection')
+    equal(count('--http', '/', '--warm-load', 'none'), 3 * 50, 'none')
+    for path in '/', '', '/a/b#c':
+        equal(count(*at(path)), 3 * (10 + 50), f'where the load has an URL: {path}')
+    equal(count(*at('/broken'), says=['warning: python3: the requests before a slice failed', 'has status 500',
+                                      'none are made any more']), 1 + 3 * 50, 'where they are refused')
+    equal(count('--load', f'{PYTHON} {http_load} http://10.0.0.1.{{port}}/ 50', status=1, says=['the load failed']), 0,
+          'an URL of somebody else')
+    count('--http', '/broken', status=1, says=['the requests before a slice failed', 'has status 500'])
+    told = FOLDER / 'told'
+    told.unlink(missing_ok=True)
+    found = result_of('-n', '1', '--slices', '1', '--warm-load', load(2, 'warms'), new=service(2000, f'tells={told}'))
+    [one] = found.values()
+    warm = [float(line) for line in told.read_text().splitlines()]
+    equal(len(warm), 2 * 2, 'requests before two slices')
+    check(one['runs'][0]['values'][0] * 200 < min(warm), f'they do not count: {one["runs"]}, {warm}')
+    check("load.py '{port}' 2 warms" in one['metadata']['quiesce_served_warm_load'], f'what was made: {one["metadata"]}')
+    start('-n', '1', '--warm-load', 'false {port}', status=1, says='the requests before a slice failed: exit status 1')
+    start('-n', '1', '--warm-load', 'sleep 1000{port}', '--timeout', '1', status=1, says='it has not ended in time')
+    start('-n', '1', '--timeout', '10000', '--warm-load', load(300, 'patient'), new=service(2000, 'dies-after=200'),
+          status=1, says='it has ended under load: exit status 5')
+    start('--warm-load', 'true', status=2, says='has neither {port} nor {socket}')
+
+
+def test_short_slices():
+    """A slice of few requests in no time is said to be one, as slices of enough are not."""
+    for n, is_short in (20, True), (1000, False):
+        said = start('-n', '1', '--slices', '1', new=service(0), how=load(n)).stderr
+        equal('have the load make 1000 and more' in said, is_short, f'{n} requests: {said}')
 
 
 def test_rest():

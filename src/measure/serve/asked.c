@@ -22,6 +22,7 @@ enum {
 	SLICES_MAX = 1000,
 	CONNECTIONS_DEFAULT = 4,
 	CONNECTIONS_MAX = 1024, /* of httpload */
+	WARM_REQUESTS = 10,
 	READY_SECONDS = 30,
 	END_SECONDS = 2,
 	LOAD_SECONDS = 60,
@@ -152,6 +153,11 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 			"so many requests a slice, where the load does not\n"
 			"tell; of --http, make so many (default: 0.2 s)",
 			take_requests, &a->requests, "a whole number from 1 to 1000000000" },
+		{ 0, "warm-load", "COMMAND",
+			"run this before each slice, outside of what counts\n"
+			"(default: ten requests, where the load is known to be\n"
+			"HTTP); or none",
+			option_filled, &a->warm_load, "a command, or none", .once = true },
 		{ 0, "harness", "NAME",
 			"its figures, by this harness (default: the one that\n"
 			"is called as the load)",
@@ -284,6 +290,59 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 	return r;
 }
 
+/* Ten plain requests, which take several times as long as the others after a start and a rest. */
+static void make_warm_words(struct options *o, struct asked *a, const char *host, char *path)
+{
+	unsigned n = MAX(a->connections, (unsigned)WARM_REQUESTS);
+	char **words = options_own(o, calloc(11, sizeof(*words)));
+	size_t i = 0;
+
+	words[i++] = (char *)"httpload";
+	words[i++] = (char *)"-C";
+	words[i++] = options_own(o, xformat("%u", a->connections));
+	words[i++] = (char *)"--requests";
+	words[i++] = options_own(o, xformat("%u", n));
+	if (host) {
+		words[i++] = (char *)"--host";
+		words[i++] = (char *)host;
+	}
+	words[i++] = (char *)"--port";
+	words[i++] = (char *)"{port}";
+	words[i] = path;
+	a->warm_words = words;
+	a->warm_is_ours = true;
+}
+
+/* The first word of the load that is an URL of HTTP at the port, of this machine, is asked by the
+ * same requests. What the load sends beside that, such as headers, is not known. */
+static void take_url(struct options *o, struct asked *a)
+{
+	static const struct {
+		const char *begin;
+		const char *host;
+	} urls[] = {
+		{ "http://127.0.0.1:{port}", NULL },
+		{ "http://localhost:{port}", NULL },
+		{ "http://[::1]:{port}", "::1" },
+	};
+
+	for (size_t k = 0; a->load_words[k]; k++) {
+		for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+			const char *path = a->load_words[k] + strlen(urls[i].begin);
+			size_t n;
+
+			if (!text_starts_with(a->load_words[k], urls[i].begin) ||
+				(*path != '\0' && *path != '/'))
+				continue;
+			n = strcspn(path, "#");
+			make_warm_words(o, a, urls[i].host,
+				options_own(o,
+					n > 0 ? xformat("%.*s", (int)n, path) : xptr(strdup("/"))));
+			return;
+		}
+	}
+}
+
 /* The words of our own generator. */
 static char **make_http_words(struct options *o, const struct asked *a)
 {
@@ -352,6 +411,7 @@ static int take_load(struct options *o, struct asked *a)
 	}
 	if (a->http) {
 		a->load_words = make_http_words(o, a);
+		make_warm_words(o, a, NULL, (char *)a->http);
 		return loads_add_figures("httpload", &o->figures);
 	}
 	r = split(o, "--load", a->load, &a->load_words);
@@ -373,7 +433,31 @@ static int take_load(struct options *o, struct asked *a)
 			    : "--load: {rate} needs --rate");
 		return -EINVAL;
 	}
+	a->connections = 1;
+	take_url(o, a);
 	return loads_add_figures(a->load_words[0], &o->figures);
+}
+
+static int take_warm_load(struct options *o, struct asked *a)
+{
+	const char *const *words;
+	int r;
+
+	if (!a->warm_load)
+		return 0;
+	a->warm_words = NULL;
+	a->warm_is_ours = false;
+	if (strcmp(a->warm_load, "none") == 0)
+		return 0;
+	r = split(o, "--warm-load", a->warm_load, &a->warm_words);
+	if (r < 0)
+		return r;
+	words = (const char *const *)a->warm_words;
+	if (is_in_words(words, "{port}") || is_in_words(words, "{socket}"))
+		return 0;
+	say("--warm-load: '%s' has neither {port} nor {socket}, so it would not reach the service",
+		a->warm_load);
+	return -EINVAL;
 }
 
 /* What the number of requests is known from. */
@@ -405,15 +489,29 @@ static int check(struct options *o, struct asked *a)
 	if (r == 0)
 		r = take_load(o, a);
 	if (r == 0)
+		r = take_warm_load(o, a);
+	if (r == 0)
 		r = check_count(o, a);
 	return r == 0 ? option_takers.check(o) : r;
+}
+
+/* The words of our own generator. */
+static void go_to_socket(char *words[])
+{
+	for (; *words; words++) {
+		if (strcmp(*words, "--port") == 0)
+			*words = (char *)"--unix";
+		else if (strcmp(*words, "{port}") == 0)
+			*words = (char *)"{socket}";
+	}
 }
 
 void asked_find_address(struct asked *a, const struct options *o)
 {
 	bool has_port = false;
 
-	a->has_socket = a->at_socket;
+	a->has_socket = a->at_socket ||
+		(a->warm_words && is_in_words((const char *const *)a->warm_words, "{socket}"));
 	for (size_t i = 0; i < o->n_commands; i++) {
 		const char *const *words = (const char *const *)o->commands[i].argv;
 		const char *const *variables = o->commands[i].variables;
@@ -426,12 +524,9 @@ void asked_find_address(struct asked *a, const struct options *o)
 	if (!a->http || !a->has_socket || has_port)
 		return;
 	a->at_socket = true;
-	for (char **word = a->load_words; *word; word++) {
-		if (strcmp(*word, "--port") == 0)
-			*word = (char *)"--unix";
-		else if (strcmp(*word, "{port}") == 0)
-			*word = (char *)"{socket}";
-	}
+	go_to_socket(a->load_words);
+	if (a->warm_is_ours)
+		go_to_socket(a->warm_words);
 }
 
 int asked_parse(int argc, char *argv[], struct options *ret, struct asked *ret_asked)

@@ -26,8 +26,12 @@ struct asked {
 	char **load_words; /* as typed, split; owned by the options */
 	bool has_socket;   /* {socket} stands somewhere */
 	bool at_socket;	   /* the load goes there, not to {port} */
-	double rate;	   /* requests/s of an open loop; 0: it is a closed one, or not known */
-	double requests;   /* in each slice; 0: the load tells */
+	/* What is run before each slice, outside of what counts; NULL: nothing. */
+	char **warm_words;
+	const char *warm_load; /* --warm-load; NULL: it was not given, and may fail */
+	bool warm_is_ours;     /* the first word is httpload */
+	double rate;	       /* requests/s of an open loop; 0: it is a closed one, or not known */
+	double requests;       /* in each slice; 0: the load tells */
 	unsigned slices;
 	enum service_rest rest;
 	const char *load_cpus; /* NULL: those of the services, or others, as --by wants it */

@@ -41,6 +41,9 @@ struct sittings {
 	size_t n;
 	struct place *load_place; /* NULL: that of the services */
 	char *load_program;
+	char *warm_program; /* httpload, where the requests before a slice are ours */
+	int warm_fd;	    /* what these have said last; 0: not open */
+	bool warm_has_failed;
 	struct figure_files *files;
 	uint64_t random;   /* state of the random generator for ports */
 	double *load_busy; /* of the load, one for each slice that counts */

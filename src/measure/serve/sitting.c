@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -20,6 +21,8 @@
 #include "judge/harness/extract.h"
 #include "judge/result/weight.h"
 #include "measure/figures.h"
+#include "measure/hooks.h"
+#include "measure/lastwords.h"
 #include "measure/measure.h"
 #include "measure/parameters.h"
 #include "measure/program.h"
@@ -39,15 +42,17 @@ enum {
 	FLAGS_OF_SITTING = SAMPLE_IRQ | SAMPLE_STEAL | SAMPLE_QUOTA,
 	/* Shorter slices tell more of the first requests, which take several times as long as the
 	 * others, than of the service. */
-	SLICE_MIN_NS = 100 * 1000 * 1000,
 	SLICE_MIN_REQUESTS = 1000,
 };
+
+#define SLICE_MIN_SECONDS 0.1
 
 /* One service in a sitting. */
 struct attendant {
 	struct service *service;
 	struct service_plan plan;
 	struct command load;
+	char *const *warm; /* what is run before a slice; NULL: nothing */
 	/* What is summed up over the slices that count. */
 	struct evidence evidence;
 	bool has_evidence;
@@ -149,6 +154,20 @@ static char *choose_socket(struct work *work)
 	return NULL;
 }
 
+static char *const *fill_in_warm(
+	const struct work *work, struct attendant *a, const struct parameters *parameters)
+{
+	const struct sittings *s = work->sittings;
+	char **words;
+
+	if (!s->asked->warm_words)
+		return NULL;
+	words = (char **)fill_in(a, parameters, (const char *const *)s->asked->warm_words);
+	if (s->asked->warm_is_ours)
+		words[0] = s->warm_program;
+	return words;
+}
+
 static int prepare(struct work *work, size_t i)
 {
 	const struct asked *asked = work->sittings->asked;
@@ -195,6 +214,7 @@ static int prepare(struct work *work, size_t i)
 		.variables = none,
 		.streams = command->streams,
 	};
+	a->warm = fill_in_warm(work, a, &parameters);
 	parameters_clear(&parameters);
 	return 0;
 }
@@ -461,6 +481,49 @@ static int take_slice(
 	return r;
 }
 
+/* The first requests after a start and a rest take several times as long: of a slice of 1000, where
+ * services had rested for 250 ms, 0.6 % of the CPU time in C, and 1.0 % in Python. These do not
+ * count. They come from a process of their own, before the service is asked what it has used. */
+static int warm_up(struct work *work, const struct attendant *a)
+{
+	struct sittings *s = work->sittings;
+	const struct place *place = s->load_place ? s->load_place : work->round->in->place;
+	static const char *const none[] = { NULL };
+	const struct hook_trial trial = {
+		.options = work->round->in->options,
+		.words = a->warm,
+		.variables = none,
+		.cpus = place->cpus,
+		.timeout_ns = work->round->in->options->timeout_ns,
+		.end_fd = service_get_end_fd(a->service),
+		.stderr_fd = s->warm_fd,
+	};
+	_cleanup_free_ char *why = NULL;
+	bool may_fail = !s->asked->warm_load && !s->asked->http;
+	int r;
+
+	if (!a->warm || s->warm_has_failed)
+		return 0;
+	r = hook_try(&trial, work->round->stop, &why);
+	if (r == 0 || r == -ECANCELED)
+		return r;
+	progress_clear(work->round->progress);
+	if (service_tell_end(a->service))
+		return -ECHILD;
+	if (r < 0) {
+		say_errno(r, "cannot run %s before a slice", a->warm[0]);
+		return r;
+	}
+	say("%s%s: the requests before a slice failed: %s%s", may_fail ? "warning: " : "",
+		a->plan.name, why,
+		may_fail ? "; none are made any more (--warm-load gives others)" : "");
+	lastwords_print(s->warm_fd);
+	if (!may_fail)
+		service_print_stderr(a->service);
+	s->warm_has_failed = true;
+	return may_fail ? 0 : -EBADMSG;
+}
+
 static int run_slice(struct work *work, size_t i, bool counts)
 {
 	struct attendant *a = &work->attendants[i];
@@ -470,6 +533,8 @@ static int run_slice(struct work *work, size_t i, bool counts)
 	int r, rested;
 
 	r = service_let_go_on(a->service);
+	if (r == 0)
+		r = warm_up(work, a);
 	if (r == 0)
 		r = run_between(work, a, &run, &slice);
 	if (r < 0)
@@ -483,11 +548,11 @@ static int run_slice(struct work *work, size_t i, bool counts)
 	if (r == 0)
 		r = service_check(a->service);
 	if (r == 0 && !counts && work->sittings->n_warm++ < work->n &&
-		slice.requests < SLICE_MIN_REQUESTS && slice.wall_ns < SLICE_MIN_NS) {
+		slice.requests < SLICE_MIN_REQUESTS && slice.seconds < SLICE_MIN_SECONDS) {
 		progress_clear(work->round->progress);
 		say("warning: %s: a slice has %.0f requests in %.0f ms: have the load make 1000 and more, "
 		    "because the first ones take several times as long as the others",
-			a->plan.name, slice.requests, (double)slice.wall_ns / NSEC_PER_MSEC);
+			a->plan.name, slice.requests, 1e3 * slice.seconds);
 	}
 	return r;
 }
@@ -672,8 +737,11 @@ static void describe(const struct rounds *rounds, size_t i, struct facts *facts)
 	const struct asked *asked = s->asked;
 	const struct seat *seat = &s->seats[i];
 	_cleanup_free_ char *load = xptr(text_quote_argv(asked->load_words));
+	_cleanup_free_ char *warm =
+		asked->warm_words ? xptr(text_quote_argv(asked->warm_words)) : NULL;
 
 	facts_set_string(facts, "quiesce_tool", NULL);
+	facts_set_string(facts, "quiesce_served_warm_load", s->warm_has_failed ? NULL : warm);
 	facts_set_string(facts, "quiesce_served_load", load);
 	facts_set_integer(facts, "quiesce_served_slices", asked->slices);
 	facts_set_string(facts, "quiesce_served_rest", seat->rest);
@@ -779,11 +847,28 @@ static int find_load_program(struct sittings *s)
 	return r;
 }
 
+static int find_warm_program(struct sittings *s)
+{
+	int r = 0;
+
+	if (s->asked->warm_is_ours && !s->warm_program)
+		r = xcheck(install_find("httpload", &s->warm_program));
+	if (r == 0 && s->asked->warm_words && s->warm_fd == 0) {
+		r = lastwords_open("stderr");
+		s->warm_fd = MAX(r, 0);
+	}
+	if (r < 0)
+		say_errno(r, "cannot make the requests before a slice");
+	return r;
+}
+
 static int check(struct rounds *rounds, const struct place *place)
 {
 	struct sittings *s = (struct sittings *)rounds;
 	int r = find_load_program(s);
 
+	if (r == 0)
+		r = find_warm_program(s);
 	/* Not of --seed: two measurements at a time would try the same ports, and which of them are
 	 * taken differs, so that orders must not be drawn from the same numbers. */
 	if (r == 0 && getrandom(&s->random, sizeof(s->random), 0) < 0) {
@@ -802,6 +887,12 @@ static void print_plan(const struct rounds *rounds)
 	print(stdout, "load: %s\n", load);
 	print(stdout, "load's cpus: %s\n",
 		s->load_place ? s->load_place->cpus_text : "those of the services");
+	if (s->asked->warm_words) {
+		_cleanup_free_ char *warm_quoted = xptr(text_quote_argv(s->asked->warm_words));
+		_cleanup_free_ char *warm = xptr(text_escape_control(warm_quoted));
+
+		print(stdout, "before each slice: %s\n", warm);
+	}
 	print(stdout, "slices: %u of each, after one that does not count\n", s->asked->slices);
 	print(stdout, "at rest: %s\n",
 		s->asked->rest == SERVICE_REST_NONE ? "they go on" : "they are stopped");
@@ -836,6 +927,9 @@ void sittings_clear(struct sittings *sittings)
 	place_free(sittings->load_place);
 	figure_files_free(sittings->files);
 	free(sittings->load_program);
+	free(sittings->warm_program);
+	if (sittings->warm_fd > 0)
+		close(sittings->warm_fd);
 	free(sittings->load_busy);
 	free(sittings->nothing);
 	*sittings = (struct sittings){ 0 };
