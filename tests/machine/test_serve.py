@@ -461,10 +461,10 @@ def test_rest():
     nothing_is_left()
 
 
-def groups():
-    """The cgroups of services that there are, with what they say of being frozen."""
+def groups(runserved):
+    """The cgroups of services of this process, with what they say of being frozen."""
     found = {}
-    for folder in pathlib.Path('/sys/fs/cgroup').glob('**/runserved-*-*'):
+    for folder in pathlib.Path('/sys/fs/cgroup').glob(f'**/runserved-{runserved}-*'):
         try:
             found[str(folder)] = 'frozen 1' in (folder / 'cgroup.events').read_text()
         except OSError:
@@ -491,7 +491,7 @@ def test_freeze():
                                            old=service(5000, 'forks'), new=service(5000, 'background')),
                                    env=ENVIRONMENT, stdin=subprocess.DEVNULL)
         while process.poll() is None:
-            for folder, frozen in groups().items():
+            for folder, frozen in groups(process.pid).items():
                 seen.setdefault(folder, set()).add(frozen)
             if number and len([one for one in seen.values() if True in one]) == 2:
                 process.send_signal(number)
@@ -499,7 +499,7 @@ def test_freeze():
         equal(process.returncode, -number, 'status')
         check(len([one for one in seen.values() if True in one]) == 2, f'both are frozen meanwhile: {seen}')
         nothing_is_left()
-        machine.wait_for(lambda: not groups(), 'no cgroup is left', DEADLINE)
+        machine.wait_for(lambda pid=process.pid: not groups(pid), 'no cgroup is left', DEADLINE)
     found = result_of('-n', '1', '--slices', '2', new=service(20000, 'sheds'))
     [one] = found.values()
     equal(one['metadata']['quiesce_served_rest'], 'freeze', 'how it rests')
