@@ -15,6 +15,7 @@
 #include "judge/harness/template.h"
 #include "measure/command.h"
 #include "measure/program.h"
+#include "measure/tries.h"
 
 enum {
 	/* The gap of our own stamps may be uncertain by one part in so many of a run. */
@@ -223,6 +224,7 @@ void commands_clear(struct commands *commands)
 		command_clear(&commands->items[i]);
 	command_clear(&commands->empty_shell);
 	free(commands->metric);
+	tries_free(commands->tries);
 	figurepad_free(commands->figurepad);
 	tracepoints_free(commands->tracepoints);
 	if (commands->is_waking) {

@@ -22,6 +22,7 @@
 
 struct session;
 struct rounds;
+struct tries;
 
 struct command {
 	const char *name;	   /* the name of the benchmark */
@@ -48,6 +49,7 @@ struct command {
 	struct facts facts;
 	const char *hidden; /* why the kernel does not stamp the program, or NULL (program.h) */
 	bool is_control;
+	double decide_wanted; /* the e-value that settles it, by --session; 0: by the others */
 	bool is_settled; /* no more runs are needed of it (decide.h) */
 	bool is_shipped; /* argv[1] has room for its length, OPTIONS_LENGTH_SIZE */
 };
@@ -61,6 +63,7 @@ struct commands {
 	 * and as long as such a run is awaited. */
 	char *metric;
 	bool awaits_figure;
+	struct tries *tries; /* of --session (tries.h), or NULL */
 	struct command empty_shell;  /* with --shell: a shell that has nothing to do */
 	struct figurepad *figurepad; /* of all of them; NULL until the runs are near */
 	/* Attached, or about to be; NULL where they are not allowed or not wanted. */

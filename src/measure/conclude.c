@@ -16,6 +16,7 @@
 #include "measure/ranking.h"
 #include "measure/report.h"
 #include "measure/rounds.h"
+#include "measure/tries.h"
 #include "measure/wholecore.h"
 
 /* The time of the empty program, by the clock of the values. */
@@ -235,6 +236,8 @@ int conclude(const struct options *options, const struct place *place, struct co
 	user_leave(options->user);
 	if (options->decide > 0)
 		decide_conclude(options, commands);
+	if (commands->tries)
+		tries_end(commands->tries, commands);
 	if (commands->rounds)
 		commands->rounds->conclude(commands->rounds, commands);
 	describe_machine_again(place, &now);

@@ -11,6 +11,7 @@
 #include "judge/report/sense.h"
 #include "judge/result/metric.h"
 #include "measure/decide.h"
+#include "measure/tries.h"
 
 /* The last round may not have been finished. */
 static size_t count_pairs(const struct measurement *old, const struct measurement *new)
@@ -141,6 +142,16 @@ static bool mark_settled(struct commands *commands)
 	return settled;
 }
 
+static void begin(const struct options *options, const struct command *command, size_t n_together)
+{
+	struct decision *d = &command->measurement->decision;
+
+	decision_begin(d, options->decide, n_together);
+	d->is_for_better = options->improve > 0;
+	if (command->decide_wanted > 0)
+		d->wanted = d->wanted_alone = command->decide_wanted;
+}
+
 bool decide_look(const struct options *options, struct commands *commands)
 {
 	struct decision *decisions[OPTIONS_MAX_COMMANDS];
@@ -155,7 +166,7 @@ bool decide_look(const struct options *options, struct commands *commands)
 		if (m == old)
 			continue;
 		if (d->n_pairs == 0 || m->decision_clock != m->series->clock)
-			decision_begin(d, options->decide, n_together);
+			begin(options, &commands->items[i], n_together);
 		/* Of pairs before, whose runs have failed, none has counted. */
 		if (commands->metric && !*d->sense.metric)
 			set_sense(commands, old, m);
@@ -164,7 +175,9 @@ bool decide_look(const struct options *options, struct commands *commands)
 			decision_add(d, pair_value(commands, old, d->n_pairs),
 				pair_value(commands, m, d->n_pairs));
 	}
-	decisions_settle(decisions, n_together, false);
+	/* The tries of a session are counted one by one. */
+	if (!options->session)
+		decisions_settle(decisions, n_together, false);
 	for (size_t i = 0; i < commands->n; i++) {
 		const struct command *command = &commands->items[i];
 
@@ -179,8 +192,7 @@ static bool wants_alone(const struct commands *commands)
 	for (size_t i = 0; i < commands->n; i++) {
 		const struct decision *d = &commands->items[i].measurement->decision;
 
-		if (commands->items[i].old != i && d->verdict == DECISION_SLOWER &&
-			!decision_is_settled(d))
+		if (commands->items[i].old != i && decision_claims(d) && !decision_is_settled(d))
 			return true;
 	}
 	return false;
@@ -243,7 +255,8 @@ void decide_conclude(const struct options *options, struct commands *commands)
 		judge(commands, i, decision_conclude);
 		doubt(options, commands, i);
 	}
-	decisions_settle(decisions, list_decisions(commands, decisions), true);
+	if (!options->session)
+		decisions_settle(decisions, list_decisions(commands, decisions), true);
 }
 
 /* "4 comparisons: 1 slower, 2 not slower, 1 not settled, by 59 pairs" */
@@ -251,21 +264,22 @@ static int print_sum(FILE *stream, const struct commands *commands)
 {
 	struct decision *decisions[OPTIONS_MAX_COMMANDS];
 	size_t n = list_decisions(commands, decisions), pairs = 0;
-	size_t counts[] = {
-		[DECISION_SLOWER] = 0, [DECISION_NOT_SLOWER] = 0, [DECISION_NOT_SETTLED] = 0
-	};
-	const char *word = n > 0 && !decisions[0]->sense.is_speed ? "worse" : "slower";
+	size_t n_claimed = 0, n_open = 0;
+	const char *word;
 
-	for (size_t i = 0; i < n; i++) {
-		counts[decisions[i]->verdict]++;
-		pairs += decisions[i]->n_pairs;
-	}
 	if (n <= 1)
 		return 0;
+	word = decisions[0]->is_for_better
+		? decisions[0]->sense.is_speed ? "faster" : "better"
+		: decisions[0]->sense.is_speed ? "slower" : "worse";
+	for (size_t i = 0; i < n; i++) {
+		n_claimed += decision_claims(decisions[i]);
+		n_open += decisions[i]->verdict == DECISION_NOT_SETTLED;
+		pairs += decisions[i]->n_pairs;
+	}
 	return xprint_report(stream,
 		"\n%zu comparisons: %zu %s, %zu not %s, %zu not settled, by %zu pairs\n", n,
-		counts[DECISION_SLOWER], word, counts[DECISION_NOT_SLOWER], word,
-		counts[DECISION_NOT_SETTLED], pairs);
+		n_claimed, word, n - n_claimed - n_open, word, n_open, pairs);
 }
 
 int decide_print(FILE *stream, const struct commands *commands)
@@ -277,6 +291,7 @@ int decide_print(FILE *stream, const struct commands *commands)
 		const struct command *command = &commands->items[i];
 		const char *doubt = command->measurement->decision_doubt;
 		_cleanup_free_ char *old = NULL, *new = NULL, *text = NULL;
+		unsigned number;
 
 		if (command->old == i)
 			continue;
@@ -284,8 +299,13 @@ int decide_print(FILE *stream, const struct commands *commands)
 		old = xptr(text_escape_control(commands->items[command->old].name));
 		new = xptr(text_escape_control(command->name));
 		text = xptr(decision_text(&command->measurement->decision));
-		r = xprint_report(stream, "%s%s, compared with %s: %s%s%s\n", first ? "\n" : "",
-			new, old, text, doubt ? ": " : "", doubt ? doubt : "");
+		number = tries_number(commands->tries, i);
+		r = xprint_report(stream, "%s%s, compared with %s: %s%s%s", first ? "\n" : "", new,
+			old, text, doubt ? ": " : "", doubt ? doubt : "");
+		if (r == 0 && number > 0)
+			r = xprint_report(stream, "; try %u of its session", number);
+		if (r == 0)
+			r = xprint_report(stream, "\n");
 		first = false;
 	}
 	return r < 0 ? r : print_sum(stream, commands);
@@ -300,6 +320,7 @@ enum exit_status decide_status(const struct commands *commands)
 			continue;
 		switch (commands->items[i].measurement->decision.verdict) {
 		case DECISION_SLOWER:
+		case DECISION_NOT_FASTER:
 			return EXIT_FINDING;
 		case DECISION_NOT_SETTLED:
 			status = EXIT_UNSETTLED;

@@ -405,7 +405,7 @@ static int check_parameters(const struct options *o)
 /* Refuses a number of runs that can never settle --decide. */
 static int check_decision(const struct options *o)
 {
-	size_t least = decision_least_pairs();
+	size_t least = decision_least_pairs(0);
 
 	if (o->max_runs >= least)
 		return 0;
@@ -441,8 +441,9 @@ static int check_commands(const struct options *o)
 		return -EINVAL;
 	}
 	if (o->decide && o->n_commands < 2) {
-		say("--decide compares programs, and there is but one: give the old one with "
-		    "--baseline 'OLD [ARGUMENT...]' before the new one");
+		say("%s compares programs, and there is but one: give the old one with "
+		    "--baseline 'OLD [ARGUMENT...]' before the new one",
+			o->decide_option);
 		return -EINVAL;
 	}
 	if (o->decide && check_decision(o) < 0)

@@ -43,6 +43,7 @@
 #include "measure/save.h"
 #include "measure/session.h"
 #include "measure/tool.h"
+#include "measure/tries.h"
 
 enum {
 	LOCK_RETRY_NS = 200 * 1000 * 1000,
@@ -174,7 +175,8 @@ static void print_runs(const struct options *o)
 		print(stdout, " to %u", o->max_runs);
 	print(stdout, " after %u warm-up", o->warmups);
 	if (o->decide > 0)
-		print(stdout, ", until %g %% is settled%s%s", o->decide, o->metric ? " of " : "",
+		print(stdout, ", until %g %%%s is settled%s%s", o->decide,
+			o->improve > 0 ? " faster" : "", o->metric ? " of " : "",
 			o->metric ? o->metric : "");
 	if (o->rel_error > 0)
 		print(stdout, ", until the median%s%s is known to %g %%", o->metric ? " of " : "",
@@ -371,6 +373,9 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 		(void)cpumask_bind_self(place->housekeeping);
 	if (quiesce && in->evidence)
 		meanwhile = meanwhile_begin(place->cpus);
+	r = commands->tries ? tries_begin(commands->tries, options, commands) : 0;
+	if (r < 0)
+		return r;
 	r = measure(in, commands, stop, save_wants_user_clock(save));
 	/* While the launchers are there: what they took is not that of others. */
 	if (r == 0)
@@ -414,6 +419,8 @@ static enum exit_status prepare_result(const struct options *options, const stru
 		if (commands->rounds)
 			commands->rounds->describe(commands->rounds, i, &command->facts);
 	}
+	if (!commands->tries && tries_open(options, &commands->tries) < 0)
+		return EXIT_FAILED;
 	return save_open(options, commands, ret) < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 

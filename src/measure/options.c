@@ -641,18 +641,30 @@ static int check_combinations(struct options *o)
 		say("--nice and --fifo exclude each other: SCHED_FIFO knows no niceness");
 		return -EINVAL;
 	}
+	if (o->decide && o->improve) {
+		say("--decide and --improve ask two questions: give one of them");
+		return -EINVAL;
+	}
+	o->decide_option = o->improve ? "--improve" : "--decide";
+	if (o->improve)
+		o->decide = o->improve;
 	if (o->rel_error && o->decide) {
-		say("--decide and --until-rel-error both say when the runs are enough: give one of "
-		    "them");
+		say("%s and --until-rel-error both say when the runs are enough: give one of them",
+			o->decide_option);
 		return -EINVAL;
 	}
 	if (o->decide && o->append) {
-		say("--decide judges the pairs that it makes itself: --append would mix them with "
-		    "other runs");
+		say("%s judges the pairs that it makes itself: --append would mix them with other "
+		    "runs",
+			o->decide_option);
 		return -EINVAL;
 	}
 	if (o->decide && o->control.is_control) {
-		say("--decide compares programs in turn, which needs no --control");
+		say("%s compares programs in turn, which needs no --control", o->decide_option);
+		return -EINVAL;
+	}
+	if (o->session && !o->decide) {
+		say("--session is for --improve and --decide, and neither was given");
 		return -EINVAL;
 	}
 	if (o->control_length && !o->control.is_shipped) {
@@ -665,8 +677,8 @@ static int check_combinations(struct options *o)
 	if (!o->runs)
 		o->runs = o->decide ? 1 : RUNS_DEFAULT;
 	if (o->decide && o->min_time_ns) {
-		say("--decide ends as soon as it is settled, whatever --min-time says: give one of "
-		    "them");
+		say("%s ends as soon as it is settled, whatever --min-time says: give one of them",
+			o->decide_option);
 		return -EINVAL;
 	}
 	if (o->max_time_ns && o->min_time_ns > o->max_time_ns) {
@@ -743,7 +755,8 @@ static void usage(const struct option_row *rows)
 	fputs("\n"
 	      "Exit status: 0 done, 1 failed (or the program did), 2 wrong use, 130 or 143\n"
 	      "interrupted. With --decide also 0 not slower by PCT %, 3 slower by more than\n"
-	      "PCT/2 %, 4 not settled by --max-runs or --max-time. See runpinned(1).\n",
+	      "PCT/2 %, 4 not settled by --max-runs or --max-time; with --improve 0 faster, 3\n"
+	      "not faster. See runpinned(1).\n",
 		stdout);
 }
 
@@ -854,6 +867,14 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"run in pairs until it is settled whether a program\n"
 			"is slower than the baseline by PCT per cent",
 			take_decide, &o->decide, "a per cent figure from 0.01 to 50", .rank = 1 },
+		{ 0, "improve", "PCT",
+			"the same for whether it is faster than the baseline\n"
+			"by PCT per cent",
+			take_decide, &o->improve, "a per cent figure from 0.01 to 50", .rank = 1 },
+		{ 0, "session", "FILE",
+			"that is one of a series of tries, which FILE counts:\n"
+			"each wants more evidence than those before it",
+			option_filled, &o->session, "a file name", .once = true, .rank = 2 },
 		{ 0, "metric", "NAME",
 			"by this figure, user_cpu, ... or time, which is how\n"
 			"long it ran (default: its first figure)",

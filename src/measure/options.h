@@ -95,6 +95,9 @@ struct options {
 	const char *max_runs_option; /* "--max-runs", as messages name it */
 	double rel_error;	     /* per cent; 0 when not given */
 	double decide;		     /* per cent; 0 when not given */
+	double improve;		     /* the same where the question is whether they are faster */
+	const char *decide_option;   /* "--decide" or "--improve" */
+	const char *session;	     /* the file of the tries of a search; NULL: none */
 	const char *metric; /* by which programs are judged; NULL: the first figure, or the time */
 
 	const char *output;

@@ -310,7 +310,7 @@ static void test_steps(void **state)
 			decision_add(&d, old[k], new[k]);
 		}
 		decision_estimate(&d, old, new, ARRAY_SIZE(old));
-		d.of_alone = DECISION_ALONE_SLOWER;
+		d.of_alone = DECISION_ALONE_SAME;
 		decision_conclude(&d, &no_carryover);
 		assert_int_equal(d.verdict, cases[i].verdict);
 		assert_true(isnan(d.coarse) == (cases[i].verdict != DECISION_NOT_SETTLED));
@@ -349,7 +349,7 @@ static size_t count_in(const struct suite *suite, enum decision_verdict verdict)
 /* No fewer pairs settle a claim, and these do when all of all comparisons speak for it. */
 static void test_least_pairs(void **state)
 {
-	size_t least = decision_least_pairs();
+	size_t least = decision_least_pairs(0);
 
 	(void)state;
 	assert_int_equal(least, 10);
@@ -436,6 +436,38 @@ static size_t measure_suite(
 		left = count_in(suite, DECISION_NOT_SETTLED);
 	}
 	return pairs;
+}
+
+/* "Is it faster?" is answered as "is it slower?" is of the mirrored pairs. */
+static void test_for_better(void **state)
+{
+	static const enum decision_verdict mirrored[] = {
+		[DECISION_NOT_SETTLED] = DECISION_NOT_SETTLED,
+		[DECISION_SLOWER] = DECISION_FASTER,
+		[DECISION_NOT_SLOWER] = DECISION_NOT_FASTER,
+	};
+
+	(void)state;
+	for (uint64_t trial = 0; trial < 300; trial++) {
+		static const double changes[] = { -0.03, 0, 0.05 };
+		double change = changes[trial % ARRAY_SIZE(changes)];
+		struct machine machine = { .random = trial * 7919 + 5, .noise = 0.005 };
+		struct decision slower, faster;
+
+		decision_begin(&slower, 2, 1);
+		decision_begin(&faster, 2, 1);
+		faster.is_for_better = true;
+		while (slower.n_pairs < 300 && slower.verdict == DECISION_NOT_SETTLED) {
+			double old = run(&machine, 1, false);
+			double new = run(&machine, 1 + change, false);
+
+			decision_add(&slower, old, new);
+			decision_add(&faster, new / old, 1);
+		}
+		assert_int_equal(
+			slower.verdict, change > 0 ? DECISION_SLOWER : DECISION_NOT_SLOWER);
+		assert_int_equal(faster.verdict, mirrored[slower.verdict]);
+	}
 }
 
 /* Of a suite of a hundred programs of which none is slower, hardly any is called so, at the margin
@@ -616,6 +648,7 @@ static void test_texts(void **state)
 		.sense = sense_of_time,
 		.percent = 2,
 		.wanted = 100,
+		.wanted_alone = 100,
 		.slower = { .e = 121 },
 		.not_slower = { .e = 1.5 },
 		.n_pairs = 18,
@@ -669,6 +702,7 @@ static void test_texts_of_figures(void **state)
 		.sense = make_sense("rps", &requests, BETTER_HIGHER),
 		.percent = 2,
 		.wanted = 100,
+		.wanted_alone = 100,
 		.slower = { .e = 99 },
 		.not_slower = { .e = 1.5 },
 		.n_pairs = 18,
@@ -719,6 +753,7 @@ static void test_text_of_services(void **state)
 		.n_pairs = 18,
 		.settled_after = 18,
 		.wanted = 100,
+		.wanted_alone = 100,
 		.ratio = 1.05,
 		.low = 1.05,
 		.high = 1.05,
@@ -809,6 +844,7 @@ int main(void)
 		cmocka_unit_test(test_least_pairs),
 		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_suites),
+		cmocka_unit_test(test_for_better),
 		cmocka_unit_test(test_zone),
 		cmocka_unit_test(test_zone_of_rates),
 		cmocka_unit_test(test_rates_are_costs),

@@ -684,7 +684,8 @@ static enum gate find_gate(const struct pairs *pairs, const struct comparison *c
 	double limit = pairs->request->fail_slower;
 	struct decision decision;
 
-	if (!is_decided(pairs, c, &decision))
+	/* That it is not faster does not say how much slower it is. */
+	if (!is_decided(pairs, c, &decision) || decision.is_for_better)
 		return comparison_gate(c, limit, pairs->gate_level);
 	if (decision.verdict == DECISION_NOT_SETTLED)
 		return GATE_UNCLEAR;

@@ -520,6 +520,8 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_object(emit, "decision");
 	emit_real(emit, "percent", d.percent);
 	emit_string(emit, "figure", *d.sense.metric ? d.sense.metric : NULL);
+	emit_string(emit, "asked",
+		decision_verdict_name(d.is_for_better ? DECISION_FASTER : DECISION_SLOWER));
 	emit_string(emit, "verdict", decision_verdict_name(d.verdict));
 	emit_integer(emit, "pairs", (int64_t)d.n_pairs);
 	emit_real(emit, "settled_after", d.settled_after > 0 ? (double)d.settled_after : NAN);

@@ -25,13 +25,22 @@ static const char *const verdict_names[] = {
 	[DECISION_NOT_SETTLED] = "not settled",
 	[DECISION_SLOWER] = "slower",
 	[DECISION_NOT_SLOWER] = "not slower",
+	[DECISION_FASTER] = "faster",
+	[DECISION_NOT_FASTER] = "not faster",
 };
 
-size_t decision_least_pairs(void)
+/* What the two questions may end with. Where both claims are settled by the same pair, both are
+ * true, and the one that warns is the verdict: it comes first. */
+static const enum decision_verdict answers[][2] = {
+	{ DECISION_SLOWER, DECISION_NOT_SLOWER },
+	{ DECISION_NOT_FASTER, DECISION_FASTER },
+};
+
+size_t decision_least_pairs(double wanted)
 {
 	size_t n = 1;
 
-	while (sign_evalue(n, n) < decision_evalue(1))
+	while (sign_evalue(n, n) < MAX(wanted, decision_evalue(1)))
 		n++;
 	return n;
 }
@@ -41,6 +50,8 @@ void decision_begin(struct decision *decision, double percent, size_t n_together
 	*decision = (struct decision){
 		.percent = percent,
 		.wanted = decision_evalue(n_together),
+		.wanted_not = decision_evalue(n_together),
+		.wanted_alone = decision_evalue(n_together),
 		.ratio = NAN,
 		.low = NAN,
 		.high = NAN,
@@ -72,14 +83,35 @@ static double find_change(const struct decision *d, double old, double new)
 	return log(sense_cost(&d->sense, new / old));
 }
 
+static bool is_claim(enum decision_verdict verdict)
+{
+	return verdict == DECISION_SLOWER || verdict == DECISION_FASTER;
+}
+
+bool decision_claims(const struct decision *decision)
+{
+	return is_claim(decision->verdict);
+}
+
 static const struct claim *get_claim(const struct decision *d, enum decision_verdict verdict)
 {
-	return verdict == DECISION_SLOWER ? &d->slower : &d->not_slower;
+	switch (verdict) {
+	case DECISION_SLOWER:
+		return &d->slower;
+	case DECISION_FASTER:
+		return &d->faster;
+	case DECISION_NOT_FASTER:
+		return &d->not_faster;
+	default:
+		return &d->not_slower;
+	}
 }
 
 static void settle(struct decision *d, enum decision_verdict verdict, double e)
 {
 	d->verdict = verdict;
+	if (!decision_claims(d))
+		d->wanted = d->wanted_not;
 	d->settled_e = e;
 	d->settled_after = d->n_pairs;
 }
@@ -103,14 +135,16 @@ void decision_add(struct decision *decision, double old, double new)
 	if (d->verdict != DECISION_NOT_SETTLED)
 		return;
 	/* One pair moves the e-values of both claims only where its change lies between the two
-	 * bounds. When both claims are settled by the same pair, both are true, and the one that
-	 * warns is the verdict. */
-	if (d->slower.e >= d->wanted)
-		settle(d, DECISION_SLOWER, d->slower.e);
-	else if (d->not_slower.e >= d->wanted)
-		settle(d, DECISION_NOT_SLOWER, d->not_slower.e);
+	 * bounds. */
+	for (size_t i = 0; i < 2 && d->verdict == DECISION_NOT_SETTLED; i++) {
+		enum decision_verdict verdict = answers[d->is_for_better][i];
+		double e = get_claim(d, verdict)->e;
+
+		if (e >= (is_claim(verdict) ? d->wanted : d->wanted_not))
+			settle(d, verdict, e);
+	}
 	if (d->sense.is_exact)
-		d->of_alone = DECISION_ALONE_SLOWER;
+		d->of_alone = DECISION_ALONE_SAME;
 }
 
 /* The e-value now of a claim that may still be settled; that of a settled one is as it was then. */
@@ -123,28 +157,27 @@ static double evalue_now(const struct decision *d, enum decision_verdict verdict
 	return claim->n_signed > 0 ? sign_evalue(claim->n_for, claim->n_signed) : 0;
 }
 
-/* The claim that warns comes first, as in decision_add(). */
 void decisions_settle(struct decision *const decisions[], size_t n, bool is_over)
 {
-	static const enum decision_verdict verdicts[] = { DECISION_SLOWER, DECISION_NOT_SLOWER };
 	_cleanup_free_ double *e = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*e)));
 
-	for (size_t at = 0; at < ARRAY_SIZE(verdicts); at++) {
+	for (size_t at = 0; n > 0 && at < 2; at++) {
+		enum decision_verdict verdict = answers[decisions[0]->is_for_better][at];
 		double wanted;
 
 		for (size_t i = 0; i < n; i++)
 			e[i] = is_over && decisions[i]->verdict == DECISION_NOT_SETTLED
 				? 0
-				: evalue_now(decisions[i], verdicts[at]);
+				: evalue_now(decisions[i], verdict);
 		wanted = find_evalue_discoveries(e, n);
 		for (size_t i = 0; i < n; i++) {
 			struct decision *d = decisions[i];
 
 			if (e[i] >= wanted && d->verdict == DECISION_NOT_SETTLED)
-				settle(d, verdicts[at], e[i]);
-			else if (e[i] < wanted && d->verdict == verdicts[at])
+				settle(d, verdict, e[i]);
+			else if (e[i] < wanted && d->verdict == verdict)
 				unsettle(d);
-			if (d->verdict == verdicts[at])
+			if (d->verdict == verdict)
 				d->wanted = wanted;
 		}
 	}
@@ -179,19 +212,22 @@ void decision_estimate(struct decision *decision, const double *old, const doubl
 
 bool decision_wants_look(const struct decision *decision)
 {
-	return decision->verdict == DECISION_SLOWER && decision->of_alone == DECISION_ALONE_OPEN &&
+	return decision_claims(decision) && decision->of_alone == DECISION_ALONE_OPEN &&
 		decision->n_pairs >= decision->next_look;
 }
 
-/* The ratio of costs above which the new program is slower, and below which it is not. */
-static double get_limit(const struct decision *decision)
+/* The ratio of costs beyond which the new program is slower, or faster. */
+static double get_limit(const struct decision *d)
 {
-	return sense_worse_by(&decision->sense, decision->percent / 200);
+	return d->is_for_better ? sense_better_by(&d->sense, d->percent / 200)
+				: sense_worse_by(&d->sense, d->percent / 200);
 }
 
-static double get_upper_limit(const struct decision *decision)
+/* The one within which it is not. */
+static double get_far_limit(const struct decision *d)
 {
-	return sense_worse_by(&decision->sense, decision->percent / 100);
+	return d->is_for_better ? sense_better_by(&d->sense, d->percent / 100)
+				: sense_worse_by(&d->sense, d->percent / 100);
 }
 
 /* The ends of the interval of the ratio of costs. */
@@ -205,47 +241,59 @@ static double cost_high(const struct decision *d)
 	return d->sense.is_gain ? 1 / d->low : d->high;
 }
 
+/* Whether the verdict is that the ratio of costs is above a limit, and not that it is below. */
+static bool is_above(const struct decision *d)
+{
+	return d->verdict == DECISION_SLOWER || d->verdict == DECISION_NOT_FASTER;
+}
+
+/* The limit that the verdict is about. */
+static double get_verdict_limit(const struct decision *d)
+{
+	return decision_claims(d) ? get_limit(d) : get_far_limit(d);
+}
+
 static bool may_be_carryover(const struct decision *d, const struct carryover *carryover)
 {
-	return (d->verdict == DECISION_SLOWER &&
-		       carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2, cost_low(d),
-			       get_limit(d), true)) ||
-		(d->verdict == DECISION_NOT_SLOWER &&
-			carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2, cost_high(d),
-				get_upper_limit(d), false));
+	bool above = is_above(d);
+
+	return d->verdict != DECISION_NOT_SETTLED &&
+		carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2,
+			above ? cost_low(d) : cost_high(d), get_verdict_limit(d), above);
 }
 
 /* Whether rounding to steps that are larger than the margin may be what the verdict goes by. */
 static bool may_be_rounding(const struct decision *d)
 {
-	if (!(d->step > d->percent / 100) || d->sense.is_exact)
+	double limit = get_verdict_limit(d);
+
+	if (!(d->step > d->percent / 100) || d->sense.is_exact ||
+		d->verdict == DECISION_NOT_SETTLED)
 		return false;
-	return d->verdict == DECISION_SLOWER ? !(cost_low(d) > get_limit(d) * (1 + d->step))
-		: d->verdict == DECISION_NOT_SLOWER
-		? !(cost_high(d) < get_upper_limit(d) / (1 + d->step))
-		: false;
+	return is_above(d) ? !(cost_low(d) > limit * (1 + d->step))
+			   : !(cost_high(d) < limit / (1 + d->step));
 }
 
 void decision_look(struct decision *decision, const struct carryover *carryover)
 {
 	struct decision *d = decision;
 	bool is_carried = may_be_carryover(d, carryover);
-	double p_above = carryover_alone_p(carryover, get_limit(d), true);
-	double p_below = carryover_alone_p(carryover, get_limit(d), false);
+	double p_same = carryover_alone_p(carryover, get_limit(d), !d->is_for_better);
+	double p_other = carryover_alone_p(carryover, get_limit(d), d->is_for_better);
 
 	d->next_look = d->n_pairs + MAX((size_t)1, d->n_pairs / LOOK_AGAIN);
-	if (!carryover->is_known || p_above <= (is_carried ? ALONE_CERTAIN : CARRYOVER_ALONE)) {
-		d->of_alone = DECISION_ALONE_SLOWER;
+	if (!carryover->is_known || p_same <= (is_carried ? ALONE_CERTAIN : CARRYOVER_ALONE)) {
+		d->of_alone = DECISION_ALONE_SAME;
 		d->settled_after = d->n_pairs;
-	} else if (p_below <= ALONE_CERTAIN || (is_carried && d->n_pairs >= 2 * d->settled_after)) {
+	} else if (p_other <= ALONE_CERTAIN || (is_carried && d->n_pairs >= 2 * d->settled_after)) {
 		d->of_alone = DECISION_ALONE_OTHERWISE;
 	}
 }
 
 bool decision_is_settled(const struct decision *decision)
 {
-	return decision->verdict == DECISION_NOT_SLOWER ||
-		(decision->verdict == DECISION_SLOWER && decision->of_alone != DECISION_ALONE_OPEN);
+	return decision->verdict != DECISION_NOT_SETTLED &&
+		(!decision_claims(decision) || decision->of_alone != DECISION_ALONE_OPEN);
 }
 
 /* Whether the runs of each alone, or what one leaves to the next, leave the verdict open. */
@@ -253,14 +301,14 @@ static bool is_undone(struct decision *d, const struct carryover *carryover)
 {
 	if (d->sense.is_exact)
 		return false;
-	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_OPEN)
+	if (decision_claims(d) && d->of_alone == DECISION_ALONE_OPEN)
 		decision_look(d, carryover);
-	if (d->verdict == DECISION_SLOWER && d->of_alone == DECISION_ALONE_SLOWER &&
+	if (decision_claims(d) && d->of_alone == DECISION_ALONE_SAME &&
 		carryover->is_known)
 		return false;
 	if (may_be_carryover(d, carryover))
 		d->carried = sense_cost(&d->sense, exp(carryover->change));
-	else if (d->verdict == DECISION_SLOWER && d->of_alone != DECISION_ALONE_SLOWER)
+	else if (decision_claims(d) && d->of_alone != DECISION_ALONE_SAME)
 		d->alone = isnan(carryover->alone_change)
 			? 0
 			: sense_cost(&d->sense, exp(carryover->alone_change));
@@ -300,6 +348,7 @@ static const struct {
 } numbers[] = {
 	{ "quiesce_decide", offsetof(struct decision, percent), true },
 	{ "quiesce_decide_e_wanted", offsetof(struct decision, wanted), true },
+	{ "quiesce_decide_e_wanted_alone", offsetof(struct decision, wanted_alone), false },
 	{ "quiesce_decide_e_slower", offsetof(struct decision, slower.e), true },
 	{ "quiesce_decide_e_not_slower", offsetof(struct decision, not_slower.e), true },
 	{ "quiesce_decide_e_faster", offsetof(struct decision, faster.e), true },
@@ -322,6 +371,8 @@ void decision_write(const struct decision *decision, struct facts *facts)
 		facts_set_integer(
 			facts, "quiesce_decide_settled_after", (int64_t)decision->settled_after);
 	facts_set_string(facts, "quiesce_decide_verdict", verdict_names[decision->verdict]);
+	if (decision->is_for_better)
+		facts_set_string(facts, DECISION_FOR, verdict_names[DECISION_FASTER]);
 	if (*decision->sense.metric)
 		facts_set_string(facts, DECISION_FIGURE, decision->sense.metric);
 }
@@ -354,6 +405,9 @@ int decision_read(const struct facts *facts, struct decision *ret)
 			return -ENOENT;
 		*(double *)((char *)&decision + numbers[i].offset) = number >= 0 ? number : NAN;
 	}
+	decision.is_for_better = facts_find(facts, DECISION_FOR);
+	if (isnan(decision.wanted_alone))
+		decision.wanted_alone = decision.wanted;
 	decision.n_pairs = read_count(facts, "quiesce_decide_pairs");
 	decision.settled_after = read_count(facts, "quiesce_decide_settled_after");
 	*ret = decision;
@@ -385,18 +439,25 @@ static const char *format_evalue(double e, char buf[static UNITS_TEXT_SIZE])
 static void append_missing(struct text *t, const struct decision *d)
 {
 	char number[UNITS_TEXT_SIZE];
+	bool better = d->is_for_better;
 
 	text_appendf(
 		t, "; of the e-value %s that settles it, \"", format_evalue(d->wanted, number));
-	sense_append_more_than(t, &d->sense, true, d->percent / 2);
-	text_appendf(t, "\" has %s, \"", format_evalue(d->slower.e, number));
-	sense_append_not(t, &d->sense, d->percent);
-	text_appendf(t, "\" has %s", format_evalue(d->not_slower.e, number));
+	sense_append_more_than(t, &d->sense, !better, d->percent / 2);
+	text_appendf(t, "\" has %s, \"",
+		format_evalue(better ? d->faster.e : d->slower.e, number));
+	sense_append_not(t, &d->sense, !better, d->percent);
+	text_appendf(t, "\" has %s",
+		format_evalue(better ? d->not_faster.e : d->not_slower.e, number));
+	if (d->wanted_not > 0 && d->wanted_not < d->wanted)
+		text_appendf(t, " of %s", format_evalue(d->wanted_not, number));
 }
 
 /* What the old program may do to the new one. */
 static const char *harm_text(const struct decision *d)
 {
+	if (d->is_for_better)
+		return d->sense.is_speed ? "speeds up the new one" : "makes the new one better";
 	return d->sense.is_speed ? "slows down the new one" : "makes the new one worse";
 }
 
@@ -439,13 +500,16 @@ char *decision_text(const struct decision *decision)
 
 	switch (d->verdict) {
 	case DECISION_SLOWER:
-		sense_append_more_than(&t, &d->sense, true, d->percent / 2);
+	case DECISION_FASTER:
+		sense_append_more_than(
+			&t, &d->sense, d->verdict == DECISION_SLOWER, d->percent / 2);
 		break;
 	case DECISION_NOT_SLOWER:
-		sense_append_not(&t, &d->sense, d->percent);
-		if (d->faster.e >= d->wanted) {
+	case DECISION_NOT_FASTER:
+		sense_append_not(&t, &d->sense, !d->is_for_better, d->percent);
+		if ((d->is_for_better ? d->slower.e : d->faster.e) >= d->wanted_alone) {
 			text_append(&t, ", and ");
-			sense_append_more_than(&t, &d->sense, false, d->percent / 2);
+			sense_append_more_than(&t, &d->sense, d->is_for_better, d->percent / 2);
 		}
 		break;
 	default:

@@ -17,7 +17,8 @@
  * together, a claim wants 100 times their number, divided by how many of them make it: of the
  * claims that are made, on average at most 1 % are false (find_evalue_discoveries()).
  *
- * For information, the same two claims are tested for a faster new program.
+ * The same two claims are tested for a faster new program: for information, or in place of these
+ * two where the question is whether it is faster (runpinned --improve PCT).
  *
  * Of a figure of the program, "slower" is "worse" (judge/report/sense.h): where more is better, all
  * of this holds for the ratio of costs, 1 / value. The bounds are those of a figure that falls by
@@ -46,6 +47,8 @@ enum decision_verdict {
 	DECISION_NOT_SETTLED,
 	DECISION_SLOWER,
 	DECISION_NOT_SLOWER,
+	DECISION_FASTER,
+	DECISION_NOT_FASTER,
 };
 
 /* A claim about the sign of log(new / old) - bound. */
@@ -57,8 +60,11 @@ struct claim {
 
 struct decision {
 	struct sense sense; /* of what is compared; to be set before its first pair if no time */
+	bool is_for_better; /* whether it is faster, or better, is the question */
 	double percent;	    /* the margin */
 	double wanted;	    /* the e-value that settles a claim, or has settled it */
+	double wanted_not;  /* the one that settles that it is not slower, or not faster */
+	double wanted_alone; /* the one that settles any claim, whatever other comparisons say */
 	double settled_e;   /* the e-value of the claim that is the verdict when it was settled */
 	struct claim slower;
 	struct claim not_slower;
@@ -79,15 +85,15 @@ struct decision {
 	double low;
 	double high;
 
-	/* Whether each of the two shows alone, too, that the new one is slower. */
+	/* Whether each of the two shows alone, too, that the new one is slower, or faster. */
 	enum {
 		DECISION_ALONE_OPEN,
-		DECISION_ALONE_SLOWER,
+		DECISION_ALONE_SAME,
 		DECISION_ALONE_OTHERWISE,
 	} of_alone;
 	size_t next_look; /* at each alone: after so many pairs */
-	/* Set by decision_conclude(): NEW / OLD of each alone, where that is why "slower" is not
-	 * settled; 0 where too few runs follow one of the same program; else NAN. */
+	/* Set by decision_conclude(): NEW / OLD of each alone, where that is why "slower" (or
+	 * "faster") is not settled; 0 where too few runs follow one of the same program; else NAN. */
 	double alone;
 
 	/* Set by decision_conclude(): how long a run takes after one of the new program, in
@@ -100,9 +106,9 @@ struct decision {
 
 /* Of times, whose step is not known. `n_together`: how many comparisons are made together. */
 void decision_begin(struct decision *decision, double percent, size_t n_together);
-/* How many pairs a verdict takes at least: where all pairs of all comparisons speak for the same
- * claim. */
-size_t decision_least_pairs(void);
+/* How many pairs a verdict takes at least, if all of them speak for the same claim; one that wants
+ * this e-value, which no verdict wants less of than one alone. */
+size_t decision_least_pairs(double wanted);
 /* Takes the next pair of values. A pair whose ratio is not a number above 0 counts for neither
  * claim. */
 void decision_add(struct decision *decision, double old, double new);
@@ -113,7 +119,7 @@ void decisions_settle(struct decision *const decisions[], size_t n, bool is_over
 /* Fills ratio, low and high from all pairs. */
 void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
 
-/* Whether the verdict says "slower", and it is time to look at each of the two alone. */
+/* Whether the verdict says "slower" (or "faster"), and it is time to look at each of the two alone. */
 bool decision_wants_look(const struct decision *decision);
 /* That look, after decision_estimate(). The carry-over is that of costs (judge/report/sense.h). */
 void decision_look(struct decision *decision, const struct carryover *carryover);
@@ -125,6 +131,8 @@ void decision_conclude(struct decision *decision, const struct carryover *carryo
 
 /* Which figure it is about; absent of times. */
 #define DECISION_FIGURE "quiesce_decide_figure"
+/* "faster", where that is the question. */
+#define DECISION_FOR "quiesce_decide_for"
 /* Metadata of the new program's benchmark, quiesce_decide_... */
 void decision_write(const struct decision *decision, struct facts *facts);
 /* Reads back what decision_text() needs. -ENOENT when these are not the metadata of a decision. The
@@ -133,7 +141,9 @@ void decision_write(const struct decision *decision, struct facts *facts);
 int decision_read(const struct facts *facts, struct decision *ret);
 /* Whether it says that the new program is worse by more than that, with its whole interval. */
 bool decision_is_beyond(const struct decision *decision, double percent);
-/* "slower", "not slower", "not settled". */
+/* Whether it says "slower", or "faster" where that is the question. */
+bool decision_claims(const struct decision *decision);
+/* "slower", "not slower", "faster", "not faster", "not settled". */
 const char *decision_verdict_name(enum decision_verdict verdict);
 /* "slower by more than 1 %: +2.9 % (+1.1 % .. +4.6 %), settled after 18 pairs", "more than 1 %
  * fewer requests/s: -2.9 % (...", malloc'd. */

@@ -120,15 +120,15 @@ void sense_append_more_than(
 	append_whole(t, sense, is_worse);
 }
 
-void sense_append_not(struct text *t, const struct sense *sense, double percent)
+void sense_append_not(struct text *t, const struct sense *sense, bool is_worse, double percent)
 {
 	if (sense->is_speed || sense->is_length) {
 		text_appendf(t, "%s%snot %s by %g %%", sense->metric, *sense->metric ? " " : "",
-			sense->worse, percent);
+			is_worse ? sense->worse : sense->better, percent);
 		return;
 	}
 	text_appendf(t, "%s %g %% ", is_taken(sense) ? "does not take" : "not", percent);
-	append_whole(t, sense, true);
+	append_whole(t, sense, is_worse);
 }
 
 bool sense_follows_machine(const struct benchmark *benchmark)

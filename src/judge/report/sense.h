@@ -42,7 +42,7 @@ void sense_append_more_than(
 	struct text *t, const struct sense *sense, bool is_worse, double percent);
 /* "not slower by 2 %", "p99 not longer by 2 %", "not 2 % fewer requests/s", "does not take 2 % more
  * CPU time a request". */
-void sense_append_not(struct text *t, const struct sense *sense, double percent);
+void sense_append_not(struct text *t, const struct sense *sense, bool is_worse, double percent);
 
 /* Whether the machine's speed is in the values: of the figures of a program it is taken to be in
  * times, and in all but sizes of which more is better. */
