@@ -269,9 +269,9 @@ static int print_sum(FILE *stream, const struct commands *commands)
 
 	if (n <= 1)
 		return 0;
-	word = decisions[0]->is_for_better
-		? decisions[0]->sense.is_speed ? "faster" : "better"
-		: decisions[0]->sense.is_speed ? "slower" : "worse";
+	word = decisions[0]->is_for_better     ? decisions[0]->sense.is_speed ? "faster" : "better"
+		: decisions[0]->sense.is_speed ? "slower"
+					       : "worse";
 	for (size_t i = 0; i < n; i++) {
 		n_claimed += decision_claims(decisions[i]);
 		n_open += decisions[i]->verdict == DECISION_NOT_SETTLED;

@@ -303,8 +303,7 @@ static bool is_undone(struct decision *d, const struct carryover *carryover)
 		return false;
 	if (decision_claims(d) && d->of_alone == DECISION_ALONE_OPEN)
 		decision_look(d, carryover);
-	if (decision_claims(d) && d->of_alone == DECISION_ALONE_SAME &&
-		carryover->is_known)
+	if (decision_claims(d) && d->of_alone == DECISION_ALONE_SAME && carryover->is_known)
 		return false;
 	if (may_be_carryover(d, carryover))
 		d->carried = sense_cost(&d->sense, exp(carryover->change));
@@ -444,11 +443,10 @@ static void append_missing(struct text *t, const struct decision *d)
 	text_appendf(
 		t, "; of the e-value %s that settles it, \"", format_evalue(d->wanted, number));
 	sense_append_more_than(t, &d->sense, !better, d->percent / 2);
-	text_appendf(t, "\" has %s, \"",
-		format_evalue(better ? d->faster.e : d->slower.e, number));
+	text_appendf(t, "\" has %s, \"", format_evalue(better ? d->faster.e : d->slower.e, number));
 	sense_append_not(t, &d->sense, !better, d->percent);
-	text_appendf(t, "\" has %s",
-		format_evalue(better ? d->not_faster.e : d->not_slower.e, number));
+	text_appendf(
+		t, "\" has %s", format_evalue(better ? d->not_faster.e : d->not_slower.e, number));
 	if (d->wanted_not > 0 && d->wanted_not < d->wanted)
 		text_appendf(t, " of %s", format_evalue(d->wanted_not, number));
 }
