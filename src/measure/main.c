@@ -71,7 +71,8 @@ static void describe_holder(const struct cpuholder *holder, char *buf, size_t si
  * it up before. */
 static bool waits_for_us(const struct cpuholder *holder)
 {
-	return (strcmp(holder->comm, "runpinned") == 0 || strcmp(holder->comm, "flock") == 0) &&
+	return (strcmp(holder->comm, "runpinned") == 0 || strcmp(holder->comm, "runserved") == 0 ||
+		       strcmp(holder->comm, "flock") == 0) &&
 		cpuholder_is_ancestor(holder);
 }
 
@@ -118,8 +119,8 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 		}
 		describe_holder(&holder, who, sizeof(who));
 		if (waits_for_us(&holder)) {
-			say("CPU %d is taken by %s, which waits for this runpinned to end: give this "
-			    "one another CPU (-c)",
+			say("CPU %d is taken by %s, which waits for this one to end: give it another "
+			    "CPU (-c)",
 				holder.cpu, who);
 			return r;
 		}
@@ -204,7 +205,7 @@ static void print_place(const struct place *place)
 static int print_quiet_place(const struct options *options, const struct place *place)
 {
 	_cleanup_(cpumask) struct cpumask *wanted = NULL;
-	int r = place_foresee(options->cpus, &wanted);
+	int r = place_foresee("-c", options->cpus, &wanted);
 
 	if (r < 0)
 		return r;
@@ -397,9 +398,9 @@ static struct evidence_reader *open_evidence(const struct place *place)
 	return evidence_open(place->cpus, place->renumbered, place->one_package);
 }
 
-static int check_rounds(struct commands *commands, const struct place *place)
+static int check_rounds(struct commands *commands)
 {
-	return commands->rounds ? commands->rounds->check(commands->rounds, place) : 0;
+	return commands->rounds ? commands->rounds->check(commands->rounds) : 0;
 }
 
 /* Describes the commands and opens the files of the result. Says what is wrong, and returns the
@@ -467,12 +468,12 @@ static void begin_all(
 	in->figurepad = commands->figurepad;
 }
 
-/* Makes the runs on the chosen CPUs, and writes the result. Locks the CPUs, unless *lock is a lock
- * on them already. HAS_WAITED if another process had the CPUs; errors that must be known before
- * such a wait were found before it. */
+/* Makes the runs on the chosen CPUs, and writes the result. Locks `cpus`, which are all that are
+ * measured on, unless *lock is a lock on them already. HAS_WAITED if another process had the CPUs;
+ * errors that must be known before such a wait were found before it. */
 static int measure_commands(const struct options *given, const struct place *place,
-	const struct quiesce *quiesce, struct commands *commands, const struct counting *counting,
-	struct stop *stop, struct cpulock **lock)
+	const struct cpumask *cpus, const struct quiesce *quiesce, struct commands *commands,
+	const struct counting *counting, struct stop *stop, struct cpulock **lock)
 {
 	struct options own = *given;
 	const struct options *options = &own;
@@ -494,7 +495,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 	 * free. Else those who are waited for would pay for it; and whether tracepoints may stamp
 	 * can depend on the file that is appended to. */
 	if (!*lock)
-		(void)try_lock(place->cpus, lock, &holder);
+		(void)try_lock(cpus, lock, &holder);
 	early = *lock && !options->append && !commands->rounds;
 	if (early)
 		begin_all(options, commands, &in);
@@ -505,7 +506,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 	if (prepared != EXIT_DONE)
 		return prepared;
 	options_follow_stamper(&own, save_get_stamper(save));
-	r = *lock ? 0 : lock_cpus(options, place->cpus, stop, lock);
+	r = *lock ? 0 : lock_cpus(options, cpus, stop, lock);
 	if (r < 0)
 		return failure_status(r, stop);
 	if (r > 0)
@@ -518,7 +519,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 	if (evidence && options->cooldown >= 0 && !isfinite(evidence_first_temperature(evidence)))
 		say("note: no CPU temperature can be read here: --cooldown has no effect");
 	in.evidence = evidence;
-	r = check_rounds(commands, place);
+	r = check_rounds(commands);
 	if (r == 0)
 		r = hooks_set_up(options, place, commands, stop);
 	if (r == 0)
@@ -553,25 +554,42 @@ static enum exit_status dry_run(const struct options *options, const struct plac
 	if (status != EXIT_DONE)
 		return status;
 	counting_say_notes(counting);
-	r = check_rounds(commands, place);
+	r = check_rounds(commands);
 	if (r == 0)
 		r = print_plan(options, place, commands, counting);
 	return r < 0 ? EXIT_FAILED : print_conclude();
 }
 
-/* Chooses CPUs. Says what is wrong, and returns the exit status. */
-static enum exit_status choose_place(const char *list, struct place **ret)
+/* Chooses CPUs: the place, and all that are measured on, which may be more. Says what is wrong, and
+ * returns the exit status. */
+static enum exit_status choose_place(const char *list, const struct commands *commands,
+	struct place **ret, struct cpumask **ret_cpus)
 {
-	int r = place_choose(list, ret);
+	_cleanup_(cpumask) struct cpumask *others = NULL, *cpus = NULL;
+	_cleanup_(place) struct place *place = NULL;
+	int r = place_choose("-c", list, &place);
 
-	return r == 0 ? EXIT_DONE : r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	if (r == 0)
+		r = xcheck(cpumask_copy(place->cpus, &cpus));
+	if (r == 0 && commands->rounds)
+		r = commands->rounds->choose(commands->rounds, place, cpus);
+	if (r < 0)
+		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	/* We ourselves keep out of the way of all of them, if there are others. */
+	xcheck(cpumask_copy(place->housekeeping, &others));
+	cpumask_andnot(others, others, cpus);
+	if (!cpumask_is_empty(others))
+		cpumask_assign(place->housekeeping, others);
+	*ret = TAKE_PTR(place);
+	*ret_cpus = TAKE_PTR(cpus);
+	return EXIT_DONE;
 }
 
-/* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. `lock`
- * and HAS_WAITED: as in measure_commands(). */
+/* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. `cpus`,
+ * `lock` and HAS_WAITED: as in measure_commands(). */
 static int run_here(const struct options *options, const struct place *place,
-	const struct quiesce *quiesce, struct commands *commands, struct stop *stop,
-	struct cpulock **lock)
+	const struct cpumask *cpus, const struct quiesce *quiesce, struct commands *commands,
+	struct stop *stop, struct cpulock **lock)
 {
 	_cleanup_(counting) struct counting *counting = NULL;
 	int r, status;
@@ -587,7 +605,7 @@ static int run_here(const struct options *options, const struct place *place,
 	if (options->dry_run)
 		return dry_run(options, place, commands, counting);
 	ending_set_runs(options, place, commands, stop);
-	status = measure_commands(options, place, quiesce, commands, counting, stop, lock);
+	status = measure_commands(options, place, cpus, quiesce, commands, counting, stop, lock);
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	if (status != HAS_WAITED) {
 		sessions_free(commands);
@@ -607,15 +625,16 @@ static int run_as_it_is(const struct options *options, struct commands *commands
 
 	do {
 		_cleanup_(place) struct place *place = NULL;
+		_cleanup_(cpumask) struct cpumask *cpus = NULL;
 
-		status = choose_place(options->cpus, &place);
+		status = choose_place(options->cpus, commands, &place, &cpus);
 		if (status != EXIT_DONE)
 			return status;
-		if (locked && !cpumask_equal(locked, place->cpus))
+		if (locked && !cpumask_equal(locked, cpus))
 			cpulock_free(TAKE_PTR(lock));
-		status = run_here(options, place, NULL, commands, stop, &lock);
+		status = run_here(options, place, cpus, NULL, commands, stop, &lock);
 		cpumask_free(locked);
-		locked = TAKE_PTR(place->cpus);
+		locked = TAKE_PTR(cpus);
 	} while (status == HAS_WAITED);
 	return status;
 }
@@ -638,6 +657,7 @@ static int tell_quiesce(const struct options *options, const struct quiesce *qui
 /* The resources of a measurement on a quiet machine. */
 struct quiet {
 	struct place *place;
+	struct cpumask *cpus; /* all that are measured on */
 	struct cpulock *lock;
 	struct quiesce *quiesce;
 };
@@ -650,13 +670,14 @@ static int quiet_end(struct quiet *quiet)
 
 	cpulock_free(quiet->lock);
 	place_free(quiet->place);
+	cpumask_free(quiet->cpus);
 	*quiet = (struct quiet){ 0 };
 	return r;
 }
 
 /* Makes the machine quiet, and chooses the CPUs. `list`: the CPUs that are asked for, or NULL. */
-static int make_quiet(
-	const struct options *options, const char *list, struct stop *stop, struct quiet *quiet)
+static int make_quiet(const struct options *options, const char *list,
+	const struct commands *commands, struct stop *stop, struct quiet *quiet)
 {
 	enum exit_status status;
 	int r;
@@ -664,7 +685,7 @@ static int make_quiet(
 	r = xcheck(quiesce_begin(list, stop, &quiet->quiesce));
 	if (r < 0)
 		return failure_status(r, stop);
-	status = choose_place(options->cpus, &quiet->place);
+	status = choose_place(options->cpus, commands, &quiet->place, &quiet->cpus);
 	if (status != EXIT_DONE)
 		return status;
 	return quiesce_check(quiet->place->cpus) < 0 ? EXIT_FAILED : EXIT_DONE;
@@ -676,7 +697,8 @@ static int make_quiet(
  * somebody measures on these CPUs, the machine is put back, and made quiet for the same CPUs once
  * they are locked.
  */
-static int begin_quietly(const struct options *options, struct stop *stop, struct quiet *quiet)
+static int begin_quietly(const struct options *options, const struct commands *commands,
+	struct stop *stop, struct quiet *quiet)
 {
 	_cleanup_(cpumask) struct cpumask *wanted = NULL;
 	_cleanup_free_ char *list = NULL;
@@ -684,28 +706,33 @@ static int begin_quietly(const struct options *options, struct stop *stop, struc
 	int r, status;
 
 	/* Without root nothing can be changed: quiesce_begin() says what is missing. */
-	r = geteuid() == 0 ? place_foresee(options->cpus, &wanted) : 0;
+	r = geteuid() == 0 ? place_foresee("-c", options->cpus, &wanted) : 0;
+	if (r == 0 && wanted && options->cpus && commands->rounds) {
+		r = commands->rounds->foresee(commands->rounds, wanted);
+		list = xptr(cpumask_format_list(wanted));
+	}
 	if (r < 0)
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	r = wanted ? lock_cpus(options, wanted, stop, &quiet->lock) : 0;
 	if (r < 0)
 		return failure_status(r, stop);
-	status = make_quiet(options, options->cpus, stop, quiet);
-	while (status == EXIT_DONE && !(wanted && cpumask_equal(wanted, quiet->place->cpus))) {
+	status = make_quiet(options, list ? list : options->cpus, commands, stop, quiet);
+	while (status == EXIT_DONE && !(wanted && cpumask_equal(wanted, quiet->cpus))) {
 		cpulock_free(TAKE_PTR(quiet->lock));
 		cpumask_free(TAKE_PTR(wanted));
-		r = cpulock_try(quiet->place->cpus, &quiet->lock, &holder);
+		r = cpulock_try(quiet->cpus, &quiet->lock, &holder);
 		if (r != -EAGAIN)
 			break;
-		free(TAKE_PTR(list));
-		list = TAKE_PTR(quiet->place->cpus_text);
-		wanted = TAKE_PTR(quiet->place->cpus);
+		/* Those that were not asked for need not be quiet. */
+		if (!list)
+			list = TAKE_PTR(quiet->place->cpus_text);
+		wanted = TAKE_PTR(quiet->cpus);
 		r = quiet_end(quiet);
 		if (r == 0)
 			r = lock_cpus(options, wanted, stop, &quiet->lock);
 		if (r < 0)
 			return failure_status(r, stop);
-		status = make_quiet(options, list, stop, quiet);
+		status = make_quiet(options, list, commands, stop, quiet);
 	}
 	return status;
 }
@@ -716,11 +743,12 @@ static int run_quietly(const struct options *options, struct commands *commands,
 	int r, status;
 
 	ending_set_quiesce(&quiet.quiesce);
-	status = begin_quietly(options, stop, &quiet);
+	status = begin_quietly(options, commands, stop, &quiet);
 	if (status == EXIT_DONE && tell_quiesce(options, quiet.quiesce) < 0)
 		status = EXIT_FAILED;
 	if (status == EXIT_DONE)
-		status = run_here(options, quiet.place, quiet.quiesce, commands, stop, &quiet.lock);
+		status = run_here(options, quiet.place, quiet.cpus, quiet.quiesce, commands, stop,
+			&quiet.lock);
 	r = quiet_end(&quiet);
 	ending_set_quiesce(NULL);
 	/* A verdict of --decide does not hide that the machine could not be put back. */

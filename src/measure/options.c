@@ -27,7 +27,6 @@ enum {
 	MAX_RUNS_DEFAULT = 1000,
 	FIFO_PRIORITY_DEFAULT = 50,
 	COOLDOWN_DEGREES_DEFAULT = 3,
-	CORE_NS_DEFAULT = 150 * 1000,
 	CONTROL_LENGTH_MAX = 1000 * 1000 * 1000,
 	HOOK_TIMEOUT_DEFAULT_S = 600,
 	METADATA_NAME_MAX = 64,
@@ -451,7 +450,7 @@ static int take_evidence(const char *value, void *into)
 		o->core_ns = llround(seconds * NSEC_PER_SEC);
 	} else if (strcmp(value, "full") == 0 || strcmp(value, "half-core") == 0 ||
 		strcmp(value, "records") == 0) {
-		o->core_ns = CORE_NS_DEFAULT;
+		o->core_ns = OPTIONS_CORE_NS;
 	} else if (strcmp(value, "no-core") == 0 || strcmp(value, "none") == 0) {
 		o->core_ns = 0;
 	} else {
@@ -1024,7 +1023,7 @@ int options_parse(int argc, char *argv[], struct options *ret)
 		.warmups = 1,
 		.cooldown = -1,
 		.hook_timeout_ns = HOOK_TIMEOUT_DEFAULT_S * NSEC_PER_SEC,
-		.core_ns = CORE_NS_DEFAULT,
+		.core_ns = OPTIONS_CORE_NS,
 	};
 	int r;
 
@@ -1101,7 +1100,7 @@ const char *options_evidence_name(const struct options *options)
 		: options->records		      ? "records"
 		: options->core_ns == 0		      ? "no-core"
 		: options->core_half		      ? "half-core"
-		: options->core_ns != CORE_NS_DEFAULT ? "core"
+		: options->core_ns != OPTIONS_CORE_NS ? "core"
 						      : "full";
 }
 

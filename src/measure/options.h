@@ -23,7 +23,8 @@ enum env_pad_mode {
 	ENV_PAD_RANDOM,
 };
 
-#define OPTIONS_MAX_COMMANDS 512 /* all combinations of parameters included */
+#define OPTIONS_MAX_COMMANDS 512     /* all combinations of parameters included */
+#define OPTIONS_CORE_NS (150 * 1000) /* how long to look at the core, where nobody says */
 #define OPTIONS_MAX_METADATA 32
 #define OPTIONS_MAX_VARIABLES 64
 #define OPTIONS_MAX_RUNS (100 * 1000 * 1000) /* also written out in messages of options.c */

@@ -25,22 +25,23 @@ static bool are_reserved(const struct cpumask *cpus)
 
 /* One of the CPUs is not allowed here. This is no error if all of them belong to benchmark.target,
  * or are reserved, because then the launcher can go there. Otherwise says why. */
-static int check_denied(
-	const struct cpumask *cpus, int denied, const char *why, const struct cpumask *target)
+static int check_denied(const char *option, const struct cpumask *cpus, int denied, const char *why,
+	const struct cpumask *target)
 {
 	if ((target && cpumask_subset(cpus, target)) || are_reserved(cpus))
 		return 0;
 	if (target && cpumask_isset(target, denied)) {
-		say("-c: CPU %d belongs to benchmark.target, and not all of the others do", denied);
+		say("%s: CPU %d belongs to benchmark.target, and not all of the others do", option,
+			denied);
 		return -EINVAL;
 	}
-	say("-c: %s", why);
+	say("%s: %s", option, why);
 	return -EINVAL;
 }
 
 /* Checks that the chosen CPUs exist, are online and may be used. `whose` names in messages who
- * chose them. */
-static int check_cpus(const char *whose, const struct topology *topology,
+ * chose them; `option`: by which one they could be. */
+static int check_cpus(const char *option, const char *whose, const struct topology *topology,
 	const struct cpumask *cpus, const struct cpumask *target, bool *ret_join)
 {
 	_cleanup_free_ char *why = NULL;
@@ -57,7 +58,7 @@ static int check_cpus(const char *whose, const struct topology *topology,
 		return r;
 	}
 	*ret_join = r > 0;
-	return r > 0 ? check_denied(cpus, denied, why, target) : 0;
+	return r > 0 ? check_denied(option, cpus, denied, why, target) : 0;
 }
 
 static int choose_auto(
@@ -102,7 +103,7 @@ static int read_allowed(struct cpumask *ret)
 }
 
 /* In a job of Slurm's, `all` is all CPUs of the job step. */
-static int parse_list(const char *list, const struct topology *topology,
+static int parse_list(const char *option, const char *list, const struct topology *topology,
 	const struct cpumask *allowed, struct cpumask *ret)
 {
 	_cleanup_free_ char *why = NULL;
@@ -114,24 +115,25 @@ static int parse_list(const char *list, const struct topology *topology,
 	}
 	r = xcheck(cpulist_parse(list, topology, ret, &why));
 	if (r < 0)
-		say("-c: %s", why);
+		say("%s: %s", option, why);
 	return r;
 }
 
 /* -EINVAL, after saying so, where a list names a CPU that Slurm has not given to this job step. */
-static int check_job(const struct cpumask *cpus, const struct cpumask *allowed)
+static int check_job(const char *option, const struct cpumask *cpus, const struct cpumask *allowed)
 {
 	_cleanup_free_ char *have = NULL;
 
 	if (!slurm_get_job() || cpumask_subset(cpus, allowed))
 		return 0;
 	have = xptr(cpumask_format_list(allowed));
-	say("-c: this step of Slurm's job %s has CPUs %s only; `-c all` takes these",
-		slurm_get_job(), have);
+	say("%s: this step of Slurm's job %s has CPUs %s only; `%s all` takes these", option,
+		slurm_get_job(), have, option);
 	return -EINVAL;
 }
 
-static int choose(const char *list, const struct topology *topology, struct place *place)
+static int choose(
+	const char *option, const char *list, const struct topology *topology, struct place *place)
 {
 	_cleanup_(cpumask) struct cpumask *allowed = NULL, *target = NULL;
 	int r;
@@ -145,16 +147,16 @@ static int choose(const char *list, const struct topology *topology, struct plac
 	if (!list && !target) {
 		r = choose_auto(topology, allowed, place);
 	} else if (list) {
-		r = parse_list(list, topology, allowed, place->cpus);
+		r = parse_list(option, list, topology, allowed, place->cpus);
 		if (r == 0 && !(target && cpumask_subset(place->cpus, target)))
-			r = check_job(place->cpus, allowed);
+			r = check_job(option, place->cpus, allowed);
 	} else {
 		cpumask_assign(place->cpus, target);
 		place->reason = xptr(strdup("by benchmark.target"));
 	}
 	if (r == 0 && (list || target))
-		r = check_cpus(list ? "-c" : "benchmark.target", topology, place->cpus, target,
-			&place->join);
+		r = check_cpus(option, list ? option : "benchmark.target", topology, place->cpus,
+			target, &place->join);
 	if (r < 0)
 		return r;
 	place->cpus_text = xptr(cpumask_format_list(place->cpus));
@@ -213,7 +215,7 @@ static void find_kinds(const struct topology *topology, struct place *place)
 	}
 }
 
-int place_choose(const char *list, struct place **ret)
+int place_choose(const char *option, const char *list, struct place **ret)
 {
 	_cleanup_(place) struct place *place = NULL;
 	_cleanup_(topology) struct topology *topology = NULL;
@@ -224,7 +226,7 @@ int place_choose(const char *list, struct place **ret)
 	xcheck(cpumask_new(&place->housekeeping));
 	r = read_topology(&topology);
 	if (r == 0)
-		r = choose(list, topology, place);
+		r = choose(option, list, topology, place);
 	if (r == 0) {
 		say_unknown(topology);
 		place->renumbered = topology->renumbered;
@@ -237,7 +239,7 @@ int place_choose(const char *list, struct place **ret)
 	return 0;
 }
 
-static int foresee_list(const char *list, struct cpumask **ret)
+static int foresee_list(const char *option, const char *list, struct cpumask **ret)
 {
 	_cleanup_(topology) struct topology *topology = NULL;
 	_cleanup_(cpumask) struct cpumask *allowed = NULL, *cpus = NULL;
@@ -249,15 +251,15 @@ static int foresee_list(const char *list, struct cpumask **ret)
 	if (r == 0)
 		r = read_allowed(allowed);
 	if (r == 0)
-		r = parse_list(list, topology, allowed, cpus);
+		r = parse_list(option, list, topology, allowed, cpus);
 	if (r == 0)
 		*ret = TAKE_PTR(cpus);
 	return r;
 }
 
-int place_foresee(const char *list, struct cpumask **ret)
+int place_foresee(const char *option, const char *list, struct cpumask **ret)
 {
-	return list ? foresee_list(list, ret) : read_target(ret);
+	return list ? foresee_list(option, list, ret) : read_target(ret);
 }
 
 void place_free(struct place *place)

@@ -30,15 +30,15 @@ struct place {
 };
 
 /*
- * `list` is the argument of -c, or NULL to choose the CPUs automatically. Says what is wrong.
- * -EINVAL when the list is not valid or names a CPU that does not exist, is offline or is not
- * allowed here; another negative errno when the machine could not be read.
+ * `list` is the argument of that option ("-c"), or NULL to choose the CPUs automatically. Says what
+ * is wrong. -EINVAL when the list is not valid or names a CPU that does not exist, is offline or is
+ * not allowed here; another negative errno when the machine could not be read.
  */
-int place_choose(const char *list, struct place **ret);
+int place_choose(const char *option, const char *list, struct place **ret);
 /* The CPUs that place_choose() will choose when benchmark.target is up: those of the list, or those
  * that a target chose which is up already. NULL for neither; the target will choose them. Says what
  * is wrong; errors as above. */
-int place_foresee(const char *list, struct cpumask **ret);
+int place_foresee(const char *option, const char *list, struct cpumask **ret);
 void place_free(struct place *place);
 
 DEFINE_CLEANUP(place, place_free);

@@ -29,9 +29,17 @@ struct round {
 };
 
 struct rounds {
-	/* Before anything is begun, once the place is chosen. Says what is wrong, and returns a
+	/* Adds the CPUs that are asked for beside those of -c, before anything is chosen: which
+	 * ones are to be quiet as well (--quiesce). Says what is wrong, and returns a negative
+	 * errno. */
+	int (*foresee)(const struct rounds *rounds, struct cpumask *cpus);
+	/* Chooses the CPUs that are needed beside the place, and adds them: all of them are locked
+	 * together. Called anew where others had them, which may have changed the place. Says what
+	 * is wrong, and returns a negative errno. */
+	int (*choose)(struct rounds *rounds, const struct place *place, struct cpumask *cpus);
+	/* Before anything is begun, once all CPUs are chosen. Says what is wrong, and returns a
 	 * negative errno. */
-	int (*check)(struct rounds *rounds, const struct place *place);
+	int (*check)(struct rounds *rounds);
 	/* Makes a round, and adds one run that counts to the measurement of each command. 0 to go
 	 * on; 1 when no more are to be made: then *ret_last is the command whose measurement tells
 	 * why (`end`, `incomplete`). A negative errno after saying what has failed. */

@@ -367,15 +367,15 @@ static void fuzz_quota(char *text, const char *second, size_t length _unused_)
 static void fuzz_listener(char *text, const char *second _unused_, size_t length _unused_)
 {
 	uint64_t inodes[LISTENER_MAX];
-	int64_t ns = -1;
+	struct group_cpu cpu;
 	const char *path;
 	size_t n = listener_parse(text, 8080, inodes, 0);
 
 	must(n <= LISTENER_MAX);
 	for (size_t i = 0; i < n; i++)
 		must(inodes[i] > 0);
-	if (group_parse_stat(text, &ns) == 0)
-		must(ns >= 0);
+	if (group_parse_stat(text, &cpu) == 0)
+		must(cpu.ns >= 0 && cpu.user_ns >= -1 && cpu.system_ns >= -1);
 	(void)group_is_frozen(text);
 	path = group_find_path(text);
 	must(!path || (path[0] == '/' && !strchr(path, '\n')));

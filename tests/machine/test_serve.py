@@ -268,6 +268,60 @@ def test_one_service():
         check(facts[f'quiesce_served_{name}'] > 0, f'{name} is kept')
 
 
+def test_roles():
+    """What is known of the service and of the load, and who was at the limit."""
+    path = FOLDER / 'roles.json'
+    shown = start('-n', '2', '--slices', '2', '-o', path).stdout
+    for text in '  busy ', '  load ', '  limit          ':
+        check(text in shown, f'{text}: {shown}')
+    [one] = json.loads(path.read_text())['benchmarks']
+    for facts in [run['metadata'] for run in one['runs']]:
+        cpu = facts['quiesce_user_cpu'] + facts['quiesce_system_cpu']
+        check(abs(cpu - facts['quiesce_task_clock']) < 0.03, f'the parts of the CPU time: {facts}')
+        check(facts['quiesce_load_cpu'] > 0 and facts['quiesce_load_run_delay'] >= 0, f'of the load: {facts}')
+        check(facts['quiesce_involuntary_switches'] + facts['quiesce_voluntary_switches'] > 0, f'switches: {facts}')
+        check('quiesce_irq_timer' in facts and 'quiesce_run_delay' in facts, f'of the CPU: {facts}')
+        # It is on the same CPU, of which that is told already.
+        check('quiesce_load_irq_device' not in facts, f'CPUs of the load: {facts}')
+    shown = report('dump', path)
+    check('SWITCHES' in shown and 'WAITED' in shown, f'dump: {shown}')
+
+
+def test_load_cpus():
+    """The load's CPUs are locked as well, together with those of the services, and known by what they did."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise machine.Skip('two CPUs are needed')
+    other = str(cpus[0])
+    path = FOLDER / 'apart.json'
+    process = subprocess.Popen(command('-n', '100', '--load-cpus', other, '-q', '-o', path), env=ENVIRONMENT,
+                               stdin=subprocess.DEVNULL)
+    machine.wait_for(mine, 'the service is there', 10 * DEADLINE)
+    for tool, where in (RUNSERVED, other), (os.environ['RUNPINNED'], other), (RUNSERVED, CPU):
+        arguments = ['--http', '/', '--', 'true', '{port}'] if tool == RUNSERVED else ['true']
+        result = subprocess.run([tool, '-c', where, '--no-wait', *arguments], env=ENVIRONMENT, capture_output=True,
+                                stdin=subprocess.DEVNULL, text=True, timeout=300, check=False)
+        equal(result.returncode, 1, f'{tool} -c {where}: {result.stderr}')
+        check(f'CPU {where} is taken by runserved' in result.stderr, f'who has it: {result.stderr}')
+    process.send_signal(signal.SIGINT)
+    equal(process.wait(timeout=DEADLINE), 130, 'status')
+    nothing_is_left()
+    start('-n', '1', '--slices', '1', '--load-cpus', other, '-o', path)
+    [run] = json.loads(path.read_text())['benchmarks'][0]['runs']
+    check('quiesce_load_irq_device' in run['metadata'], f'CPUs of the load: {run["metadata"]}')
+    start('--load-cpus', '99999', status=2, says='--load-cpus: ')
+    plan = start('--by', 'throughput', '--dry-run').stdout
+    check(f"load's cpus: {CPU}" not in plan and "load's cpus: " in plan, f'others by default: {plan}')
+
+
+def test_load_leaves():
+    """A load that moves itself to other CPUs than it was given is noticed."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise machine.Skip('two CPUs are needed')
+    start('-n', '1', '--slices', '1', how=f'taskset -c {cpus[0]} {load()}', says='was on other CPUs than')
+
+
 def test_two_services():
     """Five times the work is seen by CPU time a request, and bench-report reads the file as it is."""
     path = FOLDER / 'two.json'

@@ -103,14 +103,22 @@ static void test_no_more_than_there_is_room_for(void **state)
 
 static void test_reads_files_of_cgroups(void **state)
 {
-	int64_t ns = 0;
+	struct group_cpu cpu;
 
 	(void)state;
-	assert_int_equal(group_parse_stat("usage_usec 380800\nuser_usec 1\n", &ns), 0);
-	assert_int_equal(ns, 380800000);
-	assert_int_equal(group_parse_stat("user_usec 1\n", &ns), -ENODATA);
-	assert_int_equal(group_parse_stat("usage_usec x\n", &ns), -ENODATA);
-	assert_int_equal(group_parse_stat("usage_usec 18446744073709551615\n", &ns), -ENODATA);
+	assert_int_equal(
+		group_parse_stat("usage_usec 380800\nuser_usec 300000\nsystem_usec 80800\n", &cpu),
+		0);
+	assert_int_equal(cpu.ns, 380800000);
+	assert_int_equal(cpu.user_ns, 300000000);
+	assert_int_equal(cpu.system_ns, 80800000);
+	assert_int_equal(group_parse_stat("usage_usec 5\nuser_usec x\n", &cpu), 0);
+	assert_int_equal(cpu.ns, 5000);
+	assert_int_equal(cpu.user_ns, -1);
+	assert_int_equal(cpu.system_ns, -1);
+	assert_int_equal(group_parse_stat("user_usec 1\n", &cpu), -ENODATA);
+	assert_int_equal(group_parse_stat("usage_usec x\n", &cpu), -ENODATA);
+	assert_int_equal(group_parse_stat("usage_usec 18446744073709551615\n", &cpu), -ENODATA);
 	assert_true(group_is_frozen("populated 1\nfrozen 1\n"));
 	assert_false(group_is_frozen("populated 1\nfrozen 0\n"));
 }
@@ -167,19 +175,24 @@ static void test_evidence_of_slices_is_summed_up(void **state)
 	slice.softirqs[3] = 700; /* NET_RX */
 	slice.softirqs[4] = 1;	 /* BLOCK */
 	slice.voluntary_switches = 9;
+	slice.core_shares[EVIDENCE_BEFORE] = 7000;
+	slice.elsewhere = 1;
 	slice.n_irq_lines = 1;
 	slice.irq_line[0] = 4;
 	slice.irq_count[0] = 2;
 	merge_evidence(&sum, &slice, true);
 	slice.throttles = 0;
+	slice.core_shares[EVIDENCE_BEFORE] = 9900;
+	slice.elsewhere = -1;
 	merge_evidence(&sum, &slice, false);
 	assert_int_equal(sum.steal_ns, 10);
 	assert_int_equal(sum.irq_device, 4);
 	assert_int_equal(sum.softirqs[4], 2);
 	/* Requests come by these. */
 	assert_int_equal(sum.softirqs[3], -1);
-	/* What is told of the load. */
-	assert_true(sum.voluntary_switches < 0);
+	assert_int_equal(sum.voluntary_switches, 18);
+	assert_int_equal(sum.core_shares[EVIDENCE_BEFORE], 7000);
+	assert_int_equal(sum.elsewhere, 1);
 	/* It was not known of the first slice. */
 	assert_true(sum.throttles < 0);
 	assert_int_equal(sum.n_irq_lines, 1);

@@ -76,6 +76,7 @@ int tasks_parse_stat(const char *text, struct task *ret)
 	if (parse_field(close + 2, FIELD_PARENT, &parent) < 0 || parent > INT_MAX ||
 		parse_field(close + 2, FIELD_FLAGS, &flags) < 0 ||
 		parse_sum(close + 2, FIELD_TIMES, &task.ran_ticks) < 0 ||
+		parse_field(close + 2, FIELD_TIMES + 1, &task.system_ticks) < 0 ||
 		parse_sum(close + 2, FIELD_TIMES + 2, &task.children_ticks) < 0 ||
 		parse_field(close + 2, FIELD_THREADS, &threads) < 0 ||
 		parse_field(close + 2, FIELD_START, &start) < 0 ||

@@ -28,6 +28,7 @@ struct task {
 	/* CPU time of the process, or for a thread that is not the first, of the thread; and CPU
 	 * time of the children that it has waited for, in clock ticks. */
 	uint64_t ran_ticks;
+	uint64_t system_ticks; /* the part of ran_ticks in the kernel */
 	uint64_t children_ticks;
 	int cpu;	/* the CPU that it runs on or ran on last */
 	bool kernel;	/* a thread of the kernel */

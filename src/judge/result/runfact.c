@@ -132,6 +132,16 @@ const struct run_fact run_facts[] = {
 			.after = " a run on average",
 			.part_of_run = 0.005 },
 		MEANS("Time that the hypervisor gave to others.") },
+	{ OWN("load_cpu"), EVIDENCE(load_cpu_ns), .unit = RUN_NS },
+	{ OWN("load_run_delay"), EVIDENCE(load_run_delay_ns), .unit = RUN_NS },
+	{ OWN("load_involuntary_switches"), EVIDENCE(load_involuntary_switches),
+		MEANS("Of *runserved*(1), where all others are about the service: the CPU time of "
+		      "the load, how long it waited for its CPUs, and how often they were taken "
+		      "from it.") },
+	{ OWN("load_steal"), EVIDENCE(load_steal_ns), .unit = RUN_NS },
+	{ OWN("load_irq_device"), EVIDENCE(load_irq_device),
+		MEANS("What the hypervisor took from the load's CPUs, and the interrupts of "
+		      "devices there; absent where it has those of the service.") },
 	{ OWN("quota_throttled"), EVIDENCE(quota_throttled_ns), .unit = RUN_NS, .is_cost = true,
 		.dump_column = 7, .title = "QUOTA",
 		.cause = { 8, .words = "stopped by the CPU quota for", .after = " a run",

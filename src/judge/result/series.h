@@ -104,6 +104,11 @@ struct evidence {
 	int64_t reader_cpu_ns;
 	int64_t reap_ns; /* exit record to our stamp after wait4(2) */
 	int64_t steal_ns;
+	/* Of the load, where what was run is a service that is under load (runserved): its CPU
+	 * time, and how long it waited; and on its CPUs, where these are others. */
+	int64_t load_cpu_ns;
+	int64_t load_run_delay_ns;
+	int64_t load_steal_ns;
 	/* How long the CPU quota of the run's cgroup stopped tasks of it, whosever they are, as a
 	 * sum over all CPUs (base/machine/quota.h). */
 	int64_t quota_throttled_ns;
@@ -128,6 +133,8 @@ struct evidence {
 	/* 1: a task of the program is known to have been on CPUs that it was not given. What
 	 * follows is then not known, like all else that is about the CPUs. */
 	int32_t elsewhere;
+	int32_t load_involuntary_switches;
+	int32_t load_irq_device;
 	int32_t throttles;
 	int32_t irq_device; /* interrupts of devices, */
 	int32_t irq_timer;  /* of the local timer (ticks), */

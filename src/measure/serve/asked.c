@@ -537,6 +537,7 @@ int asked_parse(int argc, char *argv[], struct options *ret, struct asked *ret_a
 		.timeout_ns = LOAD_SECONDS * NSEC_PER_SEC,
 		.hook_timeout_ns = NSEC_PER_SEC,
 		.metric = "cpu",
+		.core_ns = OPTIONS_CORE_NS,
 		/* Nothing is stamped but the slice as a whole. */
 		.stamper = STAMPER_LAUNCHER,
 		.stamper_given = true,

@@ -6,6 +6,7 @@
 #include "base/macro.h"
 #include "base/units.h"
 #include "base/xalloc.h"
+#include "judge/stats/stats.h"
 #include "measure/serve/bottleneck.h"
 #include "measure/serve/loads.h"
 
@@ -14,6 +15,8 @@
 /* Where it had them for more, requests wait for one another for a time that the smallest difference
  * multiplies. */
 #define BUSY_TOO_MUCH 0.7
+/* Services and load together had so much of the CPUs that they share. */
+#define CPUS_FULL 0.9
 /* The rate that the load has to reach, of the one that it was told. */
 #define RATE_HELD 0.98
 
@@ -121,13 +124,63 @@ static bool is_rate(const char *unit)
 	return n >= 2 && strcmp(unit + n - 2, "/s") == 0;
 }
 
+bool bottleneck_is_part(const char *name)
+{
+	return strcmp(name, SEAT_USER) == 0 || strcmp(name, SEAT_SYSTEM) == 0;
+}
+
+/* Of the load, the part of the time; NAN where it is not known. */
+static double get_load_busy(const struct sittings *s)
+{
+	_cleanup_free_ double *scratch = xptr(calloc(s->n_load_busy + 1, sizeof(*scratch)));
+
+	return s->n_load_busy > 0 ? stats_find_median(s->load_busy, s->n_load_busy, scratch) : NAN;
+}
+
+static char *tell_limit_of_same(const struct sittings *s, double busy, double load)
+{
+	const char *cpus = "the CPUs, which services and load have together";
+
+	if (busy + load >= CPUS_FULL)
+		return xptr(strdup(cpus));
+	if (busy + load + account_median(&s->seats[0].account, SEAT_WAITS) >= CPUS_FULL)
+		return xformat("%s, and others take them as well", cpus);
+	return xformat(
+		"nobody: the CPUs were idle for %.0f %% of the time", 100 * (1 - busy - load));
+}
+
+char *bottleneck_tell_limit(const struct sittings *s, const struct commands *commands)
+{
+	double load = get_load_busy(s), waits;
+	size_t least, most;
+
+	find_busy(s, &least, &most);
+	waits = account_median(&s->seats[least].account, SEAT_WAITS);
+	if (sittings_share_cpus(s))
+		return tell_limit_of_same(s, get_busy(s, least), load);
+	if (get_busy(s, least) >= BUSY_ENOUGH)
+		return xformat("the services, busy %.0f %% of the time and more",
+			100 * get_busy(s, least));
+	if (load >= BUSY_ENOUGH)
+		return xformat("the load, busy %.0f %% of the time", 100 * load);
+	if (get_busy(s, least) + waits >= BUSY_ENOUGH)
+		return xformat(
+			"others on the CPUs of the services: %s waited for %.0f %% of the time",
+			commands->items[least].name, 100 * waits);
+	if (s->asked->rate > 0)
+		return xptr(strdup("the rate, which is given"));
+	return xptr(strdup("nobody: services and load wait for one another, or sleep"));
+}
+
 bool bottleneck_find(const struct sittings *sittings, const struct commands *commands,
 	const char *name, const char *unit, struct bottleneck *ret)
 {
 	*ret = (struct bottleneck){ 0 };
 	if (strcmp(name, SEAT_CPU) == 0)
 		return true;
-	if (strcmp(name, SEAT_BUSY) == 0 || strcmp(name, SEAT_WAITS) == 0)
+	if (bottleneck_is_part(name))
+		set(ret, "a part of the CPU time", NULL, NULL);
+	else if (strcmp(name, SEAT_BUSY) == 0 || strcmp(name, SEAT_WAITS) == 0)
 		set(ret, "it tells of the load as much as of the service", NULL, NULL);
 	else if (is_rate(unit))
 		find_of_throughput(sittings, commands, ret);

@@ -25,6 +25,11 @@ struct bottleneck {
 bool bottleneck_find(const struct sittings *sittings, const struct commands *commands,
 	const char *name, const char *unit, struct bottleneck *ret);
 void bottleneck_clear(struct bottleneck *bottleneck);
+/* Whether it is a part of the CPU time, which is shown beside it and says no more. */
+bool bottleneck_is_part(const char *name);
+/* Who was at its limit, and kept the others waiting: "the load, busy 97 % of the time", malloc'd.
+ */
+char *bottleneck_tell_limit(const struct sittings *sittings, const struct commands *commands);
 /* After some sittings: whether the figure that decides will not do so. */
 bool bottleneck_is_hopeless(const struct sittings *sittings, const struct commands *commands,
 	const struct options *options);

@@ -71,6 +71,7 @@ int family_read(pid_t keeper, struct family *ret)
 				.pid = task->pid,
 				.start = task->start,
 				.state = task->state,
+				.system_ticks = task->system_ticks,
 			};
 		}
 	} while (family.n > before);
@@ -209,6 +210,7 @@ static void add_threads(pid_t pid, struct family_use *use)
 
 int family_ask(pid_t keeper, struct family *ret)
 {
+	int64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
 	struct family family;
 	size_t n = 0;
 	int r = family_read(keeper, &family);
@@ -226,10 +228,12 @@ int family_ask(pid_t keeper, struct family *ret)
 		if (r < 0)
 			continue;
 		family.use.cpu_ns += member->cpu_ns;
+		family.use.system_ns += (int64_t)member->system_ticks * tick_ns;
 		add_threads(member->pid, &family.use);
 		family.items[n++] = *member;
 	}
 	family.n = n;
+	family.use.step_ns = tick_ns;
 	*ret = family;
 	return 0;
 }
@@ -243,8 +247,7 @@ static const struct family_member *find_same(
 	return NULL;
 }
 
-/* -1 where it is not known; threads that have ended since have taken theirs with them. */
-static int64_t subtract(int64_t after, int64_t before)
+int64_t family_subtract(int64_t after, int64_t before)
 {
 	return after < 0 || before < 0 || after < before ? -1 : after - before;
 }
@@ -256,9 +259,14 @@ int family_compare(const struct family *before, const struct family *after, stru
 			return -ENODATA;
 	*ret = (struct family_use){
 		.cpu_ns = after->use.cpu_ns - before->use.cpu_ns,
-		.waited_ns = subtract(after->use.waited_ns, before->use.waited_ns),
-		.switches = subtract(after->use.switches, before->use.switches),
-		.involuntary = subtract(after->use.involuntary, before->use.involuntary),
+		.system_ns = family_subtract(after->use.system_ns, before->use.system_ns),
+		.step_ns = after->use.step_ns,
+		.waited_ns = family_subtract(after->use.waited_ns, before->use.waited_ns),
+		.switches = family_subtract(after->use.switches, before->use.switches),
+		.involuntary = family_subtract(after->use.involuntary, before->use.involuntary),
 	};
+	/* The ticks are rounded. */
+	ret->system_ns = MIN(ret->system_ns, ret->cpu_ns);
+	ret->user_ns = ret->system_ns < 0 ? -1 : ret->cpu_ns - ret->system_ns;
 	return 0;
 }

@@ -16,6 +16,11 @@
 /* Of all processes together. */
 struct family_use {
 	int64_t cpu_ns; /* of those that live, with the threads of them that have ended */
+	/* Its parts in user mode and in the kernel; -1: not known. `step_ns`: in which they are
+	 * counted. */
+	int64_t user_ns;
+	int64_t system_ns;
+	int64_t step_ns;
 	/* Of the threads that live: waits for a CPU, and switches away from one; -1: not known. */
 	int64_t waited_ns;
 	int64_t switches;
@@ -24,9 +29,10 @@ struct family_use {
 
 struct family_member {
 	pid_t pid;
-	uint64_t start; /* clock ticks since boot (proc(5)) */
-	char state;	/* 'T': stopped */
-	int64_t cpu_ns; /* by family_ask() */
+	uint64_t start;	       /* clock ticks since boot (proc(5)) */
+	char state;	       /* 'T': stopped */
+	uint64_t system_ticks; /* CPU time in the kernel, as of reading it */
+	int64_t cpu_ns;	       /* by family_ask() */
 };
 
 struct family {
@@ -43,6 +49,9 @@ int family_ask(pid_t keeper, struct family *ret);
 /* What they have used between two such questions. -ENODATA where a process has ended in between:
  * its time is lost. */
 int family_compare(const struct family *before, const struct family *after, struct family_use *ret);
+/* The difference of two counts; -1 where it is not known: threads that have ended in between have
+ * taken theirs with them. */
+int64_t family_subtract(int64_t after, int64_t before);
 /* Stops all of them, also those that are born meanwhile. -ETIME after two seconds. */
 int family_stop(pid_t keeper);
 /* Lets those go on that are stopped. */

@@ -135,28 +135,41 @@ int group_freeze(const struct group *group, bool freeze)
 	return -ETIME;
 }
 
-int group_parse_stat(const char *text, int64_t *ret_ns)
+/* The number of a line, in nanoseconds; -1 where there is none. */
+static int64_t find_time(const char *text, const char *key)
 {
-	static const char key[] = "usage_usec ";
-	const char *found = text_starts_with(text, key) ? text : NULL;
+	const char *found = strstr(text, key);
 	uint64_t usec;
 
-	/* It is the first line since Linux 4.15. */
 	if (!found)
-		return -ENODATA;
+		return -1;
 	found += strlen(key);
-	if (parse_next_u64(&found, &usec) < 0 || usec > INT64_MAX / NSEC_PER_USEC)
+	return parse_next_u64(&found, &usec) < 0 || usec > INT64_MAX / NSEC_PER_USEC
+		? -1
+		: (int64_t)usec * NSEC_PER_USEC;
+}
+
+int group_parse_stat(const char *text, struct group_cpu *ret)
+{
+	/* It is the first line since Linux 4.15. */
+	const struct group_cpu cpu = {
+		.ns = text_starts_with(text, "usage_usec ") ? find_time(text, "usage_usec ") : -1,
+		.user_ns = find_time(text, "\nuser_usec "),
+		.system_ns = find_time(text, "\nsystem_usec "),
+	};
+
+	if (cpu.ns < 0)
 		return -ENODATA;
-	*ret_ns = (int64_t)usec * NSEC_PER_USEC;
+	*ret = cpu;
 	return 0;
 }
 
-int group_read_cpu(const struct group *group, int64_t *ret_ns)
+int group_read_cpu(const struct group *group, struct group_cpu *ret)
 {
 	char text[STAT_SIZE];
 	int r = read_file(group, "cpu.stat", text);
 
-	return r < 0 ? r : group_parse_stat(text, ret_ns);
+	return r < 0 ? r : group_parse_stat(text, ret);
 }
 
 void group_free(struct group *group)

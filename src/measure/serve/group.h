@@ -29,10 +29,16 @@ int group_enter(const struct group *group);
 /* Stops all of its processes, and waits until they have stopped; -ETIME after two seconds. Or lets
  * them go on. */
 int group_freeze(const struct group *group, bool freeze);
-/* The CPU time of all processes that it has or has had. */
-int group_read_cpu(const struct group *group, int64_t *ret_ns);
-/* The line "usage_usec 12" of a cpu.stat. -ENODATA. */
-int group_parse_stat(const char *text, int64_t *ret_ns);
+/* The CPU time of all processes that it has or has had; -1: a part that is not known. */
+struct group_cpu {
+	int64_t ns;
+	int64_t user_ns;
+	int64_t system_ns;
+};
+int group_read_cpu(const struct group *group, struct group_cpu *ret);
+/* The lines "usage_usec 12", "user_usec 9" and "system_usec 3" of a cpu.stat. -ENODATA without the
+ * first one. */
+int group_parse_stat(const char *text, struct group_cpu *ret);
 /* Whether the text of a cgroup.events says that it is frozen. */
 bool group_is_frozen(const char *text);
 /* Removes the folder, if no process is there any more, and frees. */

@@ -8,7 +8,9 @@
 
 /* The figure that tells how many requests were answered. */
 #define LOAD_REQUESTS "requests"
-/* And how many of them in a second. */
+/* How many bytes were read. */
+#define LOAD_BYTES "bytes"
+/* And how many requests were answered in a second. */
 #define LOAD_RATE "rps"
 
 /*

@@ -13,11 +13,21 @@ enum {
 
 /* Sums over the slices; a sum of which one part is not known is not known. */
 static const size_t sums_64[] = {
+	MEMBER(user_cpu_ns),
+	MEMBER(system_cpu_ns),
+	MEMBER(run_delay_ns),
 	MEMBER(steal_ns),
+	MEMBER(load_cpu_ns),
+	MEMBER(load_run_delay_ns),
+	MEMBER(load_steal_ns),
 	MEMBER(quota_throttled_ns),
 	MEMBER(deep_idle_ns),
 };
 static const size_t sums_32[] = {
+	MEMBER(voluntary_switches),
+	MEMBER(involuntary_switches),
+	MEMBER(load_involuntary_switches),
+	MEMBER(load_irq_device),
 	MEMBER(throttles),
 	MEMBER(irq_device),
 	MEMBER(irq_timer),
@@ -41,6 +51,20 @@ static int64_t add(int64_t sum, int64_t more, bool first)
 	if (first)
 		return more;
 	return sum < 0 || more < 0 ? -1 : sum + more;
+}
+
+/* The core counts as shared, and the service as elsewhere, where it was so in one of the slices. */
+static void add_core(struct evidence *sum, const struct evidence *slice, bool first)
+{
+	sum->core_khz = first || sum->core_khz < 0 ? slice->core_khz
+		: slice->core_khz < 0		   ? sum->core_khz
+						   : (sum->core_khz + slice->core_khz) / 2;
+	for (size_t i = 0; i < EVIDENCE_N_MOMENTS; i++)
+		if (first || sum->core_shares[i] < 0 ||
+			(slice->core_shares[i] >= 0 && slice->core_shares[i] < sum->core_shares[i]))
+			sum->core_shares[i] = slice->core_shares[i];
+	if (first || slice->elsewhere > 0)
+		sum->elsewhere = slice->elsewhere;
 }
 
 /* Lines for which there is no room are those that fired in later slices alone. */
@@ -79,6 +103,7 @@ void merge_evidence(struct evidence *sum, const struct evidence *slice, bool fir
 	if (first)
 		sum->n_irq_lines = 0;
 	add_lines(sum, slice);
+	add_core(sum, slice, first);
 	sum->evidence_cpus = slice->evidence_cpus;
 	/* States, of which the newest is as good as any other. */
 	sum->frequency_khz = slice->frequency_khz;

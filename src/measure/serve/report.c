@@ -24,6 +24,9 @@ enum {
 	QUANTILES_MAX = 4,
 };
 
+/* Of the CPU time: what is counted in larger steps is not shown. */
+#define STEP_SHOWN 0.05
+
 /* "2.14 us", "22600", "0.12" */
 static const char *format_value(const struct tally *tally, double value, char buf[UNITS_TEXT_SIZE])
 {
@@ -74,7 +77,8 @@ static void append_figure(struct text *t, const struct sittings *s, const struct
 	ratio = s->n == 2 ? find_change(&s->seats[0].account, &s->seats[1].account, name) : NAN;
 	if (isfinite(ratio))
 		text_appendf(t, " %*s", CHANGE, units_format_change(ratio - 1, change));
-	if (!bottleneck_find(s, commands, name, tally->unit, &found) && s->n > 1)
+	if (!bottleneck_find(s, commands, name, tally->unit, &found) && s->n > 1 &&
+		!bottleneck_is_part(name))
 		text_appendf(t, "  (%s)", found.brief);
 	bottleneck_clear(&found);
 	text_append(t, "\n");
@@ -129,6 +133,20 @@ static void append_head(struct text *t, const struct sittings *s, const struct c
 		s->load_place ? s->load_place->cpus_text : place->cpus_text, requests);
 }
 
+/* The parts of the CPU time, where they are counted finely enough. */
+static void append_parts(struct text *t, const struct sittings *s, const struct commands *commands)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct account *account = &s->seats[i].account;
+		const struct tally *user = account_find(account, SEAT_USER);
+
+		if (!user || user->step > STEP_SHOWN * account_median(account, SEAT_CPU))
+			return;
+	}
+	append_figure(t, s, commands, "  user", SEAT_USER);
+	append_figure(t, s, commands, "  system", SEAT_SYSTEM);
+}
+
 /* The quantiles that the load tells, and what else it has that is a time. */
 static void append_latencies(
 	struct text *t, const struct sittings *s, const struct commands *commands)
@@ -139,36 +157,42 @@ static void append_latencies(
 	for (size_t i = 0; i < account->n_tallies && n < QUANTILES_MAX; i++) {
 		const struct tally *tally = &account->tallies[i];
 
-		if (!tally_is_time(tally->unit) || strcmp(tally->name, SEAT_CPU) == 0)
+		if (!tally_is_time(tally->unit) || strcmp(tally->name, SEAT_CPU) == 0 ||
+			bottleneck_is_part(tally->name))
 			continue;
 		append_figure(t, s, commands, tally->name, tally->name);
 		n++;
 	}
 }
 
+/* A line of parts of the time; nothing where it is known of no service. */
+static void append_part(
+	struct text *t, const struct sittings *s, const char *label, const char *name)
+{
+	if (!isfinite(account_median(&s->seats[0].account, name)))
+		return;
+	text_appendf(t, "  %-*s", LABEL, label);
+	for (size_t i = 0; i < s->n; i++)
+		text_appendf(t, " %*.0f %%", COLUMN - 2,
+			100 * account_median(&s->seats[i].account, name));
+}
+
 /* Who was the bottleneck. */
 static void append_busy(struct text *t, const struct sittings *s, const struct commands *commands)
 {
 	_cleanup_free_ double *scratch = xptr(calloc(s->n_load_busy + 1, sizeof(*scratch)));
-	bool any_waits = false;
+	_cleanup_free_ char *limit = bottleneck_tell_limit(s, commands);
+	_cleanup_free_ char *escaped = xptr(text_escape_control(limit));
 
-	text_append(t, "  busy          ");
-	for (size_t i = 0; i < s->n; i++) {
-		_cleanup_free_ char *name = xptr(text_escape_control(commands->items[i].name));
-		double waits = account_median(&s->seats[i].account, SEAT_WAITS);
-
-		text_appendf(t, "%s%s %.0f %%", i > 0 ? ", " : " ", name,
-			100 * account_median(&s->seats[i].account, SEAT_BUSY));
-		if (waits >= 0.005) {
-			text_appendf(t, " (and waits for a CPU %.0f %%)", 100 * waits);
-			any_waits = true;
-		}
-	}
+	append_part(t, s, "busy", SEAT_BUSY);
 	if (s->n_load_busy > 0)
-		text_appendf(t, "; load %.0f %%%s",
-			100 * stats_find_median(s->load_busy, s->n_load_busy, scratch),
-			sittings_share_cpus(s) && any_waits ? ", on the same CPUs" : "");
+		text_appendf(t, "%*s  load %.0f %%", s->n == 2 ? CHANGE + 1 : 0, "",
+			100 * stats_find_median(s->load_busy, s->n_load_busy, scratch));
 	text_append(t, "\n");
+	append_part(t, s, "waits for CPU", SEAT_WAITS);
+	if (isfinite(account_median(&s->seats[0].account, SEAT_WAITS)))
+		text_append(t, "\n");
+	text_appendf(t, "  %-*s %s\n", LABEL, "limit", escaped);
 }
 
 static void append_spread(struct text *t, const struct sittings *s)
@@ -256,9 +280,11 @@ int report_sittings(const struct rounds *rounds, const struct commands *commands
 	append_head(&t, s, commands, place);
 	append_names(&t, s, commands);
 	append_figure(&t, s, commands, "CPU a request", SEAT_CPU);
+	append_parts(&t, s, commands);
 	append_figure(&t, s, commands, "requests/s", LOAD_RATE);
 	append_latencies(&t, s, commands);
 	append_figure(&t, s, commands, "switches each", SEAT_SWITCHES);
+	append_figure(&t, s, commands, "bytes each", SEAT_BYTES);
 	append_busy(&t, s, commands);
 	append_spread(&t, s);
 	append_ready(&t, s, commands);

@@ -17,6 +17,9 @@
 /* The names of the figures that runserved itself has of each slice. */
 #define SEAT_CPU "cpu"		  /* CPU time of the service for a request, in */
 #define SEAT_CPU_UNIT "s/request" /* which judge/report/sense.c knows */
+#define SEAT_USER "user"	  /* its parts in user mode */
+#define SEAT_SYSTEM "system"	  /* and in the kernel */
+#define SEAT_BYTES "bytes"	  /* of the answers to a request */
 #define SEAT_BUSY "busy"	  /* the part of the time for which the service had its CPUs */
 #define SEAT_WAITS "waits"	  /* and for which its threads waited for one */
 #define SEAT_SWITCHES "switches"  /* context switches of its threads for a request */
@@ -45,10 +48,14 @@ struct sittings {
 	int warm_fd;	    /* what these have said last; 0: not open */
 	bool warm_has_failed;
 	struct figure_files *files;
-	uint64_t random;   /* state of the random generator for ports */
+	uint64_t random; /* state of the random generator for ports */
+	/* What the load's CPUs did; NULL where these are those of the services, of which
+	 * measure/evidence.h is asked. */
+	struct evidence_reader *load_evidence;
 	double *load_busy; /* of the load, one for each slice that counts */
 	size_t n_load_busy;
 	size_t load_busy_room;
+	bool load_has_left; /* it was on other CPUs, which has been said */
 	size_t n_warm;
 	char *nothing; /* why nothing follows from the figure that decides; NULL: something does */
 };

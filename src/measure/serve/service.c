@@ -702,11 +702,11 @@ int service_let_go_on(struct service *service)
 
 int service_ask(const struct service *service, struct service_reading *ret)
 {
-	struct service_reading reading = { .group_cpu_ns = -1 };
+	struct service_reading reading = { .group.ns = -1 };
 	int r = family_ask(service->keeper, &reading.family);
 
 	if (r == 0 && service->group)
-		r = group_read_cpu(service->group, &reading.group_cpu_ns);
+		r = group_read_cpu(service->group, &reading.group);
 	if (r < 0) {
 		say_errno(r, "%s: cannot find out what it uses", service->plan->name);
 		service_reading_clear(&reading);
@@ -726,14 +726,17 @@ int service_compare(const struct service *service, const struct service_reading 
 {
 	int r = family_compare(&before->family, &after->family, ret);
 
-	if (after->group_cpu_ns >= 0) {
+	if (after->group.ns >= 0) {
 		if (r == -ENODATA)
 			*ret = (struct family_use){
 				.waited_ns = -1,
 				.switches = -1,
 				.involuntary = -1,
 			};
-		ret->cpu_ns = after->group_cpu_ns - before->group_cpu_ns;
+		ret->cpu_ns = after->group.ns - before->group.ns;
+		ret->user_ns = family_subtract(after->group.user_ns, before->group.user_ns);
+		ret->system_ns = family_subtract(after->group.system_ns, before->group.system_ns);
+		ret->step_ns = NSEC_PER_USEC;
 		return 0;
 	}
 	if (r == -ENODATA)

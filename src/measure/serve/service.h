@@ -18,6 +18,7 @@
 #include "measure/options.h"
 #include "measure/place.h"
 #include "measure/serve/family.h"
+#include "measure/serve/group.h"
 #include "measure/serve/listener.h"
 
 struct service;
@@ -72,7 +73,7 @@ const char *service_get_rest(const struct service *service);
 /* What it has used until a moment. */
 struct service_reading {
 	struct family family;
-	int64_t group_cpu_ns; /* of all processes, also of those that have ended; -1: not known */
+	struct group_cpu group; /* of all processes, also of those that have ended; -1: not known */
 };
 
 /* Says what is wrong. */

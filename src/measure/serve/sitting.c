@@ -33,13 +33,14 @@
 #include "measure/serve/report.h"
 #include "measure/serve/service.h"
 #include "measure/serve/sitting.h"
+#include "measure/serve/watch.h"
 #include "measure/session.h"
 
 enum {
 	/* What the machine did, in a slice, and in all of a sitting. The rest is about the process
 	 * of the load. */
 	FLAGS_OF_SLICE = SAMPLE_THROTTLED | SAMPLE_HOT,
-	FLAGS_OF_SITTING = SAMPLE_IRQ | SAMPLE_STEAL | SAMPLE_QUOTA,
+	FLAGS_OF_SITTING = SAMPLE_IRQ | SAMPLE_STEAL | SAMPLE_QUOTA | SAMPLE_MIGRATED,
 	/* Shorter slices tell more of the first requests, which take several times as long as the
 	 * others, than of the service. */
 	SLICE_MIN_REQUESTS = 1000,
@@ -79,7 +80,8 @@ struct slice {
 	int64_t wall_ns; /* of the load's process */
 	int64_t load_cpu_ns;
 	double requests;
-	double seconds; /* in which these were answered */
+	double seconds;	     /* in which these were answered */
+	struct watch *watch; /* NULL: no evidence is wanted */
 };
 
 static void *own(struct attendant *a, void *memory)
@@ -284,15 +286,20 @@ static int run_load(struct work *work, struct attendant *a, struct runlog_run *r
 	return r == 0 ? -ENODATA : r;
 }
 
-/* Asks what the service uses, around the load. */
+/* Asks what the service uses, and what its CPUs do, around the load. */
 static int run_between(
 	struct work *work, struct attendant *a, struct runlog_run *run, struct slice *slice)
 {
 	_cleanup_service_reading_ struct service_reading before = { 0 }, after = { 0 };
+	struct evidence_reader *evidence = work->round->in->evidence;
 	int r = service_ask(a->service, &before);
 
+	if (r == 0 && evidence && before.family.n > 0)
+		slice->watch = watch_begin(evidence, before.family.items[0].pid);
 	if (r == 0)
 		r = run_load(work, a, run);
+	if (slice->watch)
+		watch_end(slice->watch);
 	if (r < 0)
 		return r;
 	if (stop_check(work->round->stop))
@@ -306,19 +313,66 @@ static int run_between(
 	return r < 0 ? r : service_compare(a->service, &before, &after, &slice->use);
 }
 
-/* Takes what the machine did meanwhile. */
-static void take_evidence(
-	struct work *work, struct attendant *a, struct runlog_run *run, struct series *series)
+/* The CPUs that the load was given. */
+static const struct cpumask *get_load_cpus(const struct work *work)
+{
+	return work->load_in.place->cpus;
+}
+
+/* What is said of a load that shares the CPUs, and what is locked, is wrong then. */
+static void say_load_has_left(struct work *work)
+{
+	_cleanup_free_ char *list = NULL;
+
+	if (work->sittings->load_has_left)
+		return;
+	work->sittings->load_has_left = true;
+	list = xptr(cpumask_format_list(get_load_cpus(work)));
+	progress_clear(work->round->progress);
+	say("warning: %s was on other CPUs than CPU %s, which it was given: name them by "
+	    "--load-cpus, so that they are locked, and it is known who had which",
+		work->sittings->asked->load_words[0], list);
+}
+
+/* What is known of the load, beside what is known of the service. */
+static void take_load_evidence(struct work *work, struct runlog_run *run, struct evidence *ret)
 {
 	const struct window_floor floor = { 0 };
+	struct launch_report *report = &run->report;
+	struct series *names = NULL;
+	struct evidence load;
+
+	if (judge_left(report, &floor, get_load_cpus(work)))
+		say_load_has_left(work);
+	ret->load_cpu_ns = report->user_cpu_ns + report->system_cpu_ns;
+	ret->load_run_delay_ns = judge_waiting(report, &floor);
+	ret->load_involuntary_switches = (int32_t)report->involuntary_switches;
+	if (!work->load_in.evidence)
+		return;
+	/* The lines of interrupts are those of the service. */
+	names = series_new(true, NULL);
+	(void)evidence_take(work->load_in.evidence, run, &floor, names, &load);
+	ret->load_steal_ns = load.steal_ns;
+	ret->load_irq_device = load.irq_device;
+	series_free(names);
+}
+
+/* Takes what the machine did meanwhile. */
+static void take_evidence(struct work *work, struct attendant *a, struct runlog_run *run,
+	const struct slice *slice, struct series *series)
+{
+	struct evidence_reader *reader = work->round->in->evidence;
+	bool has_same_cpus = sittings_share_cpus(work->sittings);
 	struct evidence evidence;
 	struct run_facts facts = { .report = &run->report, .window = WINDOW_MISSING };
 
-	if (!work->load_in.evidence)
+	if (!slice->watch)
 		return;
-	facts.thermal = evidence_take(work->load_in.evidence, run, &floor, series, &evidence);
+	facts.thermal = watch_take(
+		slice->watch, &slice->use, has_same_cpus ? &run->report : NULL, series, &evidence);
+	take_load_evidence(work, run, &evidence);
 	facts.evidence = &evidence;
-	facts.hot = evidence_hot(work->load_in.evidence);
+	facts.hot = evidence_hot(reader);
 	a->flags |= judge_run(&facts) & FLAGS_OF_SLICE;
 	merge_evidence(&a->evidence, &evidence, !a->has_evidence);
 	a->has_evidence = true;
@@ -382,6 +436,14 @@ static void keep_figures(
 	double cpu = (double)slice->use.cpu_ns / NSEC_PER_SEC;
 
 	account_set(account, SEAT_CPU, SEAT_CPU_UNIT, BETTER_LOWER, 0, cpu / slice->requests);
+	if (slice->use.system_ns >= 0) {
+		double step = (double)slice->use.step_ns / NSEC_PER_SEC / slice->requests;
+
+		account_set(account, SEAT_USER, SEAT_CPU_UNIT, BETTER_LOWER, step,
+			(double)slice->use.user_ns / NSEC_PER_SEC / slice->requests);
+		account_set(account, SEAT_SYSTEM, SEAT_CPU_UNIT, BETTER_LOWER, step,
+			(double)slice->use.system_ns / NSEC_PER_SEC / slice->requests);
+	}
 	account_set(account, LOAD_RATE, "requests/s", BETTER_HIGHER, 0,
 		slice->requests / slice->seconds);
 	for (size_t k = 0; k < figures->n; k++) {
@@ -390,6 +452,11 @@ static void keep_figures(
 		if (strcmp(figure->name, LOAD_REQUESTS) == 0 ||
 			strcmp(figure->name, LOAD_RATE) == 0)
 			continue;
+		if (strcmp(figure->name, LOAD_BYTES) == 0) {
+			account_set(account, SEAT_BYTES, "B/request", BETTER_UNKNOWN,
+				figure->step / slice->requests, figure->value / slice->requests);
+			continue;
+		}
 		account_set(account, figure->name, figure->unit, figure->better, figure->step,
 			is_quantile_known(figure->name, slice->requests) ? figure->value : NAN);
 	}
@@ -425,7 +492,7 @@ static void keep_load_busy(struct work *work, const struct slice *slice)
 	xcheck(array_grow(
 		&s->load_busy, sizeof(*s->load_busy), s->n_load_busy, &s->load_busy_room));
 	s->load_busy[s->n_load_busy++] = (double)slice->load_cpu_ns / NSEC_PER_SEC /
-		slice->seconds / cpumask_weight(place->cpus);
+		((double)slice->wall_ns / NSEC_PER_SEC) / cpumask_weight(place->cpus);
 }
 
 static void say_slice(const struct work *work, size_t i, const struct slice *slice, bool counts)
@@ -537,11 +604,14 @@ static int run_slice(struct work *work, size_t i, bool counts)
 		r = warm_up(work, a);
 	if (r == 0)
 		r = run_between(work, a, &run, &slice);
-	if (r < 0)
+	if (r < 0) {
+		watch_free(slice.watch);
 		return r;
+	}
 	rested = service_let_rest(a->service);
 	if (counts)
-		take_evidence(work, a, &run, series);
+		take_evidence(work, a, &run, &slice, series);
+	watch_free(slice.watch);
 	r = take_slice(work, i, &run, &slice, counts);
 	if (r == 0)
 		r = rested;
@@ -624,7 +694,8 @@ static int keep_sitting(struct work *work, size_t i, int64_t realtime_ns)
 	a->evidence.task_clock_ns = a->cpu_ns;
 	weights_find(NULL, &sample, &a->evidence, &weights);
 	sample.flags |= weight_flags(&a->evidence, &weights) & FLAGS_OF_SITTING;
-	r = series_append(m->series, &sample, work->load_in.evidence ? &a->evidence : NULL, events);
+	r = series_append(
+		m->series, &sample, work->round->in->evidence ? &a->evidence : NULL, events);
 	if (r < 0) {
 		say_errno(r, "cannot keep the sitting");
 		return r;
@@ -702,8 +773,12 @@ static int make(struct rounds *rounds, const struct round *round, size_t *ret_la
 	int64_t realtime_ns = 0;
 	int r;
 
+	work.load_in.evidence = s->load_evidence;
 	if (s->load_place)
 		work.load_in.place = s->load_place;
+	if (s->load_place && round->in->evidence && !s->load_evidence)
+		s->load_evidence = work.load_in.evidence = evidence_open(
+			s->load_place->cpus, s->load_place->renumbered, s->load_place->one_package);
 	if (!s->files)
 		s->files = figure_files_new(round->in->options, NULL);
 	r = sit(&work, &realtime_ns);
@@ -806,30 +881,43 @@ static void conclude_sittings(struct rounds *rounds, struct commands *commands)
 	}
 }
 
+static int foresee_load(const struct rounds *rounds, struct cpumask *cpus)
+{
+	const struct sittings *s = (const struct sittings *)rounds;
+	_cleanup_(cpumask) struct cpumask *own = NULL;
+	int r = s->asked->load_cpus ? place_foresee("--load-cpus", s->asked->load_cpus, &own) : 0;
+
+	if (r == 0 && own)
+		cpumask_or(cpus, cpus, own);
+	return r;
+}
+
 /* Where the load runs: --by cpu is least noisy where it has the CPUs of the services; else it must
  * not take their time. */
-static int choose_load_place(struct sittings *s, const struct place *place)
+static int choose_load_place(struct rounds *rounds, const struct place *place, struct cpumask *cpus)
 {
+	struct sittings *s = (struct sittings *)rounds;
 	const struct asked *asked = s->asked;
-	_cleanup_(cpumask) struct cpumask *own_cpus = NULL;
 	_cleanup_free_ char *list = NULL;
 	int r;
 
-	if (s->load_place || (!asked->load_cpus && asked->by == BY_CPU))
+	place_free(TAKE_PTR(s->load_place));
+	if (!asked->load_cpus && asked->by == BY_CPU)
 		return 0;
 	if (!asked->load_cpus && cpumask_is_empty(place->housekeeping)) {
 		say("--by: there is no other CPU for the load, which would take the time of the "
 		    "services: give --load-cpus");
 		return -EINVAL;
 	}
-	if (!asked->load_cpus) {
-		xcheck(cpumask_new(&own_cpus));
-		xcheck(cpumask_set(own_cpus, cpumask_first(place->housekeeping)));
-		list = xptr(cpumask_format_list(own_cpus));
-	}
-	r = place_choose(asked->load_cpus ? asked->load_cpus : list, &s->load_place);
+	/* Not the first one, to which most interrupts go. */
+	if (!asked->load_cpus)
+		list = xformat("%d", cpumask_last(place->housekeeping));
+	r = place_choose("--load-cpus", list ? list : asked->load_cpus, &s->load_place);
 	if (r == 0 && cpumask_equal(s->load_place->cpus, place->cpus))
 		place_free(TAKE_PTR(s->load_place));
+	if (s->load_place)
+		cpumask_or(cpus, cpus, s->load_place->cpus);
+	evidence_free(TAKE_PTR(s->load_evidence));
 	return r;
 }
 
@@ -862,7 +950,7 @@ static int find_warm_program(struct sittings *s)
 	return r;
 }
 
-static int check(struct rounds *rounds, const struct place *place)
+static int check(struct rounds *rounds)
 {
 	struct sittings *s = (struct sittings *)rounds;
 	int r = find_load_program(s);
@@ -875,7 +963,7 @@ static int check(struct rounds *rounds, const struct place *place)
 		r = -errno;
 		say_errno(r, "cannot draw random numbers");
 	}
-	return r < 0 ? r : choose_load_place(s, place);
+	return r;
 }
 
 static void print_plan(const struct rounds *rounds)
@@ -902,6 +990,8 @@ void sittings_begin(struct sittings *sittings, const struct asked *asked, size_t
 {
 	*sittings = (struct sittings){
 		.rounds = {
+			.foresee = foresee_load,
+			.choose = choose_load_place,
 			.check = check,
 			.make = make,
 			.describe = describe,
@@ -925,6 +1015,7 @@ void sittings_clear(struct sittings *sittings)
 		free(sittings->seats[i].inside.runs);
 	}
 	place_free(sittings->load_place);
+	evidence_free(sittings->load_evidence);
 	figure_files_free(sittings->files);
 	free(sittings->load_program);
 	free(sittings->warm_program);
