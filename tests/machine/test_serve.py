@@ -7,6 +7,7 @@ could end in a wrong verdict. Services and loads are scripts, all of them at 127
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -337,6 +338,44 @@ def test_two_services():
     # All services of a sitting began at the same moment.
     dates = [[run['metadata']['date'] for run in b['runs']] for b in both['benchmarks']]
     equal(dates[0], dates[1], 'the moments of the sittings')
+
+
+def test_verbs():
+    """All verbs of bench-report take what runserved has written."""
+    path, again, more, both = (FOLDER / name for name in ('verbs.json', 'again.json', 'more.json', 'both.json'))
+    rates = ['--by', 'latency=p50', '--rate', '300', '--load-cpus', CPU]
+    start('-n', '7', '--slices', '2', '-o', path, old=service(2000), new=service(20000))
+    start('-n', '2', '--slices', '2', '-o', again, *rates, old=service(), how=load(60, 'rate={rate}'))
+    shown = report('show', path)
+    check('baseline: cpu: 7 runs' in shown and 'switches ' in shown and 'waiting for the CPU' not in shown,
+          f'show: {shown}')
+    shown = report('compare', path)
+    check('baseline: cpu -> ' in shown and 'worse: more CPU time a request' in shown, f'compare: {shown}')
+    check('takes' in shown and 'less CPU time a request than' in shown, f'ranking: {shown}')
+    report('compare', '--fail-worse', 5, path, status=3, says='worse by more than 5 % (more CPU time a request): ')
+    report('compare', '--fail-worse', 5, path, path)
+    for form in '--table', '--markdown':
+        check('more CPU time a request' in report('compare', form, path), form)
+    found = json.loads(report('compare', '--json', path))['comparisons']
+    equal([(one['metric'], one['verdict'], one['design']) for one in found], [('cpu', 'slower', 'in turn')], 'JSON')
+    stable = subprocess.run([os.environ['BENCH_REPORT'], 'check', path], capture_output=True, text=True, check=False)
+    check('baseline: cpu: ' in stable.stdout and stable.returncode in (0, 3), f'check: {stable}')
+    check('7 with values' in report('stats', path), 'stats')
+    shown = report('dump', path)
+    equal(len(re.findall('^ *[0-9]+ value ', shown, re.M)), 2 * 7 * 2, f'dump: a line for each slice: {shown}')
+    check('us: ' in report('hist', path), 'hist')
+    check('baseline' in report('slowest', path), 'slowest')
+    check('1 machine' in report('fleet', path), 'fleet')
+    check(', load_cpu,' not in report('show', '--csv', path) and ',cpu,' in report('show', '--csv', path), 'CSV')
+    check('<testcase' in report('compare', '--format', 'junit', path), 'JUnit')
+    check('baseline: cpu' in report('trend', path, path), 'trend')
+    start('-n', '2', '--slices', '2', '-o', more, old=service(2000), new=service(20000))
+    report('merge', '-o', both, path, more)
+    check('baseline: cpu: 9 runs' in report('show', both), 'merge')
+    for name, metric, file in (('cpu', 'cpu', path), ('latency', 'p50', again)):
+        picture = FOLDER / f'{name}.svg'
+        report('plot', '-b', 'baseline', '--metric', metric, '-o', picture, file)
+        check(metric in picture.read_text(), f'a picture of {name}')
 
 
 def test_decide():

@@ -48,6 +48,10 @@ static void test_each(void **state)
 	assert_part(weight_of(SAMPLE_PREEMPTED, &base, &ten_ms, &e), 0.083);
 	/* The end of the process waited, too, outside of the window. */
 	assert_part(weight_of(SAMPLE_PREEMPTED, &base, &slow_end, &e), 0.166);
+	/* A service that is under load waits for that as well. */
+	e.load_cpu_ns = 0;
+	assert_true(isnan(weight_of(SAMPLE_PREEMPTED, &base, &ten_ms, &e)));
+	e.load_cpu_ns = -1;
 	/* What is known is not estimated. */
 	e.off_cpu_ns = 5 * NSEC_PER_MSEC;
 	assert_part(weight_of(SAMPLE_PREEMPTED, &base, &ten_ms, &e), 0.083);

@@ -63,6 +63,8 @@ static int64_t without_throttled(int64_t ns, const struct evidence *evidence)
 
 int64_t weight_find_waited_ns(const struct evidence *evidence)
 {
+	if (evidence->load_cpu_ns >= 0)
+		return -1;
 	return without_throttled(evidence->run_delay_ns, evidence);
 }
 

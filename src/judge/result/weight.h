@@ -9,7 +9,8 @@
  * because a program of several tasks had no records attached to it, but it is known how long it was
  * off its only CPU: by how much longer than the run that was off it for the shortest time. This is
  * an estimate, because the program may have slept for longer. What the quota explains of either is
- * left out.
+ * left out. It is not known of a service under load: that is judged by its CPU time, and waits for
+ * the load where they have one CPU.
  *
  * quota: how long the CPU quota of the run's cgroup stopped it. The kernel counts all tasks of the
  * cgroup, from the reading before the run to the one after it: so no more than the run waited or

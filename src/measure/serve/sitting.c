@@ -465,7 +465,7 @@ static void keep_figures(
 		account_set(account, SEAT_WAITS, "", BETTER_UNKNOWN, 0,
 			(double)slice->use.waited_ns / NSEC_PER_SEC / slice->seconds);
 	if (slice->use.switches >= 0)
-		account_set(account, SEAT_SWITCHES, "switches/request", BETTER_LOWER, 0,
+		account_set(account, SEAT_SWITCHES, "", BETTER_UNKNOWN, 0,
 			(double)slice->use.switches / slice->requests);
 	account_end_slice(account);
 }
