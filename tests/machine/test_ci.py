@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -19,7 +20,7 @@ GATE = pathlib.Path(os.environ['QUIESCE_GATE'])
 BISECT = GATE.with_name('quiesce-bisect')
 # These tell how to bisect.
 DOCUMENTS = [GATE.parents[2] / name for name in ('docs/ci.md', 'man/quiesce-gate.1.scd')]
-TOOLS = [pathlib.Path(os.environ[name]).resolve() for name in ('RUNPINNED', 'BENCH_REPORT')]
+TOOLS = [pathlib.Path(os.environ[name]).resolve() for name in ('RUNPINNED', 'RUNSERVED', 'BENCH_REPORT')]
 # A busy machine may leave a comparison unsettled.
 ATTEMPTS = 5
 # The name of a file, which the program is to read.
@@ -353,6 +354,61 @@ def check_figures(repository):
         equal(result.returncode, status, f'{options}: {result.stderr}')
 
 
+SERVICE = '''#!{python} -S
+import socket, sys, threading
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind(('127.0.0.1', int(sys.argv[1])))
+listener.listen(8)
+work = int(open(sys.argv[2]).read())
+def serve(connection):
+    while connection.recv(4096):
+        sum(range(work))
+        connection.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n')
+while True:
+    threading.Thread(target=serve, args=listener.accept()[:1], daemon=True).start()
+'''
+
+
+def check_services(repository):
+    """The services of two commits are started, put under load, and judged by what they take for a request."""
+    repository.write('build.sh', 'mkdir -p out && cp service.py out/service && chmod +x out/service\n')
+    repository.write('service.py', SERVICE.format(python=sys.executable))
+    repository.write('work', '3000')
+    old = repository.commit('old')
+    repository.write('work', '30000')
+    new = repository.commit('new')
+    repository.write('service.py', '#!/bin/sh\nexit 7\n')
+    broken = repository.commit('broken')
+    program = ('out/service', '{port}', '{tree}/work')
+    kept = repository.root / 'kept'
+    result = repository.gate('-u', '/', '-d', kept, old, new, '--', *program)
+    equal(result.returncode, 3, f'a service that takes more: {result.stdout} {result.stderr}')
+    for text in '**takes more than 10 % more CPU time a request: +', '| ', old[:12]:
+        check(text in result.stdout, f'{text}: {result.stdout}')
+    said = json.loads((kept / 'result.json').read_text())
+    facts = {**said.get('metadata', {}), **said['benchmarks'][-1]['metadata']}
+    equal((facts['head_commit'], facts['quiesce_decide_figure']), (new, 'cpu'), 'the result')
+    result = repository.gate('-u', '/', old, broken, '--', *program)
+    equal(result.returncode, 1, f'a service that ends: {result.stdout} {result.stderr}')
+    check('exit status 7' in result.stderr, f'a service that ends: {result.stderr}')
+    for words, says in ((('-l', 'true'), 'has no {port}'), (('-u', '/', '-n', '3'), '--max-sittings')):
+        result = repository.run(GATE, *words, old, new, '--', *program, status=2)
+        check(says in result.stderr, f'{words}: {result.stderr}')
+    # In the tree that is checked out, and beside a copy of the program.
+    good = repository.root / 'good-service'
+    good.write_text(SERVICE.format(python=sys.executable))
+    good.chmod(0o755)
+    light = repository.root / 'light'
+    light.write_text('3000')
+    repository.git('checkout', '-q', old)
+    for _ in range(ATTEMPTS):
+        result = repository.run(BISECT, '-u', '/', '-p', '20', '-b', 'sh build.sh', good, 'out/service', '{port}', light)
+        if result.returncode != 125:
+            break
+    equal(result.returncode, 0, f'bisect: {result.stderr}')
+
+
 def check_workflow(repository):
     """GitHub's base is the tip of the branch: a pull request is compared with where it began."""
     began = repository.git('rev-parse', 'HEAD')
@@ -371,4 +427,4 @@ def check_workflow(repository):
 run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
            ('layouts', on_repository(check_layouts)), ('interrupted', on_repository(check_interrupted)),
            ('bisection', on_repository(check_bisection)), ('figures', on_repository(check_figures)),
-           ('workflow', on_repository(check_workflow))))
+           ('services', on_repository(check_services)), ('workflow', on_repository(check_workflow))))
