@@ -38,7 +38,18 @@ if 'dies' in words:
     sys.exit(3)
 if 'late' in words:
     time.sleep(0.3)
-if 'inherits' in words:
+resumed = None
+if 'daemonizes' in words and os.fork():
+    os._exit(0)
+if 'supervises' in words and os.fork():
+    # Whatever becomes of the one that serves, there is another one.
+    while True:
+        os.wait()
+        if os.fork() == 0:
+            break
+if 'RESUME' in os.environ:
+    listener, resumed = (socket.socket(fileno=int(fd)) for fd in os.environ['RESUME'].split())
+elif 'inherits' in words:
     if (os.environ['LISTEN_FDS'], os.environ['LISTEN_PID']) != ('1', str(os.getpid())):
         sys.exit(4)
     listener = socket.socket(fileno=3)
@@ -53,7 +64,7 @@ if 'shares' in words:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
 if 'deaf' in words:
     time.sleep(1000)
-if 'inherits' not in words:
+if 'inherits' not in words and not resumed:
     listener.bind(port if at_socket else ('127.0.0.1', int(port)))
     listener.listen(64)
 if 'notifies' in words:
@@ -100,8 +111,12 @@ def shed():
         os.waitpid(-1, 0)
 
 
+if 'reloads' in words:
+    while os.fork():
+        os.wait()
 while True:
-    connection, _ = listener.accept()
+    connection = resumed or listener.accept()[0]
+    resumed = None
     while data := connection.recv(64):
         if data == b'WARM':
             began = time.process_time()
@@ -123,7 +138,17 @@ while True:
             sum(range(work))
         answered += 1
         connection.sendall(b'PONG')
+        if 'relistens' in words and answered == 300:
+            listener.close()
+            listener = socket.create_server(('127.0.0.1', int(port)))
+        if 'reexecs' in words and answered == 300:
+            for one in listener, connection:
+                one.set_inheritable(True)
+            os.environ['RESUME'] = f'{listener.fileno()} {connection.fileno()}'
+            os.execv(sys.executable, [sys.executable, '-S', *(word for word in sys.argv if word != 'reexecs')])
     connection.close()
+    if ('supervises' in words or 'reloads' in words) and answered >= 150:
+        os._exit(0)
 '''
 
 # PORT|SOCKET N [WORD]...: makes N requests, and says how many, and how long they took.
@@ -131,14 +156,35 @@ LOAD = '''
 import socket, sys, time
 port, n, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 at_socket = '/' in port
-connection = socket.socket(socket.AF_UNIX if at_socket else socket.AF_INET)
-connection.connect(port if at_socket else ('127.0.0.1', int(port)))
+def connect():
+    connection = socket.socket(socket.AF_UNIX if at_socket else socket.AF_INET)
+    connection.connect(port if at_socket else ('127.0.0.1', int(port)))
+    return connection
+
+
+def ask():
+    """As clients do that try again over a new connection."""
+    while True:
+        try:
+            with connect() as connection:
+                connection.sendall(b'PING')
+                if connection.recv(64) == b'PONG':
+                    return
+        except ConnectionError:
+            time.sleep(0.001)
+
+
+connection = None if 'again' in words else connect()
 times, began = [], time.monotonic()
 for i in range(n):
     for word in words:
         if word.startswith('rate='):
             time.sleep(max(0, began + i / float(word[5:]) - time.monotonic()))
     at = time.monotonic()
+    if 'again' in words:
+        ask()
+        times.append(time.monotonic() - at)
+        continue
     connection.sendall(b'WARM' if 'warms' in words else b'PING')
     if connection.recv(64) != b'PONG':
         if 'patient' in words:
@@ -602,6 +648,32 @@ def test_freeze():
     [one] = found.values()
     equal(one['metadata']['quiesce_served_rest'], 'freeze', 'how it rests')
     check(min(one['runs'][0]['values']) > 1e-4, f'the child that worked and ended is counted: {one["runs"]}')
+
+
+def test_restarts():
+    """A service that restarts itself under load, where the load does not see it."""
+    for word, how, why in (('relistens', load(), 'it listens with another socket than before'),
+                           ('reexecs', load(), 'its first process has executed a program anew'),
+                           ('supervises', load(200, 'again'), 'restart')):
+        if word == 'supervises' and not can_freeze():
+            continue  # Then it is refused as one of which a process has ended.
+        start('-n', '2', '--slices', '3', status=1, new=service(2000, word), how=how,
+              says=[why, 'has restarted under load'])
+
+
+def test_daemonizes():
+    start('-n', '1', status=1, new=service(2000, 'daemonizes'),
+          says='exit status 0; a service has to stay in the foreground')
+
+
+def test_reloads():
+    """Workers that end and are replaced under load are no restart, and count."""
+    if not can_freeze():
+        raise machine.Skip('no cgroup of our own may be made here')
+    found = result_of('-n', '2', '--slices', '3', old=service(20000, 'forks'), new=service(20000, 'reloads'),
+                      how=load(200, 'again'))
+    once, reloading = (min(v for run in found[name]['runs'] for v in run['values']) for name in sorted(found))
+    check(reloading > 0.7 * once, f'what the workers that have ended have used counts: {found}')
 
 
 def test_worker_ends():

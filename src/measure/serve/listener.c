@@ -214,6 +214,15 @@ int listener_find(const struct address *address, pid_t keeper, struct listeners 
 	return 0;
 }
 
+bool listener_has_one_of(const struct listeners *listeners, const struct listeners *others)
+{
+	for (size_t i = 0; i < listeners->n; i++)
+		for (size_t k = 0; k < others->n; k++)
+			if (listeners->inodes[i] == others->inodes[k])
+				return true;
+	return false;
+}
+
 /* Returns its size. */
 static socklen_t fill_in(const struct address *address, struct sockaddr_storage *ret)
 {

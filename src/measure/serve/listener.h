@@ -8,6 +8,7 @@
 #ifndef QUIESCE_MEASURE_SERVE_LISTENER_H
 #define QUIESCE_MEASURE_SERVE_LISTENER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -46,6 +47,8 @@ size_t listener_parse_unix(
 	const char *text, const char *path, uint64_t inodes[static LISTENER_MAX], size_t n);
 /* Of the service below this keeper (family.h). Errors are those of reading /proc, and -ENOMEM. */
 int listener_find(const struct address *address, pid_t keeper, struct listeners *ret);
+/* Whether one of the sockets is among the others. */
+bool listener_has_one_of(const struct listeners *listeners, const struct listeners *others);
 /* A socket that listens at the address, of IPv4 at the loopback, with O_CLOEXEC; or a negative
  * errno.
  */

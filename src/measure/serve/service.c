@@ -43,13 +43,19 @@ struct service {
 	const struct service_plan *plan;
 	pid_t keeper;
 	int keeper_fd; /* a pidfd, readable when all of the service has ended */
-	int pidfd;     /* of its first process */
+	pid_t pid;     /* of its first process */
+	int pidfd;     /* of that */
 	int stderr_fd;
 	int notify_fd;
 	int listen_fd; /* what is handed to it, until it is ready; then nobody else has it */
 	int caller_fd; /* a connection to that, which it is to accept */
-	int said_fd;   /* what the command of --ready has said last */
-	char *why;     /* why that has failed; malloc'd */
+	/* /proc/PID/maps of its first process as it was when it was ready. It has nothing more to
+	 * read once that process has executed another program: it is that of the memory
+	 * (proc_maps_open() in fs/proc/task_mmu.c). */
+	int maps_fd;
+	struct listeners listeners; /* as they were seen last */
+	int said_fd;		    /* what the command of --ready has said last */
+	char *why;		    /* why that has failed; malloc'd */
 	char notify_name[64];
 	char *nest;	     /* the folder of its UNIX socket; NULL: none */
 	struct group *group; /* NULL: none */
@@ -252,6 +258,7 @@ static int await_exec(struct service *service, int words, int *gate, bool *ret_t
 	*ret_told = word.told;
 	if (word.error)
 		return -word.error;
+	service->pid = word.pid;
 	service->pidfd = (int)syscall(SYS_pidfd_open, word.pid, 0);
 	if (service->pidfd < 0)
 		return -errno;
@@ -335,7 +342,10 @@ static void tell_end(struct service *service, const char *when)
 	service->has_told = true;
 	reap(service);
 	describe_end(*service->status, how, sizeof(how));
-	say("%s: it has ended %s: %s", service->plan->name, when, how);
+	say("%s: it has ended %s: %s%s", service->plan->name, when, how,
+		service->ready_ns == 0 && *service->status == 0
+			? "; a service has to stay in the foreground"
+			: "");
 	service_print_stderr(service);
 }
 
@@ -357,9 +367,16 @@ static const char *describe_address(const struct address *address, char buf[ADDR
 	return buf;
 }
 
+static int say_restart(const struct service *service, const char *how)
+{
+	say("%s: it has restarted under load: %s", service->plan->name, how);
+	service_print_stderr(service);
+	return -ESTALE;
+}
+
 /* 1 where it listens at its address, 0 where nobody does. Where others do as well, or that cannot
  * be found out, a negative errno after saying so. */
-static int look(const struct service *service)
+static int look(struct service *service)
 {
 	const struct service_plan *plan = service->plan;
 	char buf[ADDRESS_SIZE];
@@ -372,8 +389,13 @@ static int look(const struct service *service)
 		return r;
 	}
 	/* Where it is about to end, what was handed to it is left with this process alone. */
-	if (found.who != LISTENING_OTHERS || found.other == getpid())
+	if (found.who != LISTENING_OTHERS || found.other == getpid()) {
+		if (found.who == LISTENING_OURS && service->ready_ns > 0 &&
+			!listener_has_one_of(&found, &service->listeners))
+			return say_restart(service, "it listens with another socket than before");
+		service->listeners = found;
 		return found.who == LISTENING_OURS;
+	}
 	if (found.other > 0)
 		say("%s: %s is held by process %d as well, which is none of its own", plan->name,
 			where, found.other);
@@ -382,6 +404,22 @@ static int look(const struct service *service)
 		    "its own",
 			plan->name, where);
 	return -EADDRINUSE;
+}
+
+static int open_maps(struct service *service)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", service->pid);
+	service->maps_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return service->maps_fd < 0 ? -errno : 0;
+}
+
+static bool has_executed(const struct service *service)
+{
+	char byte;
+
+	return RETRY_INTERRUPTED(pread(service->maps_fd, &byte, 1, 0)) == 0;
 }
 
 int service_check(struct service *service)
@@ -393,6 +431,8 @@ int service_check(struct service *service)
 	if (service_tell_end(service))
 		return -ECHILD;
 	r = look(service);
+	if (r > 0 && has_executed(service))
+		r = say_restart(service, "its first process has executed a program anew");
 	if (r == 0) {
 		say("%s: it does not listen on %s any more", service->plan->name,
 			describe_address(&service->plan->address, buf));
@@ -524,9 +564,15 @@ static int await_ready(struct service *service, struct stop *stop)
 		if (r > 0) {
 			service->ready_ns = clock_now_ns(CLOCK_MONOTONIC) - service->began_ns;
 			let_go_of_socket(service);
+			r = open_maps(service);
+			/* One that has ended by now is found out with the first slice. */
+			if (r == 0 || is_readable(service->pidfd, 0))
+				return 0;
+			say_errno(r, "%s: cannot watch its first process", plan->name);
+			return r;
 		}
-		if (r != 0)
-			return r < 0 ? r : 0;
+		if (r < 0)
+			return r;
 		if (clock_now_ns(CLOCK_MONOTONIC) - service->began_ns >= plan->ready_ns) {
 			say("%s: it is not ready after %g s (--ready-timeout): %s%s", plan->name,
 				(double)plan->ready_ns / NSEC_PER_SEC, explain(service),
@@ -651,6 +697,7 @@ int service_start(const struct service_plan *plan, struct stop *stop, struct ser
 		.listen_fd = -EBADF,
 		.caller_fd = -EBADF,
 		.said_fd = -EBADF,
+		.maps_fd = -EBADF,
 	};
 	r = begin(service, stop);
 	if (r == 0)
@@ -741,7 +788,7 @@ int service_compare(const struct service *service, const struct service_reading 
 	}
 	if (r == -ENODATA)
 		say("%s: a process of it has ended under load, so that its CPU time is not known "
-		    "without a cgroup of its own",
+		    "without a cgroup of its own (--rest freeze tells why it has none)",
 			service->plan->name);
 	return r;
 }
@@ -779,6 +826,8 @@ void service_free(struct service *service)
 	let_go_of_socket(service);
 	if (service->said_fd >= 0)
 		close(service->said_fd);
+	if (service->maps_fd >= 0)
+		close(service->maps_fd);
 	free(service->why);
 	group_free(service->group);
 	if (service->nest)

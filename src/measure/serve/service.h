@@ -88,8 +88,12 @@ int service_compare(const struct service *service, const struct service_reading 
 int service_get_end_fd(const struct service *service);
 /* How long it took until it was ready. */
 int64_t service_get_ready_ns(const struct service *service);
-/* Whether it lives, and is the only one to listen at its address. Says what is wrong, and returns a
- * negative errno. */
+/*
+ * Whether it lives, is the only one to listen at its address, and is the one that was started: that
+ * it listens with none of its sockets of before, or that its first process has executed another
+ * program, is a restart, which costs what no request does. Workers may come and go. Says what is
+ * wrong, and returns a negative errno.
+ */
 int service_check(struct service *service);
 /* Says how it has ended, if it has, and what its last words were; returns whether it has. */
 bool service_tell_end(struct service *service);

@@ -617,6 +617,9 @@ static int run_slice(struct work *work, size_t i, bool counts)
 		r = rested;
 	if (r == 0)
 		r = service_check(a->service);
+	else
+		/* What the load says is wrong may follow from what is said here. */
+		(void)service_check(a->service);
 	if (r == 0 && !counts && work->sittings->n_warm++ < work->n &&
 		slice.requests < SLICE_MIN_REQUESTS && slice.seconds < SLICE_MIN_SECONDS) {
 		progress_clear(work->round->progress);
