@@ -74,9 +74,20 @@ if 'notifies' in words:
     notes.sendto(b'STATUS=here\\nREADY=1\\n', '\\0' + name[1:])
 if 'stubborn' in words:
     import signal
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    def ignore(*_):
+        for word in words:
+            if word.startswith('ends='):
+                open(word[5:], 'w').close()
+    signal.signal(signal.SIGTERM, ignore)
 if 'expires' in words:
     threading.Timer(0.3, os._exit, [6]).start()
+if 'stops-child' in words and os.fork() == 0:
+    import signal
+    # In a session of its own, where no signal of a terminal or a group finds it.
+    os.setsid()
+    os.kill(os.getpid(), signal.SIGSTOP)
+    open(words[-1], 'w').close()
+    time.sleep(1000)
 for word in words:
     if word.startswith('writes='):
         open(word[7:], 'a').write(f'{os.getpid()} {port}\\n')
@@ -605,10 +616,10 @@ def test_rest():
     nothing_is_left()
 
 
-def groups(runserved):
-    """The cgroups of services of this process, with what they say of being frozen."""
+def groups(process):
+    """The cgroups of its services that there are, with what they say of being frozen."""
     found = {}
-    for folder in pathlib.Path('/sys/fs/cgroup').glob(f'**/runserved-{runserved}-*'):
+    for folder in pathlib.Path('/sys/fs/cgroup').glob(f'**/runserved-{process.pid}-*'):
         try:
             found[str(folder)] = 'frozen 1' in (folder / 'cgroup.events').read_text()
         except OSError:
@@ -635,7 +646,7 @@ def test_freeze():
                                            old=service(5000, 'forks'), new=service(5000, 'background')),
                                    env=ENVIRONMENT, stdin=subprocess.DEVNULL)
         while process.poll() is None:
-            for folder, frozen in groups(process.pid).items():
+            for folder, frozen in groups(process).items():
                 seen.setdefault(folder, set()).add(frozen)
             if number and len([one for one in seen.values() if True in one]) == 2:
                 process.send_signal(number)
@@ -643,7 +654,7 @@ def test_freeze():
         equal(process.returncode, -number, 'status')
         check(len([one for one in seen.values() if True in one]) == 2, f'both are frozen meanwhile: {seen}')
         nothing_is_left()
-        machine.wait_for(lambda pid=process.pid: not groups(pid), 'no cgroup is left', DEADLINE)
+        machine.wait_for(lambda one=process: not groups(one), 'no cgroup is left', DEADLINE)
     found = result_of('-n', '1', '--slices', '2', new=service(20000, 'sheds'))
     [one] = found.values()
     equal(one['metadata']['quiesce_served_rest'], 'freeze', 'how it rests')
@@ -963,6 +974,72 @@ listener.accept()
     equal(process.returncode, 1, f'status ({out} {err})')
     check(f'is held by process {os.getpid()}' in err, f'who holds the socket: {err}')
     nothing_is_left()
+
+
+def processes():
+    """All that has to do with this test: each runserved names a file of its folder."""
+    found = []
+    for folder in pathlib.Path('/proc').glob('[0-9]*'):
+        try:
+            if SCRATCH.name in (folder / 'cmdline').read_text(errors='replace'):
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_ended_at_each_stage():
+    """Ctrl-C, SIGTERM and SIGKILL while a service starts, is probed, gets requests that do not count, is under load
+    beside one that is frozen, in a session of its own with a child that it has stopped, or does not end: nothing
+    is left, neither a process nor a cgroup nor a folder."""
+    sleeper = write('sleeper.py', f'''
+import sys, time
+open(sys.argv[2], 'w').close()
+time.sleep(100000)
+''')
+    mark = FOLDER / 'stage'
+
+    def sleep(at='{port}'):
+        return f'{PYTHON} {sleeper} {at} {mark}'
+
+    def under_load():
+        return mark.exists()
+
+    stages = {
+        'start': ([], {'new': service(2000, 'deaf')}, mine),
+        'probe': (['--ready', sleep(), '--ready-timeout', '100000'], {}, under_load),
+        'warm': (['--warm-load', sleep()], {'old': service()}, under_load),
+        'load': ([], {'old': service(2000, 'stubborn'), 'new': service(2000, 'inherits', 'stubborn'),
+                      'how': sleep()}, under_load),
+        'load, stopped': (['--rest', 'stop'], {'old': service(2000, 'stops-child', '/dev/null'), 'how': sleep()},
+                          under_load),
+        'end': (['--slices', '1', '--end-timeout', '100000'], {'new': service(2000, 'stubborn', f'ends={mark}')},
+                under_load),
+    }
+    for stage, (words, services, is_reached) in stages.items():
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)):
+            mark.unlink(missing_ok=True)
+            more = ['--listen-fds'] if 'inherits' in services.get('new', ()) else []
+            if more:
+                services['old'] = service(2000, 'stubborn', 'inherits')
+            process = subprocess.Popen(
+                command('-n', '100', '--timeout', '100000', '--end-timeout', '0.2', *more, *words, **services),
+                env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            # Somebody else may have the CPU before.
+            machine.wait_for(is_reached, f'{stage}: it is there', 5 * DEADLINE)
+            process.send_signal(number)
+            equal(process.wait(timeout=DEADLINE), status, f'{stage}: status after signal {number}')
+            machine.wait_for(lambda: not processes(), f'{stage}: no process is left after signal {number}', DEADLINE)
+            machine.wait_for(lambda: not groups(process) and not sockets(), f'{stage}: no cgroup or folder is left',
+                             DEADLINE)
+
+
+def test_stopped_child():
+    """A child that the service has stopped itself stays so, and is ended with it."""
+    mark = FOLDER / 'went-on'
+    for rest in ['stop'] + ['freeze'] * can_freeze():
+        start('-n', '2', '--slices', '2', '--rest', rest, old=service(), new=service(2000, 'stops-child', str(mark)))
+        check(not mark.exists(), f'--rest {rest}: the child was not continued')
 
 
 def test_others_are_left_alone():

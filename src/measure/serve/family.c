@@ -110,7 +110,30 @@ static int send_signal(const struct family_member *member, int signal)
 	return 0;
 }
 
-int family_stop(pid_t keeper)
+static const struct family_member *find_same(
+	const struct family *family, const struct family_member *member)
+{
+	for (size_t i = 0; i < family->n; i++)
+		if (family->items[i].pid == member->pid && family->items[i].start == member->start)
+			return &family->items[i];
+	return NULL;
+}
+
+static int add(struct family *family, const struct family_member *member)
+{
+	struct family_member *items;
+
+	if (find_same(family, member))
+		return 0;
+	items = reallocarray(family->items, family->n + 1, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	family->items = items;
+	items[family->n++] = *member;
+	return 0;
+}
+
+int family_stop(pid_t keeper, struct family *stopped)
 {
 	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + STOP_SECONDS * NSEC_PER_SEC,
 		FIRST_STEP_NS, LAST_STEP_NS);
@@ -121,10 +144,13 @@ int family_stop(pid_t keeper)
 		int r = family_read(keeper, &family);
 
 		for (size_t i = 0; r == 0 && i < family.n; i++) {
-			if (family.items[i].state == 'T')
+			if (family.items[i].state == 'T' || family.items[i].state == 't')
 				continue;
 			n_running++;
-			r = send_signal(&family.items[i], SIGSTOP);
+			/* First it is remembered that it is to be continued. */
+			r = add(stopped, &family.items[i]);
+			if (r == 0)
+				r = send_signal(&family.items[i], SIGSTOP);
 		}
 		if (r < 0 || n_running == 0)
 			return r;
@@ -132,13 +158,16 @@ int family_stop(pid_t keeper)
 	return -ETIME;
 }
 
-int family_continue(pid_t keeper)
+int family_continue(struct family *stopped)
 {
-	_cleanup_family_ struct family family = { 0 };
-	int r = family_read(keeper, &family);
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < family.n; i++)
-		r = send_signal(&family.items[i], SIGCONT);
+	for (size_t i = 0; i < stopped->n; i++) {
+		int one = send_signal(&stopped->items[i], SIGCONT);
+
+		r = r < 0 ? r : one;
+	}
+	family_clear(stopped);
 	return r;
 }
 
@@ -236,15 +265,6 @@ int family_ask(pid_t keeper, struct family *ret)
 	family.use.step_ns = tick_ns;
 	*ret = family;
 	return 0;
-}
-
-static const struct family_member *find_same(
-	const struct family *family, const struct family_member *member)
-{
-	for (size_t i = 0; i < family->n; i++)
-		if (family->items[i].pid == member->pid && family->items[i].start == member->start)
-			return &family->items[i];
-	return NULL;
 }
 
 int64_t family_subtract(int64_t after, int64_t before)

@@ -30,7 +30,7 @@ struct family_use {
 struct family_member {
 	pid_t pid;
 	uint64_t start;	       /* clock ticks since boot (proc(5)) */
-	char state;	       /* 'T': stopped */
+	char state;	       /* 'T', or 't' by a debugger: stopped */
 	uint64_t system_ticks; /* CPU time in the kernel, as of reading it */
 	int64_t cpu_ns;	       /* by family_ask() */
 };
@@ -52,10 +52,11 @@ int family_compare(const struct family *before, const struct family *after, stru
 /* The difference of two counts; -1 where it is not known: threads that have ended in between have
  * taken theirs with them. */
 int64_t family_subtract(int64_t after, int64_t before);
-/* Stops all of them, also those that are born meanwhile. -ETIME after two seconds. */
-int family_stop(pid_t keeper);
-/* Lets those go on that are stopped. */
-int family_continue(pid_t keeper);
+/* Stops all of them that run, also those that are born meanwhile, and adds them to the list. -ETIME
+ * after two seconds. */
+int family_stop(pid_t keeper, struct family *stopped);
+/* Lets those of the list go on, and empties it: one that was stopped before stays so. */
+int family_continue(struct family *stopped);
 
 static inline void cleanup_family(struct family *family)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -41,6 +42,7 @@ enum {
 
 struct service {
 	const struct service_plan *plan;
+	struct stop *stop;
 	pid_t keeper;
 	int keeper_fd; /* a pidfd, readable when all of the service has ended */
 	pid_t pid;     /* of its first process */
@@ -57,9 +59,10 @@ struct service {
 	int said_fd;		    /* what the command of --ready has said last */
 	char *why;		    /* why that has failed; malloc'd */
 	char notify_name[64];
-	char *nest;	     /* the folder of its UNIX socket; NULL: none */
-	struct group *group; /* NULL: none */
-	int *status;	     /* shared with the keeper: as of wait(2), of the first process */
+	char *nest;	       /* the folder of its UNIX socket; NULL: none */
+	struct group *group;   /* NULL: none */
+	struct family stopped; /* without a group, those that rest */
+	int *status;	       /* shared with the keeper: as of wait(2), of the first process */
 	int64_t began_ns;
 	int64_t ready_ns;
 	bool has_notified;
@@ -690,6 +693,7 @@ int service_start(const struct service_plan *plan, struct stop *stop, struct ser
 	}
 	*service = (struct service){
 		.plan = plan,
+		.stop = stop,
 		.keeper_fd = -EBADF,
 		.pidfd = -EBADF,
 		.stderr_fd = -EBADF,
@@ -728,7 +732,8 @@ int service_let_rest(struct service *service)
 
 	if (service->plan->rest == SERVICE_REST_NONE)
 		return 0;
-	r = service->group ? group_freeze(service->group, true) : family_stop(service->keeper);
+	r = service->group ? group_freeze(service->group, true)
+			   : family_stop(service->keeper, &service->stopped);
 	if (r < 0)
 		say_errno(r, "%s: it cannot be stopped while another one is under load (--rest)",
 			service->plan->name);
@@ -741,7 +746,8 @@ int service_let_go_on(struct service *service)
 
 	if (service->plan->rest == SERVICE_REST_NONE)
 		return 0;
-	r = service->group ? group_freeze(service->group, false) : family_continue(service->keeper);
+	r = service->group ? group_freeze(service->group, false)
+			   : family_continue(&service->stopped);
 	if (r < 0)
 		say_errno(r, "%s: it cannot be continued", service->plan->name);
 	return r;
@@ -793,6 +799,27 @@ int service_compare(const struct service *service, const struct service_reading 
 	return r;
 }
 
+/* Whether it ends by itself in time, and before another signal asks to stop. */
+static bool await_end(const struct service *service)
+{
+	struct stop *stop = service->stop;
+	struct pollfd fds[] = {
+		{ .fd = service->keeper_fd, .events = POLLIN },
+		{ .fd = stop->fd, .events = POLLIN },
+	};
+	unsigned seen = stop->count;
+	int64_t until_ns = clock_now_ns(CLOCK_MONOTONIC) + service->plan->end_ns, left_ns;
+
+	while (stop->count == seen && (left_ns = until_ns - clock_now_ns(CLOCK_MONOTONIC)) > 0) {
+		int timeout_ms = (int)MIN(left_ns / NSEC_PER_MSEC + 1, (int64_t)INT_MAX);
+
+		if (poll(fds, ARRAY_SIZE(fds), timeout_ms) > 0 && fds[0].revents)
+			return true;
+		stop_check(stop);
+	}
+	return false;
+}
+
 /* It ends by itself in time, or is killed. */
 static void end(struct service *service)
 {
@@ -801,11 +828,10 @@ static void end(struct service *service)
 	if (service->group)
 		(void)group_freeze(service->group, false);
 	else
-		(void)family_continue(service->keeper);
+		(void)family_continue(&service->stopped);
 	if (service->pidfd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, service->pidfd, SIGTERM, NULL, 0);
-	if (service->pidfd < 0 ||
-		!is_readable(service->keeper_fd, (int)(service->plan->end_ns / NSEC_PER_MSEC)))
+	if (service->pidfd < 0 || !await_end(service))
 		kill(service->keeper, SIGUSR1);
 	reap(service);
 }
@@ -829,6 +855,7 @@ void service_free(struct service *service)
 	if (service->maps_fd >= 0)
 		close(service->maps_fd);
 	free(service->why);
+	family_clear(&service->stopped);
 	group_free(service->group);
 	if (service->nest)
 		keeper_remove_folder(service->nest);

@@ -99,7 +99,8 @@ int service_check(struct service *service);
 bool service_tell_end(struct service *service);
 /* Prints its last words. */
 void service_print_stderr(const struct service *service);
-/* Ends it: SIGTERM, and SIGKILL to all of the family where that does not do. */
+/* Ends it: SIGTERM, and SIGKILL to all of the family where that does not do in time, or where
+ * another signal asks to stop meanwhile. */
 void service_free(struct service *service);
 
 DEFINE_CLEANUP(service, service_free);
