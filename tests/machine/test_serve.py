@@ -2,6 +2,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """runserved: services that are started anew, put under load in turn, stopped and ended; and each way in which that
 could end in a wrong verdict. Services and loads are scripts, all of them at 127.0.0.1.
+
+What must not be a wrong verdict, and the test that fails without the guard:
+
+    an old server holds the port, or the socket     test_port_is_held (alone), test_socket_is_held
+    SO_REUSEPORT shares it                          test_port_is_held (shares)
+    the port is a client's                          test_port_is_held (client), test_ports
+    the service dies under load                     test_service_fails, test_load_ends_with_service, test_listen_fds
+    answers that are not 2xx                        test_load_fails, test_http; those of each generator:
+                                                    test_harness_programs.py
+    the load is dead                                test_load_fails (exit status, signal)
+    it hangs                                        test_load_fails (--timeout)
+    it is the limit                                 test_saturated_load, test_says_nothing
+    it counts wrongly                               test_load_fails (miscounts, dawdles)
+    the rate is not held                            test_open_loop
+    TIME_WAIT has all ports                         test_time_wait
+    the service restarts itself                     test_restarts; workers that are replaced: test_reloads
+    warm caches only in the second                  test_cold_starts, test_second_profits
+    the first requests after a rest                 test_warm_requests, test_short_slices
+    the one at rest is not at rest                  test_rest, test_freeze
+    no cgroup of its own, cgroup v1, a container    test_without_cgroups, test_worker_ends
 """
 
 import json
@@ -127,7 +147,11 @@ if 'reloads' in words:
         os.wait()
 while True:
     connection = resumed or listener.accept()[0]
-    resumed = None
+    resumed, dear = None, False
+    for word in words:
+        if word.startswith('caches='):
+            with open(word[7:], 'a+') as file:
+                dear = file.write('x') and file.tell() % 2 == 1
     while data := connection.recv(64):
         if data == b'WARM':
             began = time.process_time()
@@ -147,6 +171,11 @@ while True:
             shed()
         else:
             sum(range(work))
+        for word in words:
+            if word.startswith('cold=') and answered < int(word[5:]):
+                sum(range(50 * work))
+        if dear:
+            sum(range(4 * work))
         answered += 1
         connection.sendall(b'PONG')
         if 'relistens' in words and answered == 300:
@@ -175,6 +204,7 @@ def connect():
 
 def ask():
     """As clients do that try again over a new connection."""
+    global n
     while True:
         try:
             with connect() as connection:
@@ -183,14 +213,23 @@ def ask():
                     return
         except ConnectionError:
             time.sleep(0.001)
+        except OSError:
+            if 'lies' not in words:
+                raise
+            n -= 1
+            return
 
 
 connection = None if 'again' in words else connect()
 times, began = [], time.monotonic()
-for i in range(n):
+for i in range(len(range(n))):
     for word in words:
         if word.startswith('rate='):
             time.sleep(max(0, began + i / float(word[5:]) - time.monotonic()))
+    if 'dawdles' in words:
+        time.sleep(0.001)
+    if 'lazy' in words:
+        time.sleep(0.01)
     at = time.monotonic()
     if 'again' in words:
         ask()
@@ -206,7 +245,7 @@ for i in range(n):
 seconds = time.monotonic() - began
 times.sort()
 print(f'{n if "miscounts" not in words else n + 1} requests')
-print(f'{n / seconds:.3f} rps')
+print(f'{n / seconds / (2 if "dawdles" in words else 1):.3f} rps')
 for p in 50, 99:
     print(f'p{p}: {times[min(n - 1, n * p // 100)] * 1e6:.1f} us')
 if 'errors' in words:
@@ -619,11 +658,13 @@ def test_rest():
 def groups(process):
     """The cgroups of its services that there are, with what they say of being frozen."""
     found = {}
-    for folder in pathlib.Path('/sys/fs/cgroup').glob(f'**/runserved-{process.pid}-*'):
-        try:
-            found[str(folder)] = 'frozen 1' in (folder / 'cgroup.events').read_text()
-        except OSError:
-            continue
+    # Others come and go meanwhile, which walk() does not mind.
+    for folder, _, _ in os.walk('/sys/fs/cgroup'):
+        if f'/runserved-{process.pid}-' in folder:
+            try:
+                found[folder] = 'frozen 1' in pathlib.Path(folder, 'cgroup.events').read_text()
+            except OSError:
+                continue
     return found
 
 
@@ -659,6 +700,98 @@ def test_freeze():
     [one] = found.values()
     equal(one['metadata']['quiesce_served_rest'], 'freeze', 'how it rests')
     check(min(one['runs'][0]['values']) > 1e-4, f'the child that worked and ended is counted: {one["runs"]}')
+
+
+def in_namespaces(*words):
+    """In front of a command that is root in namespaces of its own."""
+    user = [] if os.geteuid() == 0 else ['--map-root-user']
+    result = subprocess.run(['unshare', *user, *words, 'true'], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise machine.Skip(f'no namespaces: {result.stderr.strip()}')
+    return ['unshare', *user, *words]
+
+
+def enclosed(words, script, *arguments, status=0, says=(), **services):
+    """As start(), behind a script of sh in namespaces."""
+    result = subprocess.run(
+        [*in_namespaces(*words), 'sh', '-c', f'set -e; {script}; exec "$@"', 'sh', *command(*arguments, **services)],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENVIRONMENT, timeout=300, check=False)
+    equal(result.returncode, status, f'{script}: status ({result.stdout} {result.stderr})')
+    for text in [says] if isinstance(says, str) else says:
+        check(text in result.stdout + result.stderr, f'{script}: "{text}" in {result.stdout} {result.stderr}')
+    nothing_is_left()
+    return result
+
+
+def test_time_wait():
+    """The load has no ports left, because those of its connections are in TIME_WAIT."""
+    up = write('up.py', '''
+import fcntl, pathlib, socket, struct
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+    fcntl.ioctl(one, 0x8914, struct.pack('16sh14x', b'lo', 0x41))  # SIOCSIFFLAGS: IFF_UP | IFF_RUNNING
+ipv4 = pathlib.Path('/proc/sys/net/ipv4')
+(ipv4 / 'ip_local_port_range').write_text('40000 40019')
+(ipv4 / 'tcp_tw_reuse').write_text('0')
+''')
+    script = f'{PYTHON} {up}'
+    enclosed(['--net'], script, '-n', '1', '--slices', '1', how=load(15))
+    enclosed(['--net'], script, '-n', '1', status=1, how=load(300, 'again'), says='Cannot assign requested address')
+    # One that goes on without a word.
+    enclosed(['--net'], script, '-n', '1', '--requests', '300', status=1, how=load(300, 'again', 'lies'),
+             says=['it has made ', ' requests, and 300 were wanted'])
+
+
+def test_without_cgroups():
+    """Without cgroup v2, and in a container that may make none, services are stopped by SIGSTOP."""
+    for words, script in (
+            (['--mount'], 'mount -t tmpfs none /sys/fs/cgroup'),
+            (['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'],
+             'for at in $(sed -n "s/.* \\([^ ]*\\) .* - cgroup2 .*/\\1/p" /proc/self/mountinfo); do '
+             'if test -d $at; then mount --bind $at $at; mount -o remount,bind,ro $at; fi; done')):
+        path = FOLDER / 'enclosed.json'
+        path.unlink(missing_ok=True)
+        enclosed(words, script, '-n', '1', '--slices', '2', '-o', path, old=service(2000, 'forks'),
+                 new=service(2000, 'background'))
+        equal([{**b['metadata'], **json.loads(path.read_text()).get('metadata', {})}['quiesce_served_rest']
+               for b in json.loads(path.read_text())['benchmarks']], ['stop', 'stop'], f'{script}: how they rest')
+        enclosed(words, script, '-n', '1', '--rest', 'freeze', status=1, says='it can have no cgroup of its own')
+        enclosed(words, script, '-n', '1', '--slices', '1', '--rest', 'auto', status=1, new=service(2000, 'sheds'),
+                 says='a process of it has ended under load')
+
+
+def test_full_disk():
+    """The result cannot be written: status 1, and nothing is left."""
+    disk = FOLDER / 'disk'
+    disk.mkdir(exist_ok=True)
+    enclosed(['--mount'], f'mount -t tmpfs -o size=16k none {disk}; head -c 16384 /dev/zero >{disk}/all || :',
+             '-n', '1', '--slices', '1', '-o', disk / 'result.json', status=1, says='No space left on device')
+
+
+def test_cold_starts():
+    """What is cold after a start is paid in the slice that does not count."""
+    found = result_of('-n', '3', '--slices', '2', '--warm-load', 'none', old=service(2000),
+                      new=service(2000, 'cold=150'))
+    values = [v for b in found.values() for run in b['runs'] for v in run['values']]
+    check(max(values) < 10 * min(values), f'no slice has the cold requests: {values}')
+
+
+def test_second_profits():
+    """Whoever comes second in a round finds what the first one has made warm, such as files in the page cache. The
+    order is drawn for each round, so that this makes no version better."""
+    path = FOLDER / 'cache'
+    path.unlink(missing_ok=True)
+    shown = start('--decide', '20', '--slices', '1', '--max-sittings', '12', '--seed', '7', status=4,
+                  old=service(5000, f'caches={path}'), new=service(5000, f'caches={path}'))
+    check('not settled' in shown.stdout, f'no verdict: {shown.stdout}')
+
+
+def test_saturated_load():
+    """A load that is the limit tells nothing of the service by requests/s."""
+    others = os.sched_getaffinity(0) - {int(CPU)}
+    if not others:
+        raise machine.Skip('there is one CPU')
+    start('--by', 'throughput', '--load-cpus', min(others), '--decide', '5', '--slices', '1', status=4, old=service(),
+          new=service(4000), how=load(100, 'lazy'), says=['so it was not the limit', 'says nothing, because'])
 
 
 def test_restarts():
@@ -809,7 +942,7 @@ def test_too_few_descriptors():
 
 def test_port_is_held():
     """An old server holds the port, alone or by SO_REUSEPORT: what it answers is not the new one's."""
-    for word in 'alone', 'shares':
+    for word in 'alone', 'shares', 'client':
         with socket.socket() as old:
             if word == 'shares':
                 old.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -825,7 +958,10 @@ import os, socket, sys
 holder = socket.socket()
 holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
 holder.bind(('127.0.0.1', int(sys.argv[1])))
-holder.listen(8)
+if 'client' in sys.argv:
+    holder.connect(('127.0.0.1', int(os.environ['TO'])))
+else:
+    holder.listen(8)
 helper = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 helper.connect(sys.argv[2])
 socket.send_fds(helper, [b'x'], [holder.fileno()])
@@ -836,11 +972,13 @@ os.execv(sys.executable, [sys.executable, '-S', *sys.argv[3:]])
             with socket.socket(socket.AF_UNIX) as helper:
                 helper.bind(str(path))
                 helper.listen(4)
+                # Where it is looked at before it has given the socket away, it is ready, and nobody answers.
                 process = subprocess.Popen(
-                    command('-n', '1', new=[*PYTHON.split(), str(thief), '{port}', str(path), str(service_file),
-                                            '{port}', '2000', word]),
-                    env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                    text=True)
+                    command('-n', '1', '--timeout', '2',
+                            new=[*PYTHON.split(), str(thief), '{port}', str(path), str(service_file), '{port}', '2000',
+                                 word]),
+                    env={**ENVIRONMENT, 'TO': str(port)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, text=True)
                 connection, _ = helper.accept()
                 _, [fd], _, _ = socket.recv_fds(connection, 1, 1)
                 connection.send(b'x')
@@ -848,7 +986,8 @@ os.execv(sys.executable, [sys.executable, '-S', *sys.argv[3:]])
                 out, err = process.communicate(timeout=DEADLINE)
                 os.close(fd)
             equal(process.returncode, 1, f'{word}: status ({out} {err})')
-            check(f'is held by process {os.getpid()}' in err, f'{word}: who holds the port: {err}')
+            check(('Address already in use' if word == 'client' else f'is held by process {os.getpid()}') in err,
+                  f'{word}: who holds the port: {err}')
     nothing_is_left()
 
 
@@ -865,6 +1004,8 @@ def test_load_fails():
     start('-n', '1', status=1, how=load(200, 'errors'), says='it says: 7 answers were no 2xx')
     start('-n', '1', '--requests', '200', status=1, how=load(200, 'miscounts'),
           says='it has made 201 requests, and 200 were wanted')
+    start('-n', '1', status=1, how=load(1000, 'dawdles'), says='it says that its 1000 requests took ')
+    start('-n', '1', status=1, how='sh -c "kill -9 \\$\\$" {port}', says='signal 9')
     start('-n', '1', status=1, how=f'{sys.executable} -c pass {{port}}', says='no value of requests')
     start('-n', '1', status=1, how=f'{sys.executable} -c "exit(9)" {{port}}', says='exit status 9')
     start('-n', '1', '--timeout', '1', status=1, how='sleep 100{port}', says='killed after 1 s')

@@ -21,6 +21,7 @@
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/wait.h"
 #include "measure/hooks.h"
 #include "measure/join.h"
 #include "measure/keeper.h"
@@ -34,6 +35,8 @@ enum {
 	/* The fastest service takes longer. A look itself may take some milliseconds: for
 	 * /proc/net/tcp the kernel goes through all of its hash table of connections. */
 	LOOK_NS = 2 * 1000 * 1000,
+	/* How long sockets are looked for again that no process has. */
+	UNSEEN_NS = 100 * 1000 * 1000,
 	/* A probe has processes of its own. */
 	PROBE_NS = 20 * 1000 * 1000,
 	NOTE_SIZE = 4096,
@@ -381,12 +384,18 @@ static int say_restart(const struct service *service, const char *how)
  * be found out, a negative errno after saying so. */
 static int look(struct service *service)
 {
+	struct wait wait =
+		wait_until(clock_now_ns(CLOCK_MONOTONIC) + UNSEEN_NS, LOOK_NS, UNSEEN_NS);
 	const struct service_plan *plan = service->plan;
 	char buf[ADDRESS_SIZE];
 	const char *where = describe_address(&plan->address, buf);
 	struct listeners found;
-	int r = listener_find(&plan->address, service->keeper, &found);
+	int r;
 
+	/* A process that ends has closed its sockets a moment before they are gone. */
+	do {
+		r = listener_find(&plan->address, service->keeper, &found);
+	} while (r == 0 && found.who == LISTENING_OTHERS && found.other == 0 && wait_step(&wait));
 	if (r < 0) {
 		say_errno(r, "%s: cannot find out who listens on %s", plan->name, where);
 		return r;
@@ -434,6 +443,8 @@ int service_check(struct service *service)
 	if (service_tell_end(service))
 		return -ECHILD;
 	r = look(service);
+	if (r <= 0 && service_tell_end(service))
+		return -ECHILD;
 	if (r > 0 && has_executed(service))
 		r = say_restart(service, "its first process has executed a program anew");
 	if (r == 0) {

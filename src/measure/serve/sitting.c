@@ -47,6 +47,8 @@ enum {
 };
 
 #define SLICE_MIN_SECONDS 0.1
+/* Loads round what they print. */
+#define TIME_TOLERANCE 1.05
 
 /* One service in a sitting. */
 struct attendant {
@@ -393,6 +395,7 @@ static int count_requests(struct work *work, const struct figures *figures, stru
 	const struct asked *asked = work->sittings->asked;
 	const struct figure *told = find_figure(figures, LOAD_REQUESTS);
 	const struct figure *rate = find_figure(figures, LOAD_RATE);
+	double wall;
 
 	slice->requests = told ? told->value : asked->requests;
 	if (!(slice->requests >= 1)) {
@@ -404,8 +407,13 @@ static int count_requests(struct work *work, const struct figures *figures, stru
 			asked->load_words[0], slice->requests, asked->requests);
 		return -EBADMSG;
 	}
-	slice->seconds = rate && rate->value > 0 ? slice->requests / rate->value
-						 : (double)slice->wall_ns / NSEC_PER_SEC;
+	wall = (double)slice->wall_ns / NSEC_PER_SEC;
+	slice->seconds = rate && rate->value > 0 ? slice->requests / rate->value : wall;
+	if (slice->seconds > wall * TIME_TOLERANCE) {
+		say("%s: it says that its %.0f requests took %.3f s, and was there for %.3f s",
+			asked->load_words[0], slice->requests, slice->seconds, wall);
+		return -EBADMSG;
+	}
 	return 0;
 }
 
