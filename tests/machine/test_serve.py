@@ -1175,6 +1175,28 @@ time.sleep(100000)
                              DEADLINE)
 
 
+def test_keeper_is_killed():
+    """Without the process that keeps them, services are ended as well, also one that is frozen with its workers."""
+    if not can_freeze():
+        raise machine.Skip('no cgroup of our own may be made here')
+    process = subprocess.Popen(
+        command('-n', '100', '--timeout', '100000', old=service(2000, 'forks'), new=service(2000, 'forks'),
+                how=load(10000000)), env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True)
+    machine.wait_for(lambda: len(mine()) == 4 and True in groups(process).values(), 'one is frozen', 5 * DEADLINE)
+    for pid in mine():
+        try:
+            parent = int(pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
+            if pathlib.Path(f'/proc/{parent}/comm').read_text() == 'quiesce-keeper\n':
+                os.kill(parent, signal.SIGKILL)
+        except OSError:
+            continue
+    said = process.communicate(timeout=DEADLINE)[1]
+    equal(process.returncode, 1, f'status: {said}')
+    nothing_is_left()
+    machine.wait_for(lambda: not groups(process), 'no cgroup is left', DEADLINE)
+
+
 def test_stopped_child():
     """A child that the service has stopped itself stays so, and is ended with it."""
     mark = FOLDER / 'went-on'

@@ -174,10 +174,19 @@ int group_read_cpu(const struct group *group, struct group_cpu *ret)
 
 void group_free(struct group *group)
 {
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + FREEZE_SECONDS * NSEC_PER_SEC,
+		FIRST_STEP_NS, LAST_STEP_NS);
+
 	if (!group)
 		return;
-	if (group->folder)
+	/* Mostly the keeper has done it. Where somebody has killed that one, what it has kept is
+	 * here alone, may be frozen, and would stay so. */
+	while (group->folder && access(group->folder, F_OK) == 0) {
+		(void)write_file(group, "cgroup.kill", "1");
 		keeper_remove_folder(group->folder);
+		if (!wait_step(&wait))
+			break;
+	}
 	free(group->folder);
 	free(group);
 }

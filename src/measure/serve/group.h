@@ -41,7 +41,7 @@ int group_read_cpu(const struct group *group, struct group_cpu *ret);
 int group_parse_stat(const char *text, struct group_cpu *ret);
 /* Whether the text of a cgroup.events says that it is frozen. */
 bool group_is_frozen(const char *text);
-/* Removes the folder, if no process is there any more, and frees. */
+/* Kills what is left there (cgroup.kill, since Linux 5.14), removes the folder, and frees. */
 void group_free(struct group *group);
 
 DEFINE_CLEANUP(group, group_free);
