@@ -155,8 +155,8 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 			take_requests, &a->requests, "a whole number from 1 to 1000000000" },
 		{ 0, "warm-load", "COMMAND",
 			"run this before each slice, outside of what counts\n"
-			"(default: ten requests, where the load is known to be\n"
-			"HTTP); or none",
+			"(default: ten requests, where the load is known to\n"
+			"be HTTP); or none",
 			option_filled, &a->warm_load, "a command, or none", .once = true },
 		{ 0, "harness", "NAME",
 			"its figures, by this harness (default: the one that\n"
