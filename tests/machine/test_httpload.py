@@ -145,6 +145,17 @@ def test_open_loop():
         check('rate' not in closed and 'late' not in closed, closed)
 
 
+def test_open_loop_is_on_time():
+    """Each request is sent when it is due, not only when something else wakes the load. A busy machine delays some."""
+    deadline = time.monotonic() + PATIENCE
+    with Service(always(OK)) as service:
+        while True:
+            found = load(service, '--rate', 200, '-n', 100, '-C', 4, '/')
+            if found['late'] < 80:
+                return
+            check(time.monotonic() < deadline, found)
+
+
 def test_other_places():
     for family, address in ((socket.AF_UNIX, str(pathlib.Path(SCRATCH.name) / 'socket')),
                             (socket.AF_INET6, ('::1', 0))):

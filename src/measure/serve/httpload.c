@@ -532,6 +532,14 @@ static void ring_every(struct client *client, int64_t ns)
 	(void)timerfd_settime(client->timer, 0, &timer, NULL);
 }
 
+/* A timer with an interval rings again only when it was read (fs/timerfd.c, timerfd_tmrproc()). */
+static void take_ring(struct client *client)
+{
+	uint64_t n_rings;
+
+	(void)!read(client->timer, &n_rings, sizeof(n_rings));
+}
+
 /* When request number k of an open loop is due. */
 static int64_t find_due(const struct load *load, uint64_t k)
 {
@@ -601,6 +609,8 @@ static void make_load(struct client *client, struct load *load)
 		for (int i = 0; i < n; i++) {
 			if (events[i].data.u64 < CONNECTIONS_MAX)
 				serve_event(client, load, &events[i]);
+			else
+				take_ring(client);
 		}
 	}
 	load->cpu_ns += clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -716,7 +726,7 @@ static int follow(struct client *client)
 
 static int open_client(const struct options *o, struct client *client)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = CONNECTIONS_MAX };
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = CONNECTIONS_MAX };
 	int r = find_target(o, &client->target);
 
 	if (r < 0)
@@ -728,7 +738,6 @@ static int open_client(const struct options *o, struct client *client)
 		client->connections[i].fd = -EBADF;
 	client->epoll = epoll_create1(EPOLL_CLOEXEC);
 	client->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	/* By edges: each ring wakes epoll_wait(2) once, and nobody has to read the timer. */
 	if (client->epoll < 0 || client->timer < 0 ||
 		epoll_ctl(client->epoll, EPOLL_CTL_ADD, client->timer, &event) < 0) {
 		r = -errno;
