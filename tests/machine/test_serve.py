@@ -1255,6 +1255,8 @@ def test_misuse():
     plan = start('--dry-run', '-n', '4', old=service()).stdout
     for text in 'load: ', 'slices: 3 of each', 'they are stopped':
         check(text in plan, f'--dry-run: {text} in {plan}')
+    plan = start('--dry-run', '--decide', '2', old=service(), new=service()).stdout
+    check('runs: 2 to 100 ' in plan, f'--dry-run --decide: {plan}')
 
 
 if __name__ == '__main__':

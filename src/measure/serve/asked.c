@@ -17,7 +17,7 @@
 
 enum {
 	SITTINGS_DEFAULT = 10,
-	MAX_SITTINGS_DEFAULT = 60,
+	MAX_SITTINGS_DEFAULT = 100, /* what 2 % of a service in Python take: bench/service */
 	SLICES_DEFAULT = 3,
 	SLICES_MAX = 1000,
 	CONNECTIONS_DEFAULT = 4,
@@ -245,7 +245,7 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 			take->rel_error, &o->rel_error, "a per cent figure from 0.001 to 100" },
 		{ 0, "max-sittings", "N",
 			"but stop after N, with --decide or --until-rel-error\n"
-			"(default 60)",
+			"(default 100)",
 			take->runs, &o->max_runs, runs_wanted },
 		{ 0, "max-time", "SECONDS", "but begin none after this time", take->seconds,
 			&o->max_time_ns, time_wanted, .rank = 1 },
