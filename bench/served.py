@@ -7,7 +7,8 @@ import sys
 
 from peers import Missing, find
 
-TAIL_PERCENT = 2  # of the requests of a service with a tail; p99 is in their midst
+TAIL_PERCENT = 2         # of the requests of a service with a tail; p99 is in their midst
+BACKGROUND_PERCENT = 10  # of the time, for which a thread works beside the requests
 
 PYTHON = '''
 import sys
@@ -79,6 +80,7 @@ class Server:
     base, more = 0, 0
     requests = 0   # of a slice
     speaks_http = True
+    background = ()  # options for a thread that works beside the requests
 
     def __init__(self, build, scratch):
         self.build = build.resolve()
@@ -110,6 +112,7 @@ class Server:
 
 class C(Server):
     base, more, requests = 5000, 5000, 4000
+    background = ('--background', str(BACKGROUND_PERCENT))
 
     def command(self, steps, tail_steps=0):
         return [str(self.build / 'bench/service-program'), '--work', str(steps),

@@ -46,7 +46,7 @@ static uint64_t work(unsigned steps, uint64_t state)
 static void *run_background(void *percent)
 {
 	int64_t busy_ns = PERIOD_NS / 100 * *(const unsigned *)percent;
-	struct timespec rest = { .tv_nsec = PERIOD_NS - busy_ns };
+	struct timespec rest = { .tv_nsec = (long)(PERIOD_NS - busy_ns) };
 	volatile uint64_t state = SERVICE_SEED;
 
 	for (;;) {
