@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import pathlib
+import random
 import re
 import statistics
 import subprocess
@@ -824,6 +825,38 @@ def test_compare_directions():
 def test_compare_other_figures():
     """They are not the same one, even if each file has one benchmark of one figure."""
     not_compared(RPS.replace('rps,', 'other,', 1), 'no benchmark in common')
+
+
+def test_waiting():
+    """A hosted figure that waiting for the CPU makes vary: compare points to the processor time, where the harness was told
+    how much to do."""
+    def write(loops=1000, unit='lower, s/op', key='quiesce_run_delay'):
+        draw, benchmarks = random.Random(3), []
+        for name, work in ('baseline', 0.1), ('new', 0.105):
+            runs = []
+            for at in range(12):
+                took, waited = work * draw.gauss(1, 0.002), 0.1 * draw.expovariate(1)
+                figure = (took + waited) / 1000
+                runs.append({'values': [figure], 'metadata': {
+                    'quiesce_event_iteration': figure, 'loops': loops if loops else 900 + at, 'quiesce_user_cpu': took,
+                    'quiesce_system_cpu': 0.0, 'duration': took + waited, 'quiesce_window_kernel': took + waited, key: waited}})
+            benchmarks.append({'metadata': {'name': name, 'unit': 'second', 'quiesce_evidence': 'full',
+                                            'quiesce_interleaved': 'baseline, new', 'quiesce_order_seed': 7,
+                                            'quiesce_unit_iteration': unit}, 'runs': runs})
+        path = FOLDER / 'waiting.json'
+        path.write_text(json.dumps({'version': '1.0', 'benchmarks': benchmarks}), encoding='utf-8')
+        return path
+
+    said = '--metric task_clock'
+    path = write()
+    check(said in report('compare', path) and said in report('check', path, status=3), 'what was told')
+    verdict, = json.loads(report('compare', '--json', '--metric', 'task_clock', path))['comparisons']
+    check(1.04 < verdict['ratio_low'] < verdict['ratio_high'] < 1.06, verdict)
+    # Of threads that have ended the kernel does not tell it.
+    check(said in report('compare', write(key='quiesce_off_cpu')), 'off the CPU')
+    for what, path in (('loops of its own', write(loops=0)), ('one loop', write(loops=1)), ('a rate', write(unit='higher, 1/s')),
+                       ('unknown', write(key='quiesce_reap'))):
+        check(said not in report('compare', path), what)
 
 
 def test_metric_time():

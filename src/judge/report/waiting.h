@@ -17,9 +17,10 @@ struct waiting {
 };
 
 /*
- * -ENODATA where the values are no times of whole runs or vary by less than 5 %, where the
- * processor time is not known of all runs or varies by more than a third as much, and where the
- * runs' waiting for a CPU is not known or varies by less than half as much.
+ * -ENODATA where the values are neither times of whole runs nor a figure in time of runs that were
+ * told how many loops they make, or vary by less than 5 %, where the processor time is not known of
+ * all runs or varies by more than a third as much, and where the runs' waiting for a CPU is not
+ * known or varies by less than half as much.
  */
 int waiting_find(const struct benchmark *benchmark, struct waiting *ret);
 

@@ -60,6 +60,7 @@ struct benchmark {
 	struct unit *own_unit; /* of values that another tool gives a unit of its own; else NULL */
 	bool is_asked;	       /* its values are times, and were asked for by that name */
 	bool is_figure;	       /* it is a figure of a program, and called so (benchmark_split()) */
+	bool is_fixed_work;    /* a figure of runs that made the same number of loops, above 1 */
 	bool is_exact;	       /* of the metric: a single difference tells (struct event_kind) */
 	double step;	       /* in which its source counts; 0 where that is not known */
 	struct facts metadata; /* metadata that hold for all of its runs */

@@ -309,12 +309,29 @@ static struct benchmark *copy_without_values(
 	return ret;
 }
 
+/* Whether all runs that count made the same loops, several of them: they did the same work then,
+ * where a harness that is told none chooses how much it does. */
+static bool has_same_loops(const struct benchmark *benchmark)
+{
+	uint64_t loops = 0;
+
+	for (size_t i = 0; benchmark->runs && i < benchmark->series->n_samples; i++) {
+		if (!sample_counts(&benchmark->series->samples[i]))
+			continue;
+		if (loops != 0 && benchmark->runs[i].loops != loops)
+			return false;
+		loops = benchmark->runs[i].loops;
+	}
+	return loops > 1;
+}
+
 static struct benchmark *make_figure(
 	const struct benchmark *of, const struct metric *metric, bool with_name)
 {
 	struct benchmark *ret = copy_without_values(of, metric->name, with_name);
 
 	take_metric(of, metric, ret);
+	ret->is_fixed_work = has_same_loops(of);
 	return ret;
 }
 
