@@ -586,7 +586,8 @@ static int check_hosting(struct options *o)
 		say("--as-is needs a --harness that would change the command: quiesce-harness(5)");
 		return -EINVAL;
 	}
-	if (harness && harness_choose(harness, can_be && !o->as_is) < 0) {
+	if (harness &&
+		harness_choose(harness, can_be && !o->as_is ? WHEN_HOSTED : WHEN_AS_IS) < 0) {
 		say("--harness %s finds figures only where it changes the command: leave --as-is "
 		    "out",
 			harness->name);

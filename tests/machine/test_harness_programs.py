@@ -76,7 +76,7 @@ def test_wrk():
 
 def test_ab():
     need('ab')
-    try_harness('ab', 'ab', '-n', 50, serve(), figures=('rps', 'mean'))
+    try_harness('ab', 'ab', '-n', 50, serve(), figures=('rps', 'latency'))
 
 
 def test_h2load():
@@ -92,13 +92,13 @@ def test_hey():
 def test_httperf():
     need('httperf')
     port = re.search(r':([0-9]+)/', serve()).group(1)
-    try_harness('httperf', 'httperf', '--server', '127.0.0.1', '--port', port, '--num-conns', 10, figures=('rps', 'response'))
+    try_harness('httperf', 'httperf', '--server', '127.0.0.1', '--port', port, '--num-conns', 10, figures=('rps', 'latency'))
 
 
 def test_vegeta():
     need('vegeta')
     try_harness('vegeta', *SHELL, f'echo GET {serve()} | vegeta attack -duration=1s -rate=20 | vegeta report',
-                figures=('throughput', 'latency'))
+                figures=('rps', 'latency', 'p99'))
 
 
 def test_autocannon():

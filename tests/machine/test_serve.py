@@ -1013,6 +1013,35 @@ def test_load_fails():
     start(status=1, how='/nowhere/load {port}', says='/nowhere/load')
 
 
+def test_harness_of_the_load():
+    """It is the one that is called as the load. Who says where figures are still has the number of requests from it, and what
+    it knows of failures."""
+    write('loader', f'#!/bin/sh\nexec {PYTHON} {load_file} "$@"\n').chmod(0o755)
+    harness = FOLDER / 'config' / 'quiesce' / 'harnesses' / 'loader.conf'
+    harness.parent.mkdir(parents=True, exist_ok=True)
+    harness.write_text(HARNESS.replace('2xx\n', '2xx\nBecause=ask its log\n', 1)
+                       .replace('[requests]\n', '[requests]\nWhen=served\nOptional=yes\n'), encoding='utf-8')
+
+    def use(*words, how='', status=0, says=()):
+        result = subprocess.run([RUNSERVED, '-c', CPU, '-n', '1', '--slices', '1', '--json', *words, '--load',
+                                 f'{FOLDER}/loader {{port}} 200 {how}', '--', *service()], env=ENVIRONMENT,
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
+        equal(result.returncode, status, f'{words}: {result.stdout} {result.stderr}')
+        check(not says or says in result.stderr, f'{words}: {result.stderr}')
+        return result.stdout
+
+    for words in [], ['--figure', 'mine,1/s,higher=^([0-9.]+) rps$'], ['--figure', 'requests,higher=^([0-9]+) requests$']:
+        found = use(*words)
+        check('"quiesce_served_requests": 200' in found, f'{words}: {found}')
+        equal('"quiesce_served_p50"' in found, not words, f'{words}: whose figures ({found})')
+        use(*words, how='errors', status=1, says='it says: 7 answers were no 2xx (ask its log)')
+    harness.write_text(harness.read_text(encoding='utf-8').replace('^([0-9]+) requests$', '^([0-9]+) wishes$'), encoding='utf-8')
+    use(status=1, says='it does not say how many requests it has made: give --requests N')
+    check('"quiesce_served_requests": 200' in use('--requests', '200'), 'who says it')
+    harness.unlink()
+    nothing_is_left()
+
+
 def test_failed_sitting():
     """What was measured before is kept, and a sitting that failed leaves nothing."""
     path = FOLDER / 'some.json'

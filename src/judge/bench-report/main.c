@@ -290,7 +290,7 @@ static int take_harness(const char *value, void *into)
 	else if (r < 0)
 		say("--harness: %s", why);
 	/* A file has what the program prints when it is run as it is. */
-	if (r >= 0 && harness_choose(*harness, false) < 0) {
+	if (r >= 0 && harness_choose(*harness, WHEN_AS_IS) < 0) {
 		say("--harness: '%s' has no figure of what its program prints; files that it "
 		    "writes need no --harness",
 			value);

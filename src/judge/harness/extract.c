@@ -167,10 +167,13 @@ bool extract_matches(const regex_t *regex, const struct output *output, char **r
 int extract_check(const struct harness *harness, const struct output *output, char **ret_why)
 {
 	for (size_t i = 0; i < harness->n_fails; i++) {
+		const struct fail *fail = &harness->fails[i];
 		_cleanup_free_ char *line = NULL;
 
-		if (extract_matches(&harness->fails[i], output, &line))
-			return refuse(ret_why, "it says: %s", line);
+		if (extract_matches(&fail->regex, output, &line))
+			return fail->because
+				? refuse(ret_why, "it says: %s (%s)", line, fail->because)
+				: refuse(ret_why, "it says: %s", line);
 	}
 	return 0;
 }

@@ -16,6 +16,12 @@
 
 #define refuse(ret_why, ...) xcheck(text_refuse(ret_why, -EINVAL, __VA_ARGS__))
 
+static void fail_clear(struct fail *fail)
+{
+	regfree(&fail->regex);
+	free(fail->because);
+}
+
 void harness_free(struct harness *harness)
 {
 	if (!harness)
@@ -23,7 +29,7 @@ void harness_free(struct harness *harness)
 	for (size_t i = 0; i < harness->n_rules; i++)
 		rule_clear(&harness->rules[i]);
 	for (size_t i = 0; i < harness->n_fails; i++)
-		regfree(&harness->fails[i]);
+		fail_clear(&harness->fails[i]);
 	for (size_t i = 0; i < harness->hosting.n_runs; i++)
 		free(harness->hosting.runs[i]);
 	for (size_t i = 0; i < harness->hosting.n_variables; i++)
@@ -66,8 +72,10 @@ static int add_fail(struct harness *harness, const char *pattern, char **ret_why
 
 	if (n == HARNESS_MAX_FAILS)
 		return refuse(ret_why, "more than %d of Fail", HARNESS_MAX_FAILS);
-	harness->fails = xptr((regex_t *)reallocarray(harness->fails, n + 1, sizeof(regex_t)));
-	r = rule_compile(pattern, &harness->fails[n], ret_why);
+	harness->fails =
+		xptr((struct fail *)reallocarray(harness->fails, n + 1, sizeof(*harness->fails)));
+	harness->fails[n] = (struct fail){ 0 };
+	r = rule_compile(pattern, &harness->fails[n].regex, ret_why);
 	harness->n_fails += r >= 0;
 	return r;
 }
@@ -123,8 +131,13 @@ static int set_hosting(struct hosting *hosting, const char *key, const char *val
 /* A line KEY=VALUE in front of the first figure. */
 static int set_of_all(struct harness *harness, const char *key, const char *value, char **ret_why)
 {
-	return strcmp(key, "Fail") == 0 ? add_fail(harness, value, ret_why)
-					: set_hosting(&harness->hosting, key, value, ret_why);
+	if (strcmp(key, "Fail") == 0)
+		return add_fail(harness, value, ret_why);
+	if (strcmp(key, "Because") == 0 && harness->n_fails == 0)
+		return refuse(ret_why, "Because follows the Fail that it is about");
+	if (strcmp(key, "Because") == 0)
+		return set_text(&harness->fails[harness->n_fails - 1].because, key, value, ret_why);
+	return set_hosting(&harness->hosting, key, value, ret_why);
 }
 
 /* What a template asks for is found by the rule beside it. */
@@ -211,23 +224,25 @@ int harness_parse(const char *name, const char *text, struct harness **ret, char
 	return 0;
 }
 
-int harness_choose(struct harness *harness, bool hosted)
+int harness_choose(struct harness *harness, enum figure_when how)
 {
+	bool had_any = harness->n_rules > 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < harness->n_rules; i++) {
 		struct rule *rule = &harness->rules[i];
 
-		if (rule->when == (hosted ? WHEN_AS_IS : WHEN_HOSTED)) {
+		if (rule->when != WHEN_ALWAYS && rule->when != how) {
 			rule_clear(rule);
 			continue;
 		}
-		if (hosted && rule->take == TAKE_EACH)
+		rule->when = WHEN_ALWAYS;
+		if (how == WHEN_HOSTED && rule->take == TAKE_EACH)
 			rule->take = TAKE_VALUES;
 		harness->rules[n++] = *rule;
 	}
 	harness->n_rules = n;
-	return n > 0 ? 0 : -ENODATA;
+	return n > 0 || !had_any ? 0 : -ENODATA;
 }
 
 /* The user's own folder, malloc'd; NULL where there is none that is the user's. */

@@ -49,11 +49,17 @@ struct hosting {
 	char *one_cpu; /* what having one CPU changes in its programs */
 };
 
+/* A line that it matches says that the run failed. */
+struct fail {
+	regex_t regex;
+	char *because; /* why it has, or what to do; NULL where the line says it */
+};
+
 struct harness {
 	char *name; /* that of its file, without folder and suffix */
 	struct rule *rules;
 	size_t n_rules;
-	regex_t *fails; /* a line that one of them matches says that the run failed */
+	struct fail *fails;
 	size_t n_fails;
 	struct hosting hosting;
 };
@@ -63,10 +69,10 @@ int harness_parse(const char *name, const char *text, struct harness **ret, char
 void harness_free(struct harness *harness);
 DEFINE_CLEANUP(harness, harness_free);
 
-/* Keeps the figures that are looked for where it is hosted, or else those where it is run as it is;
- * what is hosted is one benchmark, so that each of several figures is a value of one. -ENODATA
- * where none is left. */
-int harness_choose(struct harness *harness, bool hosted);
+/* Keeps the figures that are looked for where it is run in this way, for good: another choice
+ * among those that are left changes nothing. What is hosted is one benchmark, so that each of
+ * several figures is a value of one. -ENODATA where it has had some, and has none now. */
+int harness_choose(struct harness *harness, enum figure_when how);
 
 /*
  * Reads a harness: a file where `name` has a '/' or ends with HARNESS_SUFFIX, else the one of that

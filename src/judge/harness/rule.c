@@ -17,7 +17,7 @@
 /* The words of the enum, by its values. */
 static const char *const takes[] = { "one", "last", "each", "sum", "mean", "values" };
 
-static const char *const whens[] = { "always", "hosted", "as-is" };
+static const char *const whens[] = { "always", "hosted", "as-is", "served" };
 
 static int find_word(const char *const words[], size_t n, const char *word)
 {
@@ -210,7 +210,7 @@ int rule_set(struct rule *rule, const char *key, const char *value, char **ret_w
 	if (strcmp(key, "When") == 0) {
 		word = find_word(whens, ARRAY_SIZE(whens), value);
 		if (word < 0)
-			return refuse(ret_why, "When is always, hosted or as-is");
+			return refuse(ret_why, "When is always, hosted, as-is or served");
 		rule->when = (enum figure_when)word;
 		return 0;
 	}

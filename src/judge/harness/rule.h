@@ -40,6 +40,7 @@ enum figure_when {
 	WHEN_ALWAYS,
 	WHEN_HOSTED, /* one benchmark in a process */
 	WHEN_AS_IS,  /* the program as the user gave it */
+	WHEN_SERVED, /* the load of a service (runserved) */
 };
 
 enum {

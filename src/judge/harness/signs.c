@@ -68,7 +68,7 @@ static bool is_recognized(const char *path, const struct output outputs[2])
 	return xcheck(file_read_all(path, HARNESS_MAX_SIZE, &text, &length)) >= 0 &&
 		strlen(text) == length && has_signs(text, outputs) &&
 		harness_parse(path, text, &harness, &why) >= 0 &&
-		harness_choose(harness, false) >= 0 && has_figures(harness, outputs);
+		harness_choose(harness, WHEN_AS_IS) >= 0 && has_figures(harness, outputs);
 }
 
 /* In one folder. */

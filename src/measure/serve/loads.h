@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Load generators that are known by their name, beyond what their harness file says
- * (judge/harness/harness.h). */
+/* Load generators, which are known by their harness files (judge/harness/harness.h). */
 #ifndef QUIESCE_MEASURE_SERVE_LOADS_H
 #define QUIESCE_MEASURE_SERVE_LOADS_H
 
@@ -14,9 +13,9 @@
 #define LOAD_RATE "rps"
 
 /*
- * Adds the figures of the generator that this word names: those of the harness of that name, unless
- * there are rules or a harness already; and the number of requests, where it is known how the
- * generator prints it. -EINVAL after saying what is wrong.
+ * Keeps the figures of the harness that was asked for that a load has. Without one, adds those of
+ * the harness that is called as this word; of that only LOAD_REQUESTS and LOAD_BYTES where the user has
+ * said where figures are. -EINVAL after saying what is wrong.
  */
 int loads_add_figures(const char *word, struct figure_rules *rules);
 

@@ -398,6 +398,11 @@ static int count_requests(struct work *work, const struct figures *figures, stru
 	double wall;
 
 	slice->requests = told ? told->value : asked->requests;
+	if (!told && !asked->requests) {
+		say("%s: it does not say how many requests it has made: give --requests N",
+			asked->load_words[0]);
+		return -EBADMSG;
+	}
 	if (!(slice->requests >= 1)) {
 		say("%s: it says that it has made no request", asked->load_words[0]);
 		return -EBADMSG;
