@@ -899,9 +899,25 @@ def test_verbs():
     machines = {each['node']: each for each in json.loads(report('fleet', '--json', folder, status=3))['machines']}
     check(0.98 < machines['m3']['level'] < 1.02 and machines['m3']['odd'] == ['slower'], machines['m3'])
     equal([each['runs'] for each in machines.values()], [24] * 4, 'runs')
-    # A service that alarms where there is more.
+    # A service alarms where there is more, or where there is less.
     for more in (), ('--metric', 'rps'):
-        report('show', '--format', 'github-action-benchmark', *more, path, status=1, says='more is better')
+        for form, said in (('github-action-benchmark', 'the tool of the action is customBiggerIsBetter'),
+                           ('customBiggerIsBetter', None)):
+            result = subprocess.run([os.environ['BENCH_REPORT'], 'show', '--format', form, *more, path], env=ENVIRONMENT,
+                                    capture_output=True, text=True, check=False)
+            equal(result.returncode, 0, result.stderr)
+            check(said in result.stderr if said else not result.stderr, f'{form}: {result.stderr}')
+            equal({each['unit'] for each in json.loads(result.stdout)}, {'1/s'}, form)
+        report('show', '--format', 'customSmallerIsBetter', *more, path, status=1, says='more is better of all figures')
+    both = save('both-ways.json', '--figure', RPS, '--figure', 'late,ms=^late: ([0-9.]+)$',
+                program('echo "rps: $((100 + n))"; echo "late: $((200 + n))"', 'both-ways'), n=3)
+    report('show', '--format', 'github-action-benchmark', both, status=1,
+           says="less is better of 'late', and more of 'rps': write two lists, --format customSmallerIsBetter "
+           'and --format customBiggerIsBetter')
+    for form, name in ('customSmallerIsBetter', 'late'), ('customBiggerIsBetter', 'rps'):
+        equal([each['name'] for each in json.loads(report('show', '--format', form, both))], [name], form)
+    late = json.loads(report('show', '--format', 'github-action-benchmark', '--metric', 'late', both))
+    equal([each['unit'] for each in late], ['ns'], 'one of both by --metric')
     small = save('small.json', '--figure', RPS, program('echo "rps: 0.00$((100 + n * 7 % 5))"'), n=12)
     # The machine that it ran on may be one to object to.
     for more in (), ('--json',), ('--metric', 'rps'):

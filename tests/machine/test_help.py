@@ -68,7 +68,7 @@ def check_formats(tool):
     """The help of a verb names the formats that the verb takes, and no others."""
     for verb in 'show', 'stats', 'check', 'compare':
         text = run(tool, verb, '--help').stdout
-        for form in 'github-action-benchmark', 'bencher', 'junit':
+        for form in 'github-action-benchmark', 'customBiggerIsBetter', 'bencher', 'junit':
             is_taken = 'does not take' not in run(tool, verb, '--format', form).stderr
             equal(form in text, is_taken, f'{verb} --format {form}')
 

@@ -112,14 +112,16 @@ def measure(harness, command, status=0, says=(), timeout='20'):
     return {key.removeprefix('quiesce_event_'): value for key, value in run['metadata'].items() if 'quiesce_event_' in key}
 
 
-def serve(command, service, status=0, says=(), more=()):
-    """A slice by runserved; the number of requests that were counted."""
+def serve(command, service, status=0, says=(), more=(), excuse=None):
+    """A slice by runserved; the number of requests that were counted. None where it has failed by the excuse."""
     path = FOLDER / 'served.json'
     path.unlink(missing_ok=True)
     text = ' '.join("'" + str(word).replace("'", "'\\''") + "'" for word in command)
     result = subprocess.run([RUNSERVED, '-c', CPU, '-n', '1', '--slices', '1', '-q', '-o', path, *more, '--load', text, '--',
                              *map(str, service)], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENVIRONMENT,
                             timeout=300, check=False)
+    if excuse and result.returncode == 1 and excuse in result.stderr:
+        return None
     equal(result.returncode, status, f'{text}: {result.stdout} {result.stderr}')
     check(any(text in result.stderr for text in says) or not says, f'{text}: one of {says} in {result.stderr}')
     if status != 0:
@@ -338,8 +340,11 @@ def test_pgbench():
                     says=['exit status', 'it says: '])
             process.wait(60)
         measure('pgbench', command(free_port(), *pair, '-S', '-t', 100), status=1, says=['exit status', 'it says: '])
-        counted = serve(command('{port}', *pair, '-S', '-t', 500), server('{port}'))
-        equal(counted, 2 * 500, 'transactions')
+        # A backend ends with its connection.
+        counted = serve(command('{port}', *pair, '-S', '-t', 500), server('{port}'),
+                        excuse='so that its CPU time is not known without a cgroup of its own')
+        check(counted in (None, 2 * 500), f'{counted} transactions')
+    return None if counted else 'by runpinned: no cgroup may be made here for a service whose backends end'
 
 
 if __name__ == '__main__':

@@ -36,6 +36,10 @@ enum verb_option {
 	TAKES_JUNIT = 1 << 16,	 /* --format of JUnit */
 };
 
+/* How github-action-benchmark calls its lists. */
+#define SMALLER_TOOL "customSmallerIsBetter"
+#define BIGGER_TOOL "customBiggerIsBetter"
+
 /* In which form something is printed. */
 enum form {
 	FORM_TEXT,
@@ -43,7 +47,10 @@ enum form {
 	FORM_TABLE,
 	FORM_MARKDOWN,
 	FORM_CSV,
-	FORM_GITHUB,   /* a list for github-action-benchmark */
+	FORM_GITHUB,   /* a list for github-action-benchmark, of figures that are all better one way
+			*/
+	FORM_SMALLER,  /* the same of those of which less is better */
+	FORM_BIGGER,   /* and of which more is */
 	FORM_BENCHER,  /* Bencher Metric Format */
 	FORM_BENCHFMT, /* lines of Go's, which benchstat reads */
 	FORM_JUNIT,

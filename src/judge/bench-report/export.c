@@ -124,11 +124,56 @@ static int add_row(struct exporter *export, const char *file, const struct bench
 	return sheet_end_row(sheet);
 }
 
-/* https://github.com/benchmark-action/github-action-benchmark, customSmallerIsBetter: a list of
- * objects with name, unit and value; range and extra are texts that are shown beside them. */
+/* The figures of either direction: the first one of each. */
+struct directions {
+	char *titles[2]; /* by benchmark_is_gain(); NULL: there is none */
+	const struct request *request;
+};
+
+static int note_direction(const char *file, const struct benchmark *b, void *context)
+{
+	struct directions *directions = context;
+	char **title = &directions->titles[benchmark_is_gain(b)];
+
+	if (!*title && b->n_values > 0)
+		*title = reports_title(directions->request, file, b);
+	return 0;
+}
+
+/* Nothing in a list tells which way its figures are better: the workflow does, for all of them.
+ * Says what cannot be, and which tool of the action it is that nobody has named. */
+static int check_directions(const struct request *request, const struct reports *reports)
+{
+	struct directions directions = { .request = request };
+	int r = reports_each(request, reports, note_direction, &directions);
+	_cleanup_free_ char *less = directions.titles[0], *more = directions.titles[1];
+
+	if (r < 0)
+		return r;
+	if (request->form == FORM_GITHUB && less && more) {
+		say("--format github-action-benchmark: less is better of '%s', and more of '%s': write two "
+		    "lists, --format " SMALLER_TOOL " and --format " BIGGER_TOOL,
+			less, more);
+		return -ENOENT; /* said: request_conclude() */
+	}
+	if ((request->form == FORM_SMALLER && !less) || (request->form == FORM_BIGGER && !more)) {
+		say("--format %s: %s is better of all figures",
+			request->form == FORM_SMALLER ? SMALLER_TOOL : BIGGER_TOOL,
+			request->form == FORM_SMALLER ? "more" : "less");
+		return -ENOENT;
+	}
+	if (request->form == FORM_GITHUB && more)
+		say("note: more is better of these figures: the tool of the action is " BIGGER_TOOL);
+	return 0;
+}
+
+/* https://github.com/benchmark-action/github-action-benchmark, customSmallerIsBetter and
+ * customBiggerIsBetter: a list of objects with name, unit and value; range and extra are texts that
+ * are shown beside them. */
 static int add_github(struct exporter *export, const char *file, const struct benchmark *b,
 	const struct analysis *analysis)
 {
+	enum form form = export->request->form;
 	_cleanup_free_ char *title = reports_title(export->request, file, b), *extra = NULL;
 	/* One unit for all days, whatever the values: nanoseconds lose no digits. */
 	struct scale scale = unit_is_time(b->unit) ? (struct scale){ "ns", 1e9, 0 }
@@ -137,6 +182,8 @@ static int add_github(struct exporter *export, const char *file, const struct be
 	size_t n = benchmark_counted_runs(b);
 	char share[UNITS_TEXT_SIZE];
 
+	if (form != FORM_GITHUB && benchmark_is_gain(b) != (form == FORM_BIGGER))
+		return 0;
 	if (benchmark_units_are_runs(b))
 		extra = xformat("median of %zu run%s", n, n == 1 ? "" : "s");
 	else
@@ -291,7 +338,8 @@ static int add_one(const char *file, const struct benchmark *b, void *context)
 static int print_figures(const struct request *request, const struct reports *reports)
 {
 	static const struct analysis none;
-	bool is_list = request->form == FORM_GITHUB;
+	bool is_list = request->form == FORM_GITHUB || request->form == FORM_SMALLER ||
+		request->form == FORM_BIGGER;
 	struct exporter export = {
 		.request = request,
 		.reports = reports,
@@ -315,6 +363,10 @@ static int print_figures(const struct request *request, const struct reports *re
 		lines = xptr(text_steal(&export.benchfmt.text));
 		return r < 0 ? r : xprint(stdout, "%s", lines);
 	}
+	if (is_list)
+		r = check_directions(request, reports);
+	if (r < 0)
+		return r;
 	if (is_list)
 		emit_array(&export.emit, NULL);
 	else

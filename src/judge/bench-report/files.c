@@ -249,20 +249,6 @@ void say_left_out(const char *file, const struct facts *left_out)
 			left_out->items[i].string);
 }
 
-/* The list of github-action-benchmark is read as customSmallerIsBetter. Says which benchmark cannot
- * be in it. */
-static int check_directions(const struct request *request, const struct suite *suite)
-{
-	for (size_t i = 0; request->format == FORM_GITHUB && i < suite->n; i++) {
-		if (!benchmark_is_gain(suite->benchmarks[i]))
-			continue;
-		say("--format github-action-benchmark cannot judge '%s': more is better",
-			suite->benchmarks[i]->metric);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 int report_read(
 	const struct request *request, const char *file, bool with_evidence, struct suite **ret)
 {
@@ -295,8 +281,6 @@ int report_read(
 		r = choose_metric(file, suite, request->metric);
 	else if (splits && !request->metric)
 		split(suite);
-	if (r >= 0)
-		r = check_directions(request, suite);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < suite->n; i++) {

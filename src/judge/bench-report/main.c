@@ -68,6 +68,8 @@ static const struct {
 	enum verb_option option;
 } formats[] = {
 	{ "github-action-benchmark", FORM_GITHUB, TAKES_SERVICE },
+	{ SMALLER_TOOL, FORM_SMALLER, TAKES_SERVICE },
+	{ BIGGER_TOOL, FORM_BIGGER, TAKES_SERVICE },
 	{ "bencher", FORM_BENCHER, TAKES_SERVICE },
 	{ "benchfmt", FORM_BENCHFMT, TAKES_SERVICE },
 	{ "junit", FORM_JUNIT, TAKES_JUNIT },
@@ -174,7 +176,9 @@ static const char *find_own_help(const char *option, const struct verb *verb)
 		return verb->options & TAKES_JUNIT
 			? "junit, for continuous integration"
 			: "github-action-benchmark or bencher, for services\n"
-			  "that keep a history; benchfmt, for benchstat";
+			  "that keep a history; customSmallerIsBetter or\n"
+			  "customBiggerIsBetter, of all figures those that the\n"
+			  "first one takes so; benchfmt, for benchstat";
 	if (strcmp(option, "sort") == 0)
 		return verb->options & TAKES_FAIL_SLOWER ? "by name, value or change"
 							 : "by name or value";
@@ -413,11 +417,13 @@ static int read_options(
 		{ 0, "csv", NULL, "compare, show, stats: a table of all figures as CSV", option_set,
 			&request->csv },
 		{ 0, "format", "FORMAT",
-			"show, stats: github-action-benchmark or bencher, for\n"
-			"services that keep a history; benchfmt (benchstat);\n"
-			"check, compare: junit",
+			"show, stats: github-action-benchmark (its tools\n"
+			"customSmallerIsBetter, customBiggerIsBetter) or\n"
+			"bencher, for services that keep a history; benchfmt\n"
+			"(benchstat); check, compare: junit",
 			take_format, &request->format,
-			"github-action-benchmark, bencher, benchfmt or junit" },
+			"github-action-benchmark, " SMALLER_TOOL ", " BIGGER_TOOL
+			", bencher, benchfmt or junit" },
 		{ 0, "fail-worse", "PCT",
 			"compare, trend: exit status 3 when a benchmark, or\n"
 			"a level, is worse by more than PCT per cent",
