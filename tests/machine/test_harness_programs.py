@@ -137,8 +137,9 @@ def test_7z():
 
 def test_iperf():
     for name, server, client in (('iperf3', ['iperf3', '-s', '-1'], ['iperf3', '-t', '1', '-c', '127.0.0.1']),
+                                 ('iperf3-json', ['iperf3', '-s', '-1'], ['iperf3', '-J', '-t', '1', '-c', '127.0.0.1']),
                                  ('iperf', ['iperf', '-s'], ['iperf', '-t', '1', '-c', '127.0.0.1'])):
-        if not shutil.which(name):
+        if not shutil.which(server[0]):
             continue
         # Each of the two measurements makes two connections, or one.
         wrapped = 'p=$1; shift; "$@" >/dev/null 2>&1 & s=$!; sleep 0.5; ' + ' '.join(client) + ' -p $p; r=$?; kill $s; exit $r'

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -231,6 +232,43 @@ TEST_CASE("sum it", "[!benchmark]") { int n = FACTOR; BENCHMARK("sum") { return 
     look_at(found, ['sum it'], loops=False, n=2)
     is_slower(found)
     check('failed: ' in host('catch2', ['./catch2'], ['./catch2'], '--benchmark', 'nope', status=1), 'an unknown one')
+
+
+def test_catch2_3():
+    compiler = need('c++')
+    write('catch3.cc', '#include <catch2/catch_all.hpp>\n#include <cstdlib>\n'
+          'static int work(int n) { volatile int t = 0; for (int i = 0; i < n; i++) t = t + i; return t; }\n'
+          'TEST_CASE("sum it", "[!benchmark]") { int n = getenv("TEN") ? 1000 : 100; BENCHMARK("sum") { return work(n); }; }\n')
+    build(FOLDER, compiler, '-std=c++17', '-O0', 'catch3.cc', '-o', 'catch3', '-lCatch2Main', '-lCatch2')
+    found = host('catch2', ['./catch3'], ['./catch3'], '--benchmark', 'sum it', '--env', 'new:TEN=1', n=2)
+    look_at(found, ['sum it'], loops=False, n=2)
+    is_slower(found)
+    check('failed: ' in host('catch2', ['./catch3'], ['./catch3'], '--benchmark', 'nope', status=1), 'an unknown one')
+    host('catch2-xml', ['./catch3', 'sum it', '-r', 'xml'], ['./catch3', 'sum it', '-r', 'xml'], n=2)
+
+
+def test_nanobench():
+    """By the main of docs/from-harnesses.md."""
+    compiler = need('c++')
+    text = (machine.HERE.parents[1] / 'docs' / 'from-harnesses.md').read_text(encoding='utf-8')
+    code, = re.findall(r'^```cpp\n(.*?)^```$', text, re.M | re.S)
+    for name, factor in (('old', '100'), ('new', '1000')):
+        check('i < 100;' in code, 'the work of the page')
+        write('nano.cc', code.replace('i < 100;', f'i < {factor};'))
+        build(FOLDER, compiler, '-std=c++17', '-O1', 'nano.cc', '-o', f'nano-{name}')
+    found = host('nanobench', ['./nano-old'], ['./nano-new'], n=2)
+    names = ['sum', 'log of a number']
+    look_at(found, names, n_values=11, n=2)
+    is_slower(found, 'baseline/benchmark=sum', 'new/benchmark=sum')
+    check('as if there were no benchmark' in host('nanobench', ['./nano-old'], ['./nano-new'], '--benchmark', 'nope', status=1),
+          'an unknown one')
+    # All of them in one process, as it prints them.
+    host('nanobench', ['./nano-old'], ['./nano-new'], '--as-is', n=2)
+    # A main of another kind, which knows no --list.
+    write('plain.cc', '#define ANKERL_NANOBENCH_IMPLEMENT\n#include <nanobench.h>\nint main() { unsigned x = 0; '
+          'ankerl::nanobench::Bench().run("x", [&] { ankerl::nanobench::doNotOptimizeAway(x += x * x); }); }\n')
+    build(FOLDER, compiler, '-std=c++17', '-O1', 'plain.cc', '-o', 'plain')
+    check('benchmark' in host('nanobench', ['./plain'], ['./plain'], status=1), 'which it does not list')
 
 
 def rust():

@@ -486,6 +486,7 @@ static void test_shipped(void **state)
 		{ "hyperfine", "mean=0.0385 s l" },
 		{ "iperf", "rate=2.31e+10 bit/s h" },
 		{ "iperf3", "rate=1.25e+10 bit/s h" },
+		{ "iperf3-json", "rate=583355464 bit/s h" },
 		{ "jmh-text",
 			"Sum.thr 100=5311.652 ops/ms h;Sum.thr 1000=615.358 ops/ms h;"
 			"Sum.avg 100=1.82571e-07 s/op l;Sum.avg 1000=1.739755e-06 s/op l" },
@@ -513,6 +514,7 @@ static void test_shipped(void **state)
 		{ "wrk",
 			"rps=607.22 requests/s h;latency=0.00345 s l;p50=0.00286 s l;"
 			"p90=0.00658 s l;p99=0.01226 s l" },
+		{ "catch2-xml", "sum=1.06302e-07 s l", .sample = "catch2-xml-3" },
 		/* As the load of a service, and what is no verdict. */
 		{ "ab",
 			"rps=19948.13 requests/s h;latency=0.000201 s l;p50=0 s l;p90=0 s l;"
@@ -694,6 +696,8 @@ static void test_shipped(void **state)
 		{ "pyperf", "iteration=1.46229808e-05 s l (3)", WHEN_HOSTED },
 		{ "asv", "iteration=7.78626709e-07 s l (3)", WHEN_HOSTED },
 		{ "catch2", "iteration=1.07666e-07 s l", WHEN_HOSTED },
+		{ "catch2", "iteration=1.06302e-07 s l", WHEN_HOSTED, .sample = "catch2-3" },
+		{ "nanobench", "iteration=9.69140884e-07 s l (11)", WHEN_HOSTED },
 		{ "criterion", "iteration=2.9506e-07 s l (1)", WHEN_HOSTED },
 		{ "divan", "iteration=5.48e-08 s l (1)", WHEN_HOSTED },
 		{ "jmh", "iteration=9.6554197e-08 s/op l (3)", WHEN_HOSTED },
