@@ -245,6 +245,64 @@ def test_between():
           'than two machines', found)
 
 
+def make_layouts(draw, changes, name='layouts.json', machines='h'):
+    """Layouts of both programs that were run in turn; machine k measures every layout if there are several."""
+    sides = ([], [])
+    for at, change in enumerate(changes):
+        for machine in machines:
+            for side in range(2):
+                sides[side].extend(runs_of(
+                    noise(draw, 0.01 * math.exp(change * side)), layout=str(at + 1), hostname=machine,
+                    quiesce_sitting=f'{machine}{at}', quiesce_order_seed=at + 1))
+    together = {'quiesce_interleaved': 'old, new'}
+    return write(name, {'old': (together, sides[0]), 'new': (together, sides[1])})
+
+
+def test_layouts():
+    """Layouts are counted as machines are, where they were run in turn on one machine"""
+    draw = random.Random(10)
+    luck = [math.log(1.02) + (0.01 if at % 2 else -0.01) for at in range(8)]
+    file = make_layouts(draw, luck)
+    found = compare(file)
+    equal((found['design'], found['verdict'], found['machines']), ('within layouts', 'slower', None), found)
+    check(found['ratio_low'] < 1.02 < found['ratio_high'] and found['ratio_high'] - found['ratio_low'] > 0.01, found)
+    layouts = found['layouts']
+    equal((layouts['layouts'], layouts['sittings'], layouts['within']), (8, 8, True), layouts)
+    check(0.008 < layouts['spread_layouts'] < 0.014 and layouts['spread_sittings'] is None, layouts)
+    check(layouts['plan']['layouts'] > 8, layouts)
+    text = report('compare', file)
+    check('in each of 8 layouts of both, and their mean' in text and "Student's t of the layouts" in text, text)
+    check(re.search(r'\n  layouts    8, in 8 sittings of 25 runs .*\n  spread     between layouts 1.* runs .*\n'
+                    r'  for        \+-.*: [0-9]+ layouts', text), text)
+    check('  layouts    8, in 8 sittings of 25 runs' in report('show', file), 'of one program')
+    equal(len(fleet(file)[0]['machines']), 1, 'machines')
+
+    # A gate passes where enough layouts say so: the same margin, with a few and with many of them.
+    # The ends of what two layouts allow are far away.
+    for n, status, says in ((2, 3, '2 layouts allow -'), (8, 0, '')):
+        file = make_layouts(draw, [change - math.log(1.02) for change in luck[:n]])
+        report('compare', '--fail-worse', '2', '--fail-unclear', file, status=status, says=says)
+        report('compare', '--fail-worse', '2', file)
+    report('compare', '--fail-worse', '0.5', make_layouts(draw, luck), status=3, says='new')
+
+    # Several machines are what is counted, and layouts are sittings of them.
+    found = compare(make_layouts(draw, luck, machines='pq'))
+    equal((found['design'], found['layouts']), ('within machines', None), found)
+    equal((found['machines']['machines'], found['machines']['sittings']), (2, 16), found)
+
+    # A change of the machine is in all layouts alike where they were not measured in turn.
+    both = json.loads(make_layouts(draw, luck).read_text())['benchmarks']
+    sides = []
+    for side in range(2):
+        runs = [{**run, 'metadata': {**run['metadata'], 'quiesce_sitting': f'{side}{at // 25}'}}
+                for at, run in enumerate(both[side]['runs'])]
+        sides.append(write(f'layouts{side}.json', {'x': ({}, runs)}))
+    found = compare(*sides)
+    equal((found['design'], found['verdict'], found['layouts']), ('between layouts', 'unclear', None), found)
+    check('run in turn' in found['unclear'], found)
+    check('of layouts that were not measured in turn' in report('compare', *sides), 'the design')
+
+
 def test_names():
     """A machine has the name that the user, or else the cluster, gives it"""
     draw = random.Random(9)
@@ -496,7 +554,7 @@ if __name__ == '__main__':
     try:
         run_tests((test.__doc__, test) for test in (
             test_merge, test_merge_refuses, test_merge_twice, test_merge_packed, test_changed, test_within,
-            test_joined, test_in_turn, test_between, test_names, test_left_out, test_files, test_show,
+            test_joined, test_in_turn, test_between, test_layouts, test_names, test_left_out, test_files, test_show,
             test_findings, test_odd, test_not_odd, test_unlike, test_equal_values, test_controls, test_rows,
             test_differences, test_zeros))
     finally:

@@ -194,6 +194,7 @@ static void test_names(void **state)
 		{ "hostname", "" },
 		{ "quiesce_cpu_model_name", "" },
 		{ "cpu_model_name", "" },
+		{ "layout", "" },
 		{ "quiesce_order_seed", "" },
 	};
 

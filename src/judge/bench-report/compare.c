@@ -885,7 +885,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_object(emit, NULL);
 	put_pair(&sheet, pairs, at);
 	emit_rounds(emit, c);
-	emit_machines(emit, &c->fleet.nested, &c->fleet);
+	emit_fleet(emit, c->fleet.level, &c->fleet.nested, &c->fleet);
 	emit_decision(emit, pairs->reports->n == 1 ? c->new : NULL);
 	emit_texts(emit, "differences", c->differences, c->n_differences);
 	emit_texts(emit, "objections", c->objections, c->n_objections);

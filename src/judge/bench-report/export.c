@@ -51,10 +51,10 @@ static bool find_interval(const struct analysis *analysis, double *ret_low, doub
 {
 	*ret_low = analysis->stats.interval_low;
 	*ret_high = analysis->stats.interval_high;
-	if (analysis->fleet.n_groups == 0)
+	if (analysis->fleet.level == FLEET_NONE)
 		return analysis->stats.has_interval;
-	*ret_low = exp(analysis->fleet.low);
-	*ret_high = exp(analysis->fleet.high);
+	*ret_low = exp(analysis->fleet.nested.low);
+	*ret_high = exp(analysis->fleet.nested.high);
 	return true;
 }
 
@@ -465,29 +465,33 @@ void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t 
 	emit_close(emit, ']');
 }
 
-void emit_machines(
-	struct emit *emit, const struct nested *nested, const struct fleet_change *change)
+void emit_fleet(struct emit *emit, enum fleet_level level, const struct nested *nested,
+	const struct fleet_change *change)
 {
+	bool of_layouts = level == FLEET_LAYOUTS;
+	const char *name = fleet_plural(level);
 	struct nested_advice advice;
 
-	if (!nested || (change && change->n_machines[0] == 0)) {
+	if (level == FLEET_NONE || of_layouts)
 		emit_string(emit, "machines", NULL);
+	if (level == FLEET_NONE || !of_layouts)
+		emit_string(emit, "layouts", NULL);
+	if (level == FLEET_NONE)
 		return;
-	}
 	fleet_advice(nested, change, &advice);
-	emit_object(emit, "machines");
-	emit_integer(emit, "machines", (int64_t)nested->n_groups);
+	emit_object(emit, name);
+	emit_integer(emit, name, (int64_t)nested->n_groups);
 	emit_integer(emit, "sittings",
 		(int64_t)(change && change->is_split ? change->n_sittings[0] + change->n_sittings[1]
 						     : nested->n_values));
 	emit_real(emit, "runs_each", fleet_runs_each(nested, change));
 	emit_bool(emit, "within", !change || change->within);
-	emit_real(emit, "spread_machines", nested->spread.groups);
+	emit_real(emit, of_layouts ? "spread_layouts" : "spread_machines", nested->spread.groups);
 	emit_real(emit, "spread_sittings", nested->spread.values);
 	emit_real(emit, "spread_runs", nested->spread.runs);
 	emit_object(emit, "plan");
 	emit_real(emit, "interval", advice.wanted);
-	emit_real(emit, "machines", isnan(advice.wanted) ? NAN : (double)advice.groups);
+	emit_real(emit, name, isnan(advice.wanted) ? NAN : (double)advice.groups);
 	emit_real(emit, "sittings", isnan(nested->spread.values) ? NAN : (double)advice.values);
 	emit_real(emit, "runs", isnan(nested->spread.runs) ? NAN : (double)advice.runs);
 	emit_real(

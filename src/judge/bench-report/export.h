@@ -51,10 +51,10 @@ int junit_print(struct junit *junit, const char *suite);
 void emit_counts(struct emit *emit, const struct benchmark *benchmark);
 /* An array of texts. */
 void emit_texts(struct emit *emit, const char *name, char *const *texts, size_t n);
-/* The object "machines" of a change, or of one program's level (change is NULL); null for a single
- * machine (nested is NULL, or the change has no machines). */
-void emit_machines(
-	struct emit *emit, const struct nested *nested, const struct fleet_change *change);
+/* The objects "machines" and "layouts" of a change, or of one program's level (change is NULL), of
+ * which the other one than `level` is null. */
+void emit_fleet(struct emit *emit, enum fleet_level level, const struct nested *nested,
+	const struct fleet_change *change);
 /* The array "bins", which is empty where `histogram` is NULL. */
 void emit_bins(struct emit *emit, const struct histogram *histogram);
 /* The concerns and the disturbed runs. */

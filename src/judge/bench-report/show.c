@@ -192,7 +192,7 @@ static void emit_benchmark(struct show *show, const char *file, const struct ben
 	put_counts(&sheet, benchmark);
 	if (analysis) {
 		put_figures(&sheet, analysis);
-		emit_machines(emit, analysis->fleet.n_groups > 0 ? &analysis->fleet : NULL, NULL);
+		emit_fleet(emit, analysis->fleet.level, &analysis->fleet.nested, NULL);
 	}
 	put_bool(&sheet, !analysis || analysis_is_sound(analysis), "sound");
 	if (analysis) {

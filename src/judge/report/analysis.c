@@ -77,7 +77,7 @@ static int analyse_fleet(const struct benchmark *benchmark, struct analysis *ana
 	*ret_within = NULL;
 	if (!fleet_is_needed(&benchmark, 1))
 		return 0;
-	r = fleet_new(&benchmark, 1, &fleet);
+	r = fleet_new(&benchmark, 1, fleet_find_level(&benchmark, 1), &fleet);
 	if (r >= 0)
 		r = fleet_estimate(fleet, &analysis->fleet);
 	if (r < 0)

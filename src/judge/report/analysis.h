@@ -26,10 +26,10 @@ struct analysis {
 	 * interval need not hold. */
 	double unit_median;
 	struct levels *levels; /* the levels of the units */
-	/* For several machines: what they tell about such machines, as logarithms. Then there is no
-	 * interval in `stats`, and concerns are about changes within a sitting. n_groups is 0 for
-	 * one machine, and where values have no logarithms. */
-	struct nested fleet;
+	/* For several machines, or layouts: what they tell about such machines. Then there is no
+	 * interval in `stats`, and concerns are about changes within a sitting. Its level is
+	 * FLEET_NONE for one machine, and where values have no logarithms. */
+	struct fleet_estimate fleet;
 	struct stability *stability;
 };
 

@@ -415,10 +415,10 @@ static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 
 /* --- Several machines --- */
 
-/* Sets the reason why nothing can be concluded about machines. */
-static void explain_machines(struct comparison *c, const char *why)
+/* Sets the reason why nothing can be concluded about machines, or layouts. */
+static void explain_machines(struct comparison *c, enum fleet_level level, const char *why)
 {
-	c->design = COMPARED_BETWEEN_MACHINES;
+	c->design = level == FLEET_LAYOUTS ? COMPARED_BETWEEN_LAYOUTS : COMPARED_BETWEEN_MACHINES;
 	c->doubt = xptr(strdup(why));
 	c->ratio = ratio_of_medians(c->old_stats.median, c->new_stats.median);
 	if (!isfinite(c->ratio.ratio))
@@ -433,21 +433,29 @@ static int compute_machines(struct comparison *c, const struct fleet *old, const
 	const struct nested *nested = &c->fleet.nested;
 	int r = compute_figures(c, a, old->n_machines, b, new->n_machines);
 
-	c->design = COMPARED_BETWEEN_MACHINES;
 	if (r >= 0)
 		r = fleet_compare(old, new, &c->fleet);
+	if (new->level == FLEET_LAYOUTS && (r == -ENODATA || (r >= 0 && c->fleet.is_split))) {
+		c->fleet = (struct fleet_change){ 0 };
+		explain_machines(c, new->level,
+			"layouts are compared where at least two of them have both programs, run "
+			"in turn, since a change of the machine is in all layouts alike");
+		return 0;
+	}
 	if (r == -ENODATA) {
-		explain_machines(c,
+		explain_machines(c, new->level,
 			"fewer than two machines have both programs, and one of the programs is on "
 			"fewer than two machines");
 		return 0;
 	}
 	if (r < 0)
 		return r;
+	c->design = COMPARED_BETWEEN_MACHINES;
 	c->ratio = (struct ratio){ exp(nested->mean), exp(nested->low), exp(nested->high) };
 	c->p = nested->p;
 	if (c->fleet.within)
-		c->design = COMPARED_WITHIN_MACHINES;
+		c->design = new->level == FLEET_LAYOUTS ? COMPARED_WITHIN_LAYOUTS
+							: COMPARED_WITHIN_MACHINES;
 	return 0;
 }
 
@@ -475,8 +483,9 @@ static int collect_units(
 }
 
 /* The medians are then those of all runs. */
-static int explain_zeros(struct comparison *c, const struct benchmark *const *old, size_t n_old,
-	const struct benchmark *const *new, size_t n_new)
+static int explain_zeros(struct comparison *c, enum fleet_level level,
+	const struct benchmark *const *old, size_t n_old, const struct benchmark *const *new,
+	size_t n_new)
 {
 	_cleanup_free_ double *a = NULL, *b = NULL;
 	size_t n_a, n_b;
@@ -487,29 +496,42 @@ static int explain_zeros(struct comparison *c, const struct benchmark *const *ol
 	if (r >= 0)
 		r = compute_figures(c, a, n_a, b, n_b);
 	if (r >= 0)
-		explain_machines(c,
-			"machines are compared by ratios, and a value that is not above 0 has "
-			"none");
+		explain_machines(c, level,
+			"machines and layouts are compared by ratios, and a value that is not "
+			"above 0 has none");
 	return r;
 }
 
 static int compare_machines(const struct benchmark *const *old, size_t n_old,
-	const struct benchmark *const *new, size_t n_new, struct comparison *c)
+	const struct benchmark *const *new, size_t n_new, enum fleet_level level,
+	struct comparison *c)
 {
 	_cleanup_(fleet) struct fleet *a = NULL, *b = NULL;
-	int r = fleet_new(old, n_old, &a);
+	int r = fleet_new(old, n_old, level, &a);
 
 	if (r >= 0)
-		r = fleet_new(new, n_new, &b);
+		r = fleet_new(new, n_new, level, &b);
 	if (r == -ERANGE)
-		return explain_zeros(c, old, n_old, new, n_new);
+		return explain_zeros(c, level, old, n_old, new, n_new);
 	return r < 0 ? r : compute_machines(c, a, b);
+}
+
+/* What has to be counted of the two together, if anything of either. */
+static enum fleet_level find_level(const struct benchmark *const *old, size_t n_old,
+	const struct benchmark *const *new, size_t n_new)
+{
+	const struct benchmark *const firsts[] = { old[0], new[0] };
+	enum fleet_level a = fleet_find_level(old, n_old), b = fleet_find_level(new, n_new);
+
+	if (a == FLEET_NONE && b == FLEET_NONE)
+		return FLEET_NONE;
+	return MAX(MAX(a, b), fleet_find_level(firsts, ARRAY_SIZE(firsts)));
 }
 
 int comparison_new_among(const struct benchmark *old, const struct benchmark *new,
 	const struct benchmark *const *all, size_t n_all, struct comparison **ret)
 {
-	bool of_machines = fleet_is_needed(&old, 1) || fleet_is_needed(&new, 1);
+	enum fleet_level level = find_level(&old, 1, &new, 1);
 	_cleanup_(comparison) struct comparison *c = NULL;
 	struct side sides[2] = { 0 };
 	int r;
@@ -520,8 +542,8 @@ int comparison_new_among(const struct benchmark *old, const struct benchmark *ne
 	differences_find(c, old, new);
 	c->faults[0] = differences_find_faults(old);
 	c->faults[1] = differences_find_faults(new);
-	r = of_machines ? compare_machines(&old, 1, &new, 1, c)
-			: compute(c, &sides[0], &sides[1], all, n_all);
+	r = level ? compare_machines(&old, 1, &new, 1, level, c)
+		  : compute(c, &sides[0], &sides[1], all, n_all);
 	side_clear(&sides[0]);
 	side_clear(&sides[1]);
 	if (r < 0)
@@ -698,20 +720,21 @@ static void find_differences_of_results(struct comparison *c, const struct bench
 	}
 }
 
-/* True also where all old results are of one machine and all new ones of another. */
-static bool are_of_machines(const struct benchmark *const *old, size_t n_old,
+/* Machines also where all old results are of one machine and all new ones of another. */
+static enum fleet_level find_level_of_results(const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new)
 {
 	const struct benchmark *const firsts[] = { old[0], new[0] };
 
-	return fleet_is_needed(old, n_old) || fleet_is_needed(new, n_new) ||
-		fleet_is_needed(firsts, ARRAY_SIZE(firsts));
+	return MAX(
+		find_level(old, n_old, new, n_new), fleet_find_level(firsts, ARRAY_SIZE(firsts)));
 }
 
 int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 	const struct benchmark *const *new, size_t n_new, struct comparison **ret)
 {
 	_cleanup_(comparison) struct comparison *c = NULL;
+	enum fleet_level level;
 	int r;
 
 	if (n_old == 0 || n_new == 0)
@@ -720,8 +743,9 @@ int comparison_new_of_results(const struct benchmark *const *old, size_t n_old,
 	if (r < 0)
 		return r;
 	find_differences_of_results(c, old, n_old, new, n_new);
-	r = are_of_machines(old, n_old, new, n_new) ? compare_machines(old, n_old, new, n_new, c)
-						    : compute_results(c, old, n_old, new, n_new);
+	level = find_level_of_results(old, n_old, new, n_new);
+	r = level ? compare_machines(old, n_old, new, n_new, level, c)
+		  : compute_results(c, old, n_old, new, n_new);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(c);

@@ -198,7 +198,9 @@ bool comparison_is_exact(const struct comparison *comparison)
 bool comparison_is_of_machines(const struct comparison *comparison)
 {
 	return comparison->design == COMPARED_WITHIN_MACHINES ||
-		comparison->design == COMPARED_BETWEEN_MACHINES;
+		comparison->design == COMPARED_BETWEEN_MACHINES ||
+		comparison->design == COMPARED_WITHIN_LAYOUTS ||
+		comparison->design == COMPARED_BETWEEN_LAYOUTS;
 }
 
 bool comparison_is_of_results(const struct comparison *comparison)
@@ -249,6 +251,8 @@ const char *comparison_design_name(enum comparison_design design)
 		[COMPARED_RESULTS_IN_SEQUENCE] = "results in sequence",
 		[COMPARED_WITHIN_MACHINES] = "within machines",
 		[COMPARED_BETWEEN_MACHINES] = "between machines",
+		[COMPARED_WITHIN_LAYOUTS] = "within layouts",
+		[COMPARED_BETWEEN_LAYOUTS] = "between layouts",
 	};
 
 	return names[design];
@@ -493,9 +497,20 @@ enum gate comparison_gate(const struct comparison *comparison, double percent, d
 	/* Where nothing was counted, it is no more than before, whatever the machine did. */
 	if (c->new_stats.max == 0 && c->old_stats.min >= 0 && !benchmark_is_gain(c->old))
 		return GATE_PASSES;
-	if (resolution_is_there(&c->resolution) && !(cost.high <= limit))
+	if ((resolution_is_there(&c->resolution) || c->design == COMPARED_WITHIN_LAYOUTS) &&
+		!(cost.high <= limit))
 		return GATE_UNCLEAR;
 	return GATE_PASSES;
+}
+
+/* "8 layouts allow -0.8 % .. +2.4 %" */
+static char *explain_layouts(const struct comparison *c)
+{
+	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+
+	return xformat("%zu layouts allow %s .. %s", c->fleet.n_machines[0],
+		units_format_change(c->ratio.low - 1, low),
+		units_format_change(c->ratio.high - 1, high));
 }
 
 char *comparison_gate_reason(const struct comparison *comparison, double percent)
@@ -507,6 +522,8 @@ char *comparison_gate_reason(const struct comparison *comparison, double percent
 	if (comparison->step > percent / 100)
 		return xformat("it is counted in steps of %s, so smaller changes do not show",
 			units_format_percent(comparison->step, step));
+	if (comparison->design == COMPARED_WITHIN_LAYOUTS && !isnan(comparison->ratio.low))
+		return explain_layouts(comparison);
 	if (comparison->n_pairs > 0 && !isnan(comparison->ratio.low))
 		return explain_carryover(comparison, !benchmark_is_gain(comparison->old));
 	if (!resolution_is_there(&comparison->resolution) || isnan(comparison->ratio.high))

@@ -57,6 +57,8 @@ enum comparison_design {
 	COMPARED_WITHIN_MACHINES,  /* on several machines, each by itself (judge/report/fleet.h) */
 	COMPARED_BETWEEN_MACHINES, /* the machines of one program with the machines of the
 				    * other */
+	COMPARED_WITHIN_LAYOUTS,   /* in several layouts of both, each by itself */
+	COMPARED_BETWEEN_LAYOUTS,  /* layouts that were not measured in turn */
 };
 
 struct comparison {
@@ -171,7 +173,7 @@ bool comparison_is_learnt(const struct comparison *comparison);
 bool comparison_is_of_speed(const struct comparison *comparison);
 /* Whether it is of exact figures, of which a single run tells (struct event_kind). */
 bool comparison_is_exact(const struct comparison *comparison);
-/* Whether machines were counted, and not runs or results. */
+/* Whether machines or layouts were counted, and not runs or results. */
 bool comparison_is_of_machines(const struct comparison *comparison);
 /* Whether several results of each were counted. */
 bool comparison_is_of_results(const struct comparison *comparison);
@@ -206,6 +208,8 @@ enum gate {
  * only where the whole interval of 95 % is below the limit. It is unclear where carry-over may be
  * all that is beyond the limit (carryover_may_be_all()), and where a figure is counted in steps
  * that are larger than the limit, unless the change is beyond it, or within it, by more than one.
+ * Layouts pass only where the whole interval is below the limit, too: there are as many as somebody
+ * took, and too few of them tell nothing.
  */
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level);
 double comparison_gate_level(struct comparison *const *comparisons, size_t n, double percent);

@@ -38,12 +38,14 @@ size_t fleet_describe_sitting(const struct benchmark *b, size_t at, struct fleet
 {
 	static const char *const nodes[] = { METADATA_GIVEN_NODE, METADATA_NODE, "hostname" };
 	static const char *const models[] = { "cpu_model_name" };
+	static const char *const layouts[] = { METADATA_LAYOUT };
 	const struct provenance *provenance;
 
 	if (b->series->n_sittings == 0) {
 		*ret = (struct fleet_sitting){
 			.node = find_text(b, nodes, ARRAY_SIZE(nodes)),
 			.model = find_text(b, models, ARRAY_SIZE(models)),
+			.layout = find_text(b, layouts, ARRAY_SIZE(layouts)),
 			.id = facts_find_string(&b->metadata, METADATA_SITTING),
 		};
 		return b->series->n_samples;
@@ -52,6 +54,7 @@ size_t fleet_describe_sitting(const struct benchmark *b, size_t at, struct fleet
 	*ret = (struct fleet_sitting){
 		.node = first_text(provenance, SITTING_GIVEN_NODE, SITTING_HOSTNAME),
 		.model = first_text(provenance, SITTING_OWN_MODEL, SITTING_MODEL),
+		.layout = first_text(provenance, SITTING_LAYOUT, SITTING_LAYOUT),
 		.id = provenance->texts[SITTING_ID],
 		.has_seed = provenance->has_order_seed,
 		.seed = provenance->order_seed,
@@ -64,32 +67,43 @@ size_t fleet_count_sittings(const struct benchmark *b)
 	return MAX(b->series->n_sittings, (size_t)1);
 }
 
-bool fleet_is_same_machine(const struct fleet_sitting *a, const struct fleet_sitting *b)
+static int compare_machines(const struct fleet_sitting *a, const struct fleet_sitting *b)
 {
-	return strcmp(a->node, b->node) == 0 && strcmp(a->model, b->model) == 0;
+	int order = strcmp(a->node, b->node);
+
+	if (order == 0)
+		order = strcmp(a->model, b->model);
+	return order != 0 ? order : strcmp(a->layout, b->layout);
 }
 
-bool fleet_is_needed(const struct benchmark *const *results, size_t n)
+bool fleet_is_same_machine(const struct fleet_sitting *a, const struct fleet_sitting *b)
 {
-	struct fleet_sitting first = { .node = "", .model = "" }, sitting;
+	return compare_machines(a, b) == 0;
+}
+
+enum fleet_level fleet_find_level(const struct benchmark *const *results, size_t n)
+{
+	struct fleet_sitting first = { 0 }, sitting;
+	enum fleet_level level = FLEET_NONE;
 
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < fleet_count_sittings(results[i]); k++) {
 			(void)fleet_describe_sitting(results[i], k, &sitting);
 			if (i == 0 && k == 0)
 				first = sitting;
-			else if (!fleet_is_same_machine(&first, &sitting))
-				return true;
+			if (strcmp(first.layout, sitting.layout) != 0)
+				level = FLEET_LAYOUTS;
+			sitting.layout = first.layout;
+			if (!fleet_is_same_machine(&first, &sitting))
+				return FLEET_MACHINES;
 		}
 	}
-	return false;
+	return level;
 }
 
-static int compare_machines(const struct fleet_sitting *a, const struct fleet_sitting *b)
+bool fleet_is_needed(const struct benchmark *const *results, size_t n)
 {
-	int order = strcmp(a->node, b->node);
-
-	return order != 0 ? order : strcmp(a->model, b->model);
+	return fleet_find_level(results, n) != FLEET_NONE;
 }
 
 /* Sittings without a name are sittings of their own. */
@@ -113,8 +127,10 @@ size_t fleet_count_machines(const struct benchmark *b)
 	size_t n = fleet_count_sittings(b), n_machines = 1;
 	_cleanup_free_ struct fleet_sitting *sittings = xptr(calloc(n, sizeof(*sittings)));
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		(void)fleet_describe_sitting(b, i, &sittings[i]);
+		sittings[i].layout = "";
+	}
 	qsort(sittings, n, sizeof(*sittings), compare_ids);
 	for (size_t i = 1; i < n; i++)
 		n_machines += !fleet_is_same_machine(&sittings[i - 1], &sittings[i]);
@@ -213,6 +229,8 @@ static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *
 			at += sample_counts(&b->series->samples[run]);
 		if (at == first)
 			continue;
+		if (fleet->level != FLEET_LAYOUTS)
+			sitting.layout = "";
 		sitting.logarithms = logarithms + first;
 		sitting.n = at - first;
 		sitting.order = sitting.piece = fleet->n;
@@ -221,7 +239,8 @@ static int add_sittings(struct fleet *fleet, const struct benchmark *b, double *
 	return 0;
 }
 
-int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **ret)
+int fleet_new(const struct benchmark *const *results, size_t n, enum fleet_level level,
+	struct fleet **ret)
 {
 	_cleanup_(fleet) struct fleet *fleet = xptr(calloc(1, sizeof(*fleet)));
 	size_t n_sittings = 0, n_values = 0, at = 0;
@@ -231,6 +250,7 @@ int fleet_new(const struct benchmark *const *results, size_t n, struct fleet **r
 		n_sittings += fleet_count_sittings(results[i]);
 		n_values += results[i]->n_values;
 	}
+	fleet->level = level;
 	fleet->sittings = xptr(calloc(n_sittings, sizeof(*fleet->sittings)));
 	fleet->logarithms = xptr(calloc(MAX(n_values, (size_t)1), sizeof(*fleet->logarithms)));
 	for (size_t i = 0; r >= 0 && i < n; i++) {
@@ -363,11 +383,15 @@ double *fleet_machine_values(const struct fleet *fleet)
 	return means;
 }
 
-int fleet_estimate(const struct fleet *fleet, struct nested *ret)
+int fleet_estimate(const struct fleet *fleet, struct fleet_estimate *ret)
 {
 	_cleanup_free_ struct nested_value *values = make_levels(fleet);
 
-	return nested_compute(values, fleet->n, ret);
+	int r = nested_compute(values, fleet->n, &ret->nested);
+
+	if (r >= 0)
+		ret->level = fleet->level;
+	return r;
 }
 
 /* --- Two programs --- */
@@ -520,7 +544,7 @@ static int compare_others(
 
 int fleet_compare(const struct fleet *old, const struct fleet *new, struct fleet_change *ret)
 {
-	struct fleet_change change = { .within = true };
+	struct fleet_change change = { .level = new->level, .within = true };
 	struct changes changes = { 0 };
 	int r;
 
@@ -566,6 +590,16 @@ void fleet_advice(
 
 /* --- Words --- */
 
+const char *fleet_singular(enum fleet_level level)
+{
+	return level == FLEET_LAYOUTS ? "layout" : "machine";
+}
+
+const char *fleet_plural(enum fleet_level level)
+{
+	return level == FLEET_LAYOUTS ? "layouts" : "machines";
+}
+
 static void append_part(struct text *t, const char *level, double deviation)
 {
 	char share[UNITS_TEXT_SIZE];
@@ -574,9 +608,13 @@ static void append_part(struct text *t, const char *level, double deviation)
 		text_appendf(t, "%s %s", level, units_format_percent(deviation, share));
 }
 
-static void append_spread(struct text *t, const struct nested_spread *spread)
+static void append_spread(
+	struct text *t, enum fleet_level level, const struct nested_spread *spread)
 {
-	append_part(t, isnan(spread->values) ? "between machines and sittings" : "between machines",
+	append_part(t,
+		level == FLEET_LAYOUTS		? "between layouts"
+			: isnan(spread->values) ? "between machines and sittings"
+						: "between machines",
 		spread->groups);
 	append_part(t, ", sittings", spread->values);
 	append_part(t, ", runs", spread->runs);
@@ -598,16 +636,17 @@ static void append_size(struct text *t, double runs, const struct nested_advice 
 		text_appendf(t, " (%zu would do)", advice->runs_enough);
 }
 
-static void append_advice(struct text *t, const struct nested *nested,
+static void append_advice(struct text *t, enum fleet_level level, const struct nested *nested,
 	const struct nested_advice *advice, const struct fleet_change *change)
 {
+	const char *plural = fleet_plural(level);
 	char width[UNITS_TEXT_SIZE];
 
 	text_appendf(t, "+-%s: ", units_format_percent(advice->wanted, width));
 	if (advice->groups > 0)
-		text_appendf(t, "%zu machines", advice->groups);
+		text_appendf(t, "%zu %s", advice->groups, plural);
 	else
-		text_appendf(t, "more than %d machines", NESTED_MOST);
+		text_appendf(t, "more than %d %s", NESTED_MOST, plural);
 	if (change && !change->within)
 		text_append(t, " on either side");
 	if (advice->values > 0)
@@ -619,27 +658,29 @@ static void append_advice(struct text *t, const struct nested *nested,
 		text_append(t, "; no number of runs on these");
 }
 
-void fleet_append_rows(
-	struct text *t, const struct nested *nested, const struct fleet_change *change)
+void fleet_append_rows(struct text *t, enum fleet_level level, const struct nested *nested,
+	const struct fleet_change *change)
 {
 	const size_t n_machines[] = { nested->n_groups, 0 }, n_sittings[] = { nested->n_values, 0 };
 	struct nested_advice advice;
 
 	fleet_advice(nested, change, &advice);
-	text_append(t, "  machines   ");
+	text_appendf(t, "  %-10s ", fleet_plural(level));
 	append_counts(t, change ? change->n_machines : n_machines, change && !change->within);
 	text_append(t, ", in ");
 	append_counts(t, change ? change->n_sittings : n_sittings, change && change->is_split);
 	text_append(t, " sittings");
 	append_size(t, fleet_runs_each(nested, change), &advice);
 	if (change && change->n_left_out > 0)
-		text_appendf(t, "\n             without %zu machine%s only one of the two programs",
-			change->n_left_out, change->n_left_out == 1 ? " that has" : "s that have");
+		text_appendf(t, "\n             without %zu %s %s only one of the two programs",
+			change->n_left_out,
+			change->n_left_out == 1 ? fleet_singular(level) : fleet_plural(level),
+			change->n_left_out == 1 ? "that has" : "that have");
 	text_append(t, "\n  spread     ");
-	append_spread(t, &nested->spread);
+	append_spread(t, level, &nested->spread);
 	if (!isnan(advice.wanted)) {
 		text_append(t, "\n  for        ");
-		append_advice(t, nested, &advice, change);
+		append_advice(t, level, nested, &advice, change);
 	}
 	text_append(t, "\n");
 }

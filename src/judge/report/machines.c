@@ -270,7 +270,7 @@ int machines_add(struct machines *machines, const struct suite *suite, const cha
 		if (name ? !metadata_equal_strings(benchmark->name, name)
 			 : suite->n > 1 && benchmark_is_control(benchmark))
 			continue;
-		r = fleet_new(&benchmark, 1, &fleet);
+		r = fleet_new(&benchmark, 1, FLEET_MACHINES, &fleet);
 		if (r == -ENODATA || r == -ERANGE)
 			continue;
 		if (r < 0)

@@ -120,15 +120,17 @@ static void append_elsewhere(struct text *t, const struct benchmark *benchmark)
 		"left the CPUs, whose evidence is not known of them");
 }
 
-static void append_fleet(struct text *t, const struct nested *nested, const struct scale *scale)
+static void append_fleet(
+	struct text *t, const struct fleet_estimate *fleet, const struct scale *scale)
 {
+	const struct nested *nested = &fleet->nested;
 	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
 
 	scale_format_bare(*scale, exp(nested->low), low);
 	scale_format(*scale, exp(nested->high), high);
-	text_appendf(t, "  %-10s %s .. %s    holds such machines' mean with 95 %% certainty\n",
-		"interval", low, high);
-	fleet_append_rows(t, nested, NULL);
+	text_appendf(t, "  %-10s %s .. %s    holds such %s' mean with 95 %% certainty\n",
+		"interval", low, high, fleet_plural(fleet->level));
+	fleet_append_rows(t, fleet->level, nested, NULL);
 }
 
 /* The interval holds the median of the runs, which is named where it is not shown already. */
@@ -324,7 +326,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 	}
 	if (s->has_interval)
 		append_interval(t, input->analysis, scale);
-	else if (input->analysis->fleet.n_groups > 0)
+	else if (input->analysis->fleet.level != FLEET_NONE)
 		append_fleet(t, &input->analysis->fleet, &scale);
 	else if (s->n > 1 && !benchmark_units_are_runs(input->benchmark))
 		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",

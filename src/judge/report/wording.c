@@ -179,6 +179,11 @@ const char *comparison_format_both(
 	return buf;
 }
 
+static bool is_of_layouts(const struct comparison *c)
+{
+	return c->fleet.level == FLEET_LAYOUTS;
+}
+
 const char *comparison_median_remark(const struct comparison *comparison)
 {
 	const struct comparison *c = comparison;
@@ -188,7 +193,8 @@ const char *comparison_median_remark(const struct comparison *comparison)
 		c->ratio.ratio == 1)
 		return "";
 	if (comparison_is_of_machines(c))
-		return "of each alone; the change is the machines' mean";
+		return is_of_layouts(c) ? "of each alone; the change is the layouts' mean"
+					: "of each alone; the change is the machines' mean";
 	return c->n_pairs > 0 ? "of each alone; the change is that of the pairs"
 			      : "of each alone; the change is that of all against all";
 }
@@ -219,6 +225,13 @@ static void append_design(struct text *t, const struct comparison *c, const char
 		text_appendf(
 			t, "on each of %zu machines, and their mean\n", c->fleet.n_machines[0]);
 		break;
+	case COMPARED_WITHIN_LAYOUTS:
+		text_appendf(t, "in each of %zu layouts of both, and their mean\n",
+			c->fleet.n_machines[0]);
+		break;
+	case COMPARED_BETWEEN_LAYOUTS:
+		text_append(t, "of layouts that were not measured in turn\n");
+		break;
 	case COMPARED_BETWEEN_MACHINES:
 		text_append(t, "of different machines\n");
 		break;
@@ -233,11 +246,12 @@ static void append_tests(struct text *t, const struct comparison *c)
 	if ((isnan(c->p) && comparison_is_of_machines(c)) || comparison_is_exact(c))
 		return;
 	text_appendf(t, "  tests      %s ",
-		comparison_is_of_machines(c)	  ? "Student's t of the machines"
-			: c->n_pairs > 0	  ? "rank differences"
-			: comparison_is_learnt(c) ? "repeats"
-			: c->control_ratio > 0	  ? "ratios to the control"
-						  : "Mann-Whitney");
+		is_of_layouts(c)		       ? "Student's t of the layouts"
+			: comparison_is_of_machines(c) ? "Student's t of the machines"
+			: c->n_pairs > 0	       ? "rank differences"
+			: comparison_is_learnt(c)      ? "repeats"
+			: c->control_ratio > 0	       ? "ratios to the control"
+						       : "Mann-Whitney");
 	append_p(t, c->p);
 	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p)
 		append_adjusted_p(t, c);
@@ -322,7 +336,7 @@ char *comparison_render(const struct comparison *comparison)
 			"  repeats    %s: if the program was another one before, leave those out\n",
 			c->learnt.steps);
 	if (c->fleet.n_machines[0] > 0)
-		fleet_append_rows(&t, &c->fleet.nested, &c->fleet);
+		fleet_append_rows(&t, c->fleet.level, &c->fleet.nested, &c->fleet);
 	else if (comparison_is_of_results(c))
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
 	else

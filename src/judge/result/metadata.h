@@ -74,6 +74,8 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 #define METADATA_SITTING "quiesce_sitting"
 #define METADATA_NODE "quiesce_node"
 #define METADATA_GIVEN_NODE "node" /* what the user calls it */
+/* Which layout of the programs these are: the same for the two that are compared. */
+#define METADATA_LAYOUT "layout"
 
 /* The commit that was measured, and its date (metadata_parse_date()), as pyperformance names them.
  */

@@ -278,6 +278,9 @@ const struct run_fact run_facts[] = {
 	{ KEY("quiesce_cpu_model_name"), ORIGIN(SITTING_OWN_MODEL) },
 	{ KEY("cpu_model_name"), ORIGIN(SITTING_MODEL),
 		MEANS("The model of its CPU, in the same way.") },
+	{ KEY(METADATA_LAYOUT), ORIGIN(SITTING_LAYOUT),
+		MEANS("Which layout of the programs these are runs of, as *quiesce-gate*(1) counts "
+		      "them (*--metadata*): the same for the two that are compared.") },
 	{ KEY("quiesce_order_seed"), AT(PART_PROVENANCE, provenance, order_seed), .kind = KIND_SEED,
 		.only_read = true,
 		MEANS("The seed of the order in which these runs were made in turn with those of "

@@ -164,6 +164,7 @@ enum sitting_text {
 	SITTING_HOSTNAME,
 	SITTING_OWN_MODEL, /* quiesce_cpu_model_name */
 	SITTING_MODEL,
+	SITTING_LAYOUT, /* layout: of the programs (quiesce-gate --layouts) */
 	SITTING_N_TEXTS,
 };
 
