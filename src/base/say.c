@@ -33,7 +33,7 @@ static void say_line(const char *reason, const char *format, va_list ap) _printf
 
 static void say_line(const char *reason, const char *format, va_list ap)
 {
-	_cleanup_free_ char *text = NULL, *clean = NULL;
+	_cleanup_free_ char *text = NULL, *clean = NULL, *whole = NULL, *wrapped = NULL;
 	char shortened[256];
 	const char *line;
 	va_list copy;
@@ -49,9 +49,17 @@ static void say_line(const char *reason, const char *format, va_list ap)
 	free(last_message);
 	if (asprintf(&last_message, "%s%s%s", line, reason ? ": " : "", reason ? reason : "") < 0)
 		last_message = NULL;
+	if (isatty(STDERR_FILENO) &&
+		asprintf(&whole, "%s: %s%s%s", program_invocation_short_name, line,
+			reason ? ": " : "", reason ? reason : "") < 0)
+		whole = NULL;
+	wrapped = whole ? text_wrap(whole, terminal_width(STDERR_FILENO)) : NULL;
 	/* One call, so that lines of several processes do not mix. */
-	fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, line, reason ? ": " : "",
-		reason ? reason : "");
+	if (wrapped)
+		fprintf(stderr, "%s\n", wrapped);
+	else
+		fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, line,
+			reason ? ": " : "", reason ? reason : "");
 }
 
 const char *say_last(void)

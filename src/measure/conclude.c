@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "base/say.h"
+#include "base/terminal.h"
 #include "base/xalloc.h"
+#include "judge/report/brief.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
 #include "measure/conclude.h"
@@ -39,12 +41,13 @@ static void describe_one(struct command *command, const struct place *place,
 }
 
 static void report_runs(const struct options *options, const struct place *place,
-	const struct command *command, const struct benchmark *by_program, FILE *stream)
+	const struct command *command, const struct benchmark *by_program, FILE *stream,
+	struct brief *brief)
 {
 	const struct measurement *m = command->measurement;
 	int r;
 
-	r = report_print(stream,
+	r = report_print(stream, brief,
 		&(struct report_input){
 			.name = by_program ? by_program->name : command->name,
 			.cpus = place->cpus_text,
@@ -58,27 +61,39 @@ static void report_runs(const struct options *options, const struct place *place
 			.shell_seconds = by_program ? NAN : floor_seconds(m, &m->shell),
 			.decided = options->decide > 0,
 			.one_of_several = by_program || options->n_commands > 1,
-			.verbose = options->verbose > 0,
 		});
 	if (r < 0)
 		say_errno(r, "cannot report");
 }
 
-static void report_one(const struct options *options, const struct place *place,
-	const struct command *command, const char *metric, FILE *stream)
+/* That --rel-error was not reached, malloc'd; NULL where it was, or was not asked for. */
+static char *explain_uncertain(
+	const struct options *options, const struct command *command, const char *metric)
 {
 	const struct measurement *m = command->measurement;
 
-	if (m->n_runs > 0)
-		report_runs(options, place, command, NULL, stream);
-	if (options->rel_error > 0 && !command->is_control && m->end == MEASURE_COMPLETE &&
-		!m->reached_rel_error)
-		say("warning: the median%s%s%s%s is not known to %g %% after %zu runs (%s)",
-			options->n_commands > 1 || metric ? " of " : "",
-			options->n_commands > 1 ? command->name : "",
-			options->n_commands > 1 && metric ? ": " : "", metric ? metric : "",
-			options->rel_error, m->n_runs,
-			m->out_of_time ? "--max-time" : options->max_runs_option);
+	if (!(options->rel_error > 0) || command->is_control || m->end != MEASURE_COMPLETE ||
+		m->reached_rel_error)
+		return NULL;
+	return xformat("the median%s%s%s%s is not known to %g %% after %zu runs (%s)",
+		options->n_commands > 1 || metric ? " of " : "",
+		options->n_commands > 1 ? command->name : "",
+		options->n_commands > 1 && metric ? ": " : "", metric ? metric : "",
+		options->rel_error, m->n_runs,
+		m->out_of_time ? "--max-time" : options->max_runs_option);
+}
+
+static void report_one(const struct options *options, const struct place *place,
+	const struct command *command, const char *metric, FILE *stream, struct brief *brief)
+{
+	_cleanup_free_ char *uncertain = explain_uncertain(options, command, metric);
+
+	if (command->measurement->n_runs > 0)
+		report_runs(options, place, command, NULL, stream, brief);
+	if (uncertain && brief)
+		brief_add(brief, BRIEF_DOUBT, "  warning    %s", uncertain);
+	else if (uncertain)
+		say("warning: %s", uncertain);
 }
 
 /* A result with runs is saved. One with warm-ups only is saved when the user asked for no more than
@@ -168,48 +183,71 @@ static void add_command(const struct options *options, const struct commands *co
 
 /* The report about a program, and about each of the values that it measured itself. */
 static void report_command(const struct options *options, const struct place *place,
-	const struct command *command, const char *metric, const struct parts *parts, FILE *stream)
+	const struct command *command, const char *metric, const struct parts *parts, FILE *stream,
+	struct brief *brief)
 {
-	report_one(options, place, command, metric, stream);
+	report_one(options, place, command, metric, stream, brief);
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct document_part *part = &parts->items[i];
 
 		/* A hosted harness is reported by its figures. */
 		if (part->series != command->measurement->series || !part->inside || command->typed)
 			continue;
-		if (stream)
+		if (stream && !brief)
 			print(stream, "\n");
-		report_runs(options, place, command, part->inside, stream);
+		report_runs(options, place, command, part->inside, stream, brief);
 	}
 }
 
-static void report_all(const struct options *options, const struct place *place,
-	const struct commands *commands, const struct parts *parts, FILE *stream)
+/* `brief` is NULL for all lines (-v). */
+static void report_programs(const struct options *options, const struct place *place,
+	const struct commands *commands, const struct parts *parts, FILE *stream,
+	struct brief *brief)
 {
-	int r;
+	int r = 0;
 
-	if (commands->rounds) {
-		r = stream ? commands->rounds->report(
-				     commands->rounds, commands, options, place, stream)
-			   : 0;
-		if (r < 0)
-			say_errno(r, "cannot report");
-		return;
-	}
 	for (size_t i = 0; i < commands->n; i++) {
-		if (i > 0 && stream)
+		if (i > 0 && stream && !brief)
 			print(stream, "\n");
-		report_command(
-			options, place, &commands->items[i], commands->metric, parts, stream);
+		report_command(options, place, &commands->items[i], commands->metric, parts, stream,
+			brief);
 	}
 	if (commands->n < 2)
-		notice_print(stream, options, commands);
-	if (commands->n < 2 || !stream)
-		return;
-	r = options->decide > 0 ? decide_print(stream, commands)
-				: ranking_print(stream, options, commands);
+		notice_print(stream, brief, options, commands);
+	else if (brief)
+		r = options->decide > 0 ? decide_add(brief, commands)
+					: ranking_add(brief, options, commands);
+	else if (stream)
+		r = options->decide > 0 ? decide_print(stream, commands)
+					: ranking_print(stream, options, commands);
 	if (r < 0)
 		say_errno(r, "cannot compare");
+}
+
+/* `stream` is NULL where warnings alone are wanted, `saved` where nothing is. */
+static void report_all(const struct options *options, const struct place *place,
+	const struct commands *commands, const struct parts *parts, const char *saved, FILE *stream)
+{
+	_cleanup_(brief) struct brief *brief = NULL;
+	_cleanup_free_ char *text = NULL;
+	int r = 0;
+
+	if (commands->rounds && stream)
+		r = commands->rounds->report(commands->rounds, commands, options, place, stream);
+	if (r < 0)
+		say_errno(r, "cannot report");
+	if (stream && options->verbose == 0 && !commands->rounds)
+		brief = brief_new(terminal_width(fileno(stream)), options->decide > 0);
+	if (!commands->rounds)
+		report_programs(options, place, commands, parts, stream, brief);
+	if (saved && brief)
+		brief_add(brief, BRIEF_PATH, "saved in %s", saved);
+	else if (saved && stream)
+		print(stream, "saved in %s\n", saved);
+	if (!brief)
+		return;
+	text = brief_render(brief);
+	xprint_report(stream, "%s", text);
 }
 
 int conclude(const struct options *options, const struct place *place, struct commands *commands,
@@ -251,11 +289,9 @@ int conclude(const struct options *options, const struct place *place, struct co
 	/* The runs are kept also where there is no memory for a report. */
 	if (parts.n > 0)
 		r = save_commit(save, parts.items, parts.n, &saved);
-	report_all(options, place, commands, &parts, options->quiet ? NULL : stream);
+	report_all(options, place, commands, &parts, saved, options->quiet ? NULL : stream);
 	if (parts.n == 0)
 		return 0;
-	if (saved && !options->quiet)
-		print(stream, "saved in %s\n", saved);
 	if (r == 0) {
 		r = print_finish(stream);
 		if (r < 0)

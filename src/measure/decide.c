@@ -259,8 +259,9 @@ void decide_conclude(const struct options *options, struct commands *commands)
 		decisions_settle(decisions, list_decisions(commands, decisions), true);
 }
 
-/* "4 comparisons: 1 slower, 2 not slower, 1 not settled, by 59 pairs" */
-static int print_sum(FILE *stream, const struct commands *commands)
+/* "4 comparisons: 1 slower, 2 not slower, 1 not settled, by 59 pairs", malloc'd; NULL for a
+ * single one. */
+static char *make_sum(const struct commands *commands)
 {
 	struct decision *decisions[OPTIONS_MAX_COMMANDS];
 	size_t n = list_decisions(commands, decisions), pairs = 0;
@@ -268,7 +269,7 @@ static int print_sum(FILE *stream, const struct commands *commands)
 	const char *word;
 
 	if (n <= 1)
-		return 0;
+		return NULL;
 	word = decisions[0]->is_for_better     ? decisions[0]->sense.is_speed ? "faster" : "better"
 		: decisions[0]->sense.is_speed ? "slower"
 					       : "worse";
@@ -277,38 +278,69 @@ static int print_sum(FILE *stream, const struct commands *commands)
 		n_open += decisions[i]->verdict == DECISION_NOT_SETTLED;
 		pairs += decisions[i]->n_pairs;
 	}
-	return xprint_report(stream,
-		"\n%zu comparisons: %zu %s, %zu not %s, %zu not settled, by %zu pairs\n", n,
+	return xformat("%zu comparisons: %zu %s, %zu not %s, %zu not settled, by %zu pairs", n,
 		n_claimed, word, n - n_claimed - n_open, word, n_open, pairs);
+}
+
+/* "new, compared with old", malloc'd. A name that the user gave may contain newlines. */
+static char *make_title(const struct commands *commands, const struct command *command)
+{
+	_cleanup_free_ char *old = xptr(text_escape_control(commands->items[command->old].name));
+	_cleanup_free_ char *new = xptr(text_escape_control(command->name));
+
+	return xformat("%s, compared with %s", new, old);
 }
 
 int decide_print(FILE *stream, const struct commands *commands)
 {
+	_cleanup_free_ char *sum = NULL;
 	bool first = true;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < commands->n; i++) {
 		const struct command *command = &commands->items[i];
 		const char *doubt = command->measurement->decision_doubt;
-		_cleanup_free_ char *old = NULL, *new = NULL, *text = NULL;
+		_cleanup_free_ char *title = NULL, *text = NULL;
 		unsigned number;
 
 		if (command->old == i)
 			continue;
-		/* A name that the user gave may contain newlines. */
-		old = xptr(text_escape_control(commands->items[command->old].name));
-		new = xptr(text_escape_control(command->name));
-		text = xptr(decision_text(&command->measurement->decision));
+		title = make_title(commands, command);
+		text = decision_text(&command->measurement->decision, true);
 		number = tries_number(commands->tries, i);
-		r = xprint_report(stream, "%s%s, compared with %s: %s%s%s", first ? "\n" : "", new,
-			old, text, doubt ? ": " : "", doubt ? doubt : "");
+		r = xprint_report(stream, "%s%s: %s%s%s", first ? "\n" : "", title, text,
+			doubt ? ": " : "", doubt ? doubt : "");
 		if (r == 0 && number > 0)
 			r = xprint_report(stream, "; try %u of its session", number);
 		if (r == 0)
 			r = xprint_report(stream, "\n");
 		first = false;
 	}
-	return r < 0 ? r : print_sum(stream, commands);
+	sum = make_sum(commands);
+	return r < 0 || !sum ? r : xprint_report(stream, "\n%s\n", sum);
+}
+
+int decide_add(struct brief *brief, const struct commands *commands)
+{
+	_cleanup_free_ char *sum = make_sum(commands);
+
+	for (size_t i = 0; i < commands->n; i++) {
+		const struct command *command = &commands->items[i];
+		unsigned number = tries_number(commands->tries, i);
+		_cleanup_free_ char *title = NULL;
+
+		if (command->old == i)
+			continue;
+		title = make_title(commands, command);
+		brief_add_decision(brief, title, &command->measurement->decision,
+			command->measurement->decision_doubt);
+		if (number > 0)
+			brief_add(brief, BRIEF_DOUBT, "  session    %s is try %u of it",
+				command->name, number);
+	}
+	if (sum)
+		brief_add(brief, BRIEF_VERDICT, "%s", sum);
+	return 0;
 }
 
 enum exit_status decide_status(const struct commands *commands)

@@ -107,7 +107,8 @@ bool notice_is_there(const struct options *options, const struct commands *comma
 	return false;
 }
 
-void notice_print(FILE *stream, const struct options *options, const struct commands *commands)
+void notice_print(FILE *stream, struct brief *brief, const struct options *options,
+	const struct commands *commands)
 {
 	const char *said = NULL;
 
@@ -118,7 +119,10 @@ void notice_print(FILE *stream, const struct options *options, const struct comm
 		if (!harness || (said && strcmp(said, harness) == 0))
 			continue;
 		text = fixedtime_text(harness);
-		print(stream, "\n%s\n", text);
+		if (brief)
+			brief_add(brief, BRIEF_DOUBT, "  figures    %s", text);
+		else
+			print(stream, "\n%s\n", text);
 		said = harness;
 	}
 }

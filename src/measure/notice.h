@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "judge/report/brief.h"
 #include "measure/command.h"
 #include "measure/options.h"
 
@@ -18,7 +19,8 @@ void notice_look(const struct options *options, struct commands *commands);
 /* Whether the time, by which the programs are judged, is none of what one of them is for. Not where
  * a person has asked for a metric by its name. */
 bool notice_is_there(const struct options *options, const struct commands *commands);
-/* Says it in a line. The stream may be NULL. */
-void notice_print(FILE *stream, const struct options *options, const struct commands *commands);
+/* Says it in a line, of `brief` where that is not NULL. The stream may be NULL. */
+void notice_print(FILE *stream, struct brief *brief, const struct options *options,
+	const struct commands *commands);
 
 #endif

@@ -117,18 +117,28 @@ static int ranking_fill(
 	return 0;
 }
 
-static int write_control(FILE *stream, const struct ranking *ranking, const struct benchmark *of)
+/* "old: 3.2 times as long as its control ...", malloc'd; NULL where there is none. */
+static char *make_control_text(const struct ranking *ranking, const struct benchmark *of)
 {
 	const struct benchmark *control =
 		control_find(ranking->benchmarks, ranking->n_benchmarks, of);
 	_cleanup_free_ char *name = NULL, *text = NULL;
 	struct control_ratio ratio;
 
-	if (!control || control_measure(of, control, &ratio) < 0)
-		return 0;
+	if (benchmark_is_by_program(of) || !control || control_measure(of, control, &ratio) < 0)
+		return NULL;
 	name = xptr(text_escape_control(of->name));
 	text = xptr(control_text(control, &ratio));
-	return xprint_report(stream, "\n%s: %s\n", name, text);
+	return xformat("%s: %s", name, text);
+}
+
+/* "new, compared with old", malloc'd. A name that the user gave may contain newlines. */
+static char *make_title(const struct comparison *c)
+{
+	_cleanup_free_ char *old = xptr(text_escape_control(c->old->name));
+	_cleanup_free_ char *new = xptr(text_escape_control(c->new->name));
+
+	return xformat("%s, compared with %s", new, old);
 }
 
 /* The figure number k of a program, by the name that it has in the first one; the program's whole
@@ -172,21 +182,16 @@ static int ranking_write(
 	int status = 0;
 
 	for (size_t i = 0; i < ranking->n_benchmarks; i++) {
-		int r = benchmark_is_by_program(ranking->benchmarks[i])
-			? 0
-			: write_control(stream, ranking, ranking->benchmarks[i]);
+		_cleanup_free_ char *text = make_control_text(ranking, ranking->benchmarks[i]);
 
-		if (r < 0)
-			return r;
+		if (text)
+			xprint_report(stream, "\n%s\n", text);
 	}
 	for (size_t i = 0; i < ranking->n; i++) {
-		const struct comparison *c = ranking->comparisons[i];
-		/* A name that the user gave may contain newlines. */
-		_cleanup_free_ char *old = xptr(text_escape_control(c->old->name));
-		_cleanup_free_ char *new = xptr(text_escape_control(c->new->name));
-		_cleanup_free_ char *text = xptr(comparison_render(c));
+		_cleanup_free_ char *title = make_title(ranking->comparisons[i]);
+		_cleanup_free_ char *text = xptr(comparison_render(ranking->comparisons[i]));
 
-		xprint_report(stream, "\n%s, compared with %s:\n%s", new, old, text);
+		xprint_report(stream, "\n%s:\n%s", title, text);
 	}
 	for (size_t i = 0; status >= 0 && i < commands->n; i++) {
 		if (commands->items[i].old != i)
@@ -199,7 +204,27 @@ static int ranking_write(
 	return status;
 }
 
-int ranking_print(FILE *stream, const struct options *options, const struct commands *commands)
+/* With --control alone, the ratio to that is the answer. */
+static void add_to_brief(struct brief *brief, const struct ranking *ranking)
+{
+	for (size_t i = 0; i < ranking->n; i++) {
+		_cleanup_free_ char *title = make_title(ranking->comparisons[i]);
+
+		brief_add_comparison(brief, title, ranking->comparisons[i], false);
+	}
+	for (size_t i = 0; i < ranking->n_benchmarks; i++) {
+		_cleanup_free_ char *text = make_control_text(ranking, ranking->benchmarks[i]);
+
+		if (text && ranking->n == 0)
+			brief_add(brief, BRIEF_VERDICT, "%s", text);
+		else if (text)
+			brief_add(brief, BRIEF_PROGRAM, "  control    %s", text);
+	}
+}
+
+/* Writes to the stream, or adds to `brief`. */
+static int rank_commands(FILE *stream, struct brief *brief, const struct options *options,
+	const struct commands *commands)
 {
 	struct ranking ranking = { 0 };
 	int r;
@@ -208,8 +233,20 @@ int ranking_print(FILE *stream, const struct options *options, const struct comm
 		if (commands->items[i].measurement->n_runs == 0)
 			return 0;
 	r = ranking_fill(&ranking, commands, options);
-	if (r >= 0)
+	if (r >= 0 && brief)
+		add_to_brief(brief, &ranking);
+	else if (r >= 0)
 		r = ranking_write(stream, &ranking, commands, !options->sort_by_command);
 	ranking_clear(&ranking);
 	return r;
+}
+
+int ranking_print(FILE *stream, const struct options *options, const struct commands *commands)
+{
+	return rank_commands(stream, NULL, options, commands);
+}
+
+int ranking_add(struct brief *brief, const struct options *options, const struct commands *commands)
+{
+	return rank_commands(NULL, brief, options, commands);
 }

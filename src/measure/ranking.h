@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "judge/report/brief.h"
 #include "measure/command.h"
 #include "measure/options.h"
 
@@ -13,5 +14,8 @@
  * command's facts, as in the result file. Returns 0 or a negative errno; prints nothing when one of
  * the commands has no run that counts. */
 int ranking_print(FILE *stream, const struct options *options, const struct commands *commands);
+/* The same for the short report, without the order. */
+int ranking_add(
+	struct brief *brief, const struct options *options, const struct commands *commands);
 
 #endif

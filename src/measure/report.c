@@ -13,10 +13,10 @@
 #include "judge/result/metric.h"
 #include "measure/report.h"
 
-static void print_summary(FILE *stream, const struct report_input *input,
-	const struct benchmark *benchmark, const struct analysis *analysis)
+static void fill_summary(const struct report_input *input, const struct benchmark *benchmark,
+	const struct analysis *analysis, struct summary_input *ret)
 {
-	_cleanup_free_ char *text = xptr(summary_render(&(struct summary_input){
+	*ret = (struct summary_input){
 		.benchmark = benchmark,
 		.analysis = analysis,
 		.cpus = input->cpus,
@@ -24,26 +24,39 @@ static void print_summary(FILE *stream, const struct report_input *input,
 		.meanwhile = facts_find_string(input->facts, "quiesce_meanwhile"),
 		.floor = input->floor_seconds,
 		.shell_seconds = input->shell_seconds,
-		.notes = input->verbose,
-		.width = (int)terminal_width(fileno(stream)),
-	}));
+		.notes = true,
+	};
+}
 
+static void print_summary(FILE *stream, struct summary_input *summary)
+{
+	_cleanup_free_ char *text = NULL;
+
+	summary->width = (int)terminal_width(fileno(stream));
+	text = summary_render(summary);
 	xprint_report(stream, "%s", text);
 	/* Warnings on standard error, perhaps on the same terminal, have to appear after this. */
 	fflush(stream);
 }
 
-static int report(FILE *stream, const struct report_input *input, const struct benchmark *benchmark)
+static int report(FILE *stream, struct brief *brief, const struct report_input *input,
+	const struct benchmark *benchmark)
 {
 	_cleanup_(analysis) struct analysis *analysis = NULL;
 	const struct stability *stability;
+	struct summary_input summary;
 	int r;
 
 	r = analysis_new(benchmark, &analysis);
 	if (r < 0)
 		return r;
+	fill_summary(input, benchmark, analysis, &summary);
+	if (brief) {
+		brief_add_benchmark(brief, &summary);
+		return 0;
+	}
 	if (stream)
-		print_summary(stream, input, benchmark, analysis);
+		print_summary(stream, &summary);
 	stability = analysis->stability;
 	for (size_t i = 0; i < stability->n_concerns; i++) {
 		const struct concern *concern = &stability->concerns[i];
@@ -55,7 +68,7 @@ static int report(FILE *stream, const struct report_input *input, const struct b
 	return 0;
 }
 
-int report_print(FILE *stream, const struct report_input *input)
+int report_print(FILE *stream, struct brief *brief, const struct report_input *input)
 {
 	_cleanup_free_ struct benchmark **figures = NULL;
 	struct benchmark benchmark;
@@ -65,7 +78,7 @@ int report_print(FILE *stream, const struct report_input *input)
 		benchmark = *input->by_program;
 		if (unit_is_time(benchmark.unit))
 			benchmark.unit = input->unit;
-		return report(stream, input, &benchmark);
+		return report(stream, brief, input, &benchmark);
 	}
 	r = benchmark_view(input->name, input->series, &benchmark);
 	if (r < 0)
@@ -77,17 +90,17 @@ int report_print(FILE *stream, const struct report_input *input)
 	for (size_t i = 0; figures && figures[i]; i++) {
 		struct report_input of_figure = *input;
 
-		if (stream && i > 0)
+		if (stream && !brief && i > 0)
 			xprint_report(stream, "\n");
 		of_figure.name = figures[i]->name;
 		of_figure.one_of_several = true;
 		/* Those of a run are no times of a part of it. */
 		of_figure.floor_seconds = of_figure.shell_seconds = NAN;
-		r = r < 0 ? r : report(stream, &of_figure, figures[i]);
+		r = r < 0 ? r : report(stream, brief, &of_figure, figures[i]);
 		benchmark_free(figures[i]);
 	}
 	if (!figures)
-		r = report(stream, input, &benchmark);
+		r = report(stream, brief, input, &benchmark);
 	benchmark_clear_view(&benchmark);
 	return r;
 }

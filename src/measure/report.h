@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "judge/report/brief.h"
 #include "judge/result/benchmark.h"
 #include "judge/result/series.h"
 
@@ -27,14 +28,14 @@ struct report_input {
 	bool decided; /* --decide: it made as many runs as it took, so their number is no reason for
 		       * a warning */
 	bool one_of_several; /* warnings name the benchmark */
-	bool verbose;
 };
 
 /*
- * Writes the summary, the histogram and the disturbed runs to `stream` (NULL: they are not
- * written), and the warnings about the result to standard error. 0 or a negative errno: -ENODATA
+ * Adds what is to be said to `brief`, or where that is NULL, writes the summary, the histogram and
+ * the disturbed runs to `stream` (NULL: they are not written), and the warnings about the result to
+ * standard error. 0 or a negative errno: -ENODATA
  * when no run counts.
  */
-int report_print(FILE *stream, const struct report_input *input);
+int report_print(FILE *stream, struct brief *brief, const struct report_input *input);
 
 #endif

@@ -364,7 +364,7 @@ def test_show():
     check(found['machines']['machines'] == 6 and found['machines']['sittings'] == 18, found)
     check(found['machines']['plan']['machines'] > 6, found)
     equal([each['code'] for each in found['findings']], [], 'what lies between sittings is no finding')
-    text = report('show', files[0])
+    text = report('show', '-v', files[0])
     check("holds such machines' mean with 95 % certainty" in text, text)
     check(all(len(line) <= 80 for line in text.splitlines()), text)
     limits = found['interval_low'], found['interval_high']

@@ -349,7 +349,7 @@ def test_compared_in_turn():
         [RUNPINNED, '-c', CPU, '-w', '0', '-n', '6', '--no-save', '--baseline', example, '--name',
          'new', *example.split()], stdin=subprocess.DEVNULL, capture_output=True, text=True,
         env={**os.environ, 'LC_ALL': 'C'}, timeout=120, check=False)
-    compared = re.findall('(.*), compared with (.*):', result.stdout)
+    compared = re.findall('(.*), compared with (.*?): [a-z]', result.stdout)
     equal(compared, [('new', 'baseline'), ('new: lookup/small', 'baseline: lookup/small')],
           f'comparisons ({result.stdout}{result.stderr})')
 
@@ -367,11 +367,11 @@ if sys.argv[1] == "old" or done not in (2, 5, 6):
 ''')
     result = pathlib.Path(SCRATCH.name, 'rounds.json')
     measured = subprocess.run(
-        [RUNPINNED, '-c', CPU, '-w', '0', '-n', '12', '-o', result, '--command', f'old={own} old', '--name', 'new',
+        [RUNPINNED, '-v', '-c', CPU, '-w', '0', '-n', '12', '-o', result, '--command', f'old={own} old', '--name', 'new',
          own, 'new'], stdin=subprocess.DEVNULL, capture_output=True, text=True, env={**os.environ, 'LC_ALL': 'C'},
         timeout=120, check=False)
     equal(measured.returncode, 0, measured.stderr)
-    reported = subprocess.run([os.environ['BENCH_REPORT'], 'compare', result], capture_output=True, text=True,
+    reported = subprocess.run([os.environ['BENCH_REPORT'], 'compare', '-v', result], capture_output=True, text=True,
                               env={**os.environ, 'LC_ALL': 'C'}, timeout=60, check=False)
     for said in measured.stdout, reported.stdout:
         ours = re.search(r'(?:new: mine, compared with old: mine:|old: mine -> new: mine)\n((?:  .*\n)+)', said)

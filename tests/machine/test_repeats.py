@@ -70,7 +70,7 @@ def test_learnt():
     # --repeats with '=' and several times, and before an option.
     equal(compare(old, new, f'--repeats={repeats[0]}', *repeats[1:4], '--repeats', *repeats[4:], '--sort', 'name'),
           found, 'other ways to name them')
-    text = report('compare', old, new, '--repeats', *repeats)
+    text = report('compare', '-v', old, new, '--repeats', *repeats)
     check('two results of this machine, by 8 repeats over 7 days, may differ by this much\n' in text, text)
     check('  tests      repeats p ' in text and ', Mann-Whitney p < 0.0001, ' in text, text)
     check('; but for the repeats as if runs were independent\n' in text, text)

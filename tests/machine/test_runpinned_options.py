@@ -538,7 +538,7 @@ def test_scans_are_compared_with_the_same_combination():
             (('-L', 'x=a,b', '--baseline', "sh -c 'sleep {t}; : {x}'", '--', 'sleep', '0{t}'),
              [('sleep/t=0.01', 'baseline/t=0.01/x=a'), ('sleep/t=0.02', 'baseline/t=0.02/x=a')]),
             (('sleep', '{t}'), [('sleep/t=0.02', 'sleep/t=0.01')])):
-        result = run('-o', file, '-n', 5, '-w', 0, '-L', 't=0.01,0.02', *arguments)
+        result = run('-v', '-o', file, '-n', 5, '-w', 0, '-L', 't=0.01,0.02', *arguments)
         equal(result.returncode, 0, result.stderr)
         pairs, order = compared(result.stdout)
         equal(pairs, expected, f'compared by runpinned {arguments}')

@@ -840,7 +840,7 @@ def test_core():
     for data in runs:
         share = core_share(data)
         check(share is None or share < 0.9 and 'shared' in data['quiesce_flags'], data)
-    result = run('-n', '5', '--no-save', '/bin/true', env=env)
+    result = run('-v', '-n', '5', '--no-save', '/bin/true', env=env)
     check(re.search(r'whole core +unknown +0 of \d runs had the core to themselves\n', result.stdout),
           result.stdout)
     equal(known.read_text(encoding='utf-8'), f'159999 {model}\n', 'what is kept')
@@ -2006,7 +2006,7 @@ def test_failure_of_one_ends_all():
 def test_comparison_at_the_end():
     """One program sleeps 10 ms, another 60 ms: a busy machine may make the shorter one longer in a pair
     or two, of which 16 pairs take no harm."""
-    result = run('-n', 16, '--baseline', '/bin/sleep 0.01', '--command', 'same=/bin/sleep 0.01',
+    result = run('-v', '-n', 16, '--baseline', '/bin/sleep 0.01', '--command', 'same=/bin/sleep 0.01',
                  '--name', 'longer', '/bin/sleep', 0.06)
     equal(result.returncode, 0, f'status ({result.stderr})')
     text = result.stdout[result.stdout.index('same, compared with baseline:'):]
@@ -2015,7 +2015,7 @@ def test_comparison_at_the_end():
     check(text.count('verdict') == 2 and 'verdict    slower' in text, text)
     check(re.search(r'^(baseline|same) ran [0-9.]+ times faster than longer, [0-9.]+ \.\. [0-9.]+$',
                     text, re.MULTILINE), text)
-    result = run('-n', 16, '-w', 0, '--unit', 'us', '--sort', 'command', '--command',
+    result = run('-v', '-n', 16, '-w', 0, '--unit', 'us', '--sort', 'command', '--command',
                  'slow=/bin/sleep 0.08', '--command', 'middle=/bin/sleep 0.05', '--name', 'fast',
                  '/bin/sleep', 0.001)
     equal(re.findall(r'^fast ran [0-9.]+ times faster than (.*), [0-9.]+ \.\.', result.stdout,
@@ -2027,7 +2027,7 @@ def test_comparison_at_the_end():
 
 
 def test_report_of_several_names_them():
-    result = run('-n', 3, '--baseline', '/bin/true', '--name', 'new', '/bin/true')
+    result = run('-v', '-n', 3, '--baseline', '/bin/true', '--name', 'new', '/bin/true')
     equal(result.returncode, 0, f'status ({result.stderr})')
     check('baseline: 3 runs' in result.stdout and 'new: 3 runs' in result.stdout, result.stdout)
     for line in result.stderr.splitlines():
@@ -2052,7 +2052,7 @@ def decided(*arguments, status, **options):
 
 def test_decided_slower():
     output, found = decided(10, '--baseline', SHORT, '--name', 'new', '--', *LONG.split(), status=3)
-    line = re.search(r'\nnew, compared with baseline: slower by more than 5 %: '
+    line = re.search(r'^new, compared with baseline: slower by more than 5 %: '
                      r'\+\d+ % \(\+\d+ % \.\. \+\d+ %\), settled after (\d+) pairs\n', output)
     check(line, output)
     one = found['new']['metadata']
@@ -2083,7 +2083,7 @@ def test_not_settled():
                          'case $? in 0) sleep 0.02;; *) sleep 0.2;; esac\n')
     output, found = decided(10, '--max-runs', 10, '-w', 0, '--baseline', LONGER, '--name', 'new', '--',
                             twice_short, counter, status=4)
-    check('new, compared with baseline: not settled: +' in output and ', after 10 pairs;' in output,
+    check('new, compared with baseline: not settled: +' in output and ', after 10 pairs\n' in output,
           output)
     one = found['new']['metadata']
     equal(one['quiesce_decide_verdict'], 'not settled', 'verdict')
@@ -2093,7 +2093,7 @@ def test_not_settled():
     output, found = decided(10, '--max-time', 0.5, '--baseline', SHORT, '--name', 'new', '--',
                             *LONG.split(), status=4)
     one = found['new']['metadata']
-    check(re.search(r'new, compared with baseline: not settled: \+.*, after \d pairs?;', output), output)
+    check(re.search(r'new, compared with baseline: not settled: \+.*, after \d pairs?\n', output), output)
     equal(one['quiesce_decide_verdict'], 'not settled', 'verdict')
     check('quiesce_decide_settled_after' not in one and 'quiesce_decide_ratio_low' not in one, one)
     equal(one['quiesce_ended_by'], '--max-time', 'what ended the runs')

@@ -637,7 +637,7 @@ static void test_no_interval(void **state)
 
 static void assert_text(const struct decision *d, const char *wanted)
 {
-	_cleanup_free_ char *text = decision_text(d);
+	_cleanup_free_ char *text = decision_text(d, true);
 
 	assert_string_equal(text, wanted);
 }

@@ -785,7 +785,7 @@ static void test_carried_decision(void **state)
 		assert_int_equal(d.verdict != DECISION_NOT_SETTLED, cases[i].is_settled);
 		decision_write(&d, &facts);
 		assert_int_equal(decision_read(&facts, &back), 0);
-		text = decision_text(&back);
+		text = decision_text(&back, true);
 		assert_non_null(text);
 		assert_int_equal(
 			strstr(text, " longer after one of the ") == NULL, cases[i].is_settled);

@@ -34,6 +34,7 @@ enum verb_option {
 	TAKES_SORT = 1 << 14,
 	TAKES_SERVICE = 1 << 15, /* --format of a service that keeps a history */
 	TAKES_JUNIT = 1 << 16,	 /* --format of JUnit */
+	TAKES_VERBOSE = 1 << 17,
 };
 
 /* How github-action-benchmark calls its lists. */
@@ -98,6 +99,7 @@ struct request {
 	enum sort sort;
 	bool json;
 	bool metadata;
+	bool verbose;
 	unsigned bins;	/* 0 when it was not given: by the number of values */
 	unsigned count; /* 0 when it was not given: all */
 	bool table;

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/export.h"
 #include "judge/bench-report/files.h"
+#include "judge/report/brief.h"
 #include "judge/report/compare.h"
 #include "judge/report/control.h"
 #include "judge/report/decision.h"
@@ -26,6 +28,10 @@
 #include "judge/result/metric.h"
 #include "judge/result/scan.h"
 #include "judge/stats/multiple.h"
+
+enum {
+	SIDES_MAX = 4, /* comparisons whose programs have a line each */
+};
 
 /* A benchmark of the old program that could not be compared. */
 struct omission {
@@ -535,22 +541,32 @@ static void print_differences(const struct pairs *pairs)
 		xprint_report(stdout, "\n");
 }
 
-static void print_means(const struct pairs *pairs)
+/* A line for each file with several benchmarks, malloc'd. */
+static char *make_means(const struct pairs *pairs)
 {
 	size_t first = 0, n = 0, n_known;
 	char change[UNITS_TEXT_SIZE];
+	struct text t = { 0 };
 
 	while (next_file(pairs, &first, &n)) {
 		double mean = comparison_geometric_mean(pairs->comparisons + first, n, &n_known);
 
 		if (n < 2 || n_known == 0)
 			continue;
-		xprint_report(stdout, "%s%sgeometric mean of %zu%s: %s\n",
+		text_appendf(&t, "%s%sgeometric mean of %zu%s: %s\n",
 			has_several_new(pairs) ? pairs->labels[pairs->files[first]] : "",
 			has_several_new(pairs) ? ": " : "", n_known,
 			n_known < n ? ", without those that have no ratio" : "",
 			units_format_change(mean - 1, change));
 	}
+	return xptr(text_steal(&t));
+}
+
+static void print_means(const struct pairs *pairs)
+{
+	_cleanup_free_ char *means = make_means(pairs);
+
+	xprint_report(stdout, "%s", means);
 }
 
 static const char *names_remark(const struct pairs *pairs, size_t at)
@@ -611,20 +627,35 @@ static int show_rankings(const struct pairs *pairs, ranking_writer *show, struct
 	return r;
 }
 
+/* What --decide said of a comparison within its file. The runs ended when that was settled, so that
+ * it counts in place of the tests, which take their number for chosen beforehand. */
+static bool is_decided(const struct pairs *pairs, const struct comparison *c, struct decision *ret)
+{
+	return pairs->reports->n == 1 && find_decision(c->new, ret);
+}
+
+/* "sort: new.json", malloc'd: what is compared, and with several new files, in which. */
+static char *make_title(const struct pairs *pairs, size_t at)
+{
+	_cleanup_free_ char *name = make_name(pairs->comparisons[at]);
+
+	return xformat("%s%s%s", name, has_several_new(pairs) ? ": " : "",
+		has_several_new(pairs) ? pairs->labels[pairs->files[at]] : "");
+}
+
+/* All that is known of each (-v). */
 static int print_texts(const struct pairs *pairs)
 {
+	print_differences(pairs);
 	for (size_t i = 0; i < pairs->n; i++) {
-		_cleanup_free_ char *name = make_name(pairs->comparisons[i]);
+		_cleanup_free_ char *title = make_title(pairs, i), *decision = NULL;
 		_cleanup_free_ char *text = comparison_render(pairs->comparisons[i]);
-		_cleanup_free_ char *decision = NULL;
 
-		xprint_report(stdout, "%s%s%s%s\n%s%s", i > 0 ? "\n" : "", name,
-			has_several_new(pairs) ? ": " : "",
-			has_several_new(pairs) ? pairs->labels[pairs->files[i]] : "",
+		xprint_report(stdout, "%s%s\n%s%s", i > 0 ? "\n" : "", title,
 			names_remark(pairs, i), text);
 		if (pairs->reports->n > 1)
 			continue;
-		decision = decision_line(pairs->comparisons[i]->new);
+		decision = decision_line(pairs->comparisons[i]->new, true);
 		xprint_report(stdout, "%s", decision);
 	}
 	if (pairs->n > 1)
@@ -633,11 +664,32 @@ static int print_texts(const struct pairs *pairs)
 	return show_rankings(pairs, print_ranking, NULL);
 }
 
-/* What --decide said of a comparison within its file. The runs ended when that was settled, so that
- * it counts in place of the tests, which take their number for chosen beforehand. */
-static bool is_decided(const struct pairs *pairs, const struct comparison *c, struct decision *ret)
+/* The verdicts first, in no more lines than that takes. */
+static int print_brief(const struct pairs *pairs)
 {
-	return pairs->reports->n == 1 && find_decision(c->new, ret);
+	_cleanup_(brief) struct brief *brief = brief_new(terminal_width(fileno(stdout)), false);
+	/* The benchmarks of one file have names of their own. */
+	bool with_sides = pairs->n == 1 || (pairs->reports->n == 1 && pairs->n <= SIDES_MAX);
+	_cleanup_free_ char *text = NULL, *means = make_means(pairs);
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < pairs->n; i++) {
+		const struct comparison *c = pairs->comparisons[i];
+		_cleanup_free_ char *title = make_title(pairs, i);
+		struct decision decision;
+
+		if (is_decided(pairs, c, &decision))
+			brief_add_decision(brief, title, &decision, NULL);
+		else
+			brief_add_comparison(brief, title, c, !with_sides);
+		brief_add(brief, BRIEF_DOUBT, "%s", names_remark(pairs, i));
+		if (with_sides)
+			r = brief_add_sides(brief, c);
+	}
+	if (*means)
+		brief_add(brief, BRIEF_VERDICT, "%s", means);
+	text = brief_render(brief);
+	return r < 0 ? r : xprint_report(stdout, "%s", text);
 }
 
 /* "slower", "decided: not slower by 2 %: ...", malloc'd. */
@@ -648,7 +700,7 @@ static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
 	struct decision decision;
 	bool decided = is_decided(pairs, c, &decision);
 
-	said = decided ? decision_text(&decision) : comparison_verdict_text(c);
+	said = decided ? decision_text(&decision, true) : comparison_verdict_text(c);
 	text_appendf(&t, "%s%s", decided ? "decided: " : "", said);
 	if (comparison_may_be_faults(c))
 		text_appendf(&t, " (%g -> %g page faults may be why)", c->faults[0], c->faults[1]);
@@ -718,7 +770,7 @@ static int add_cells(struct sheet *sheet, const struct pairs *pairs, size_t at)
 {
 	const struct comparison *c = pairs->comparisons[at];
 	_cleanup_free_ char *name = make_name(c), *verdict = make_verdict(pairs, c), *both = NULL;
-	const char *remark = comparison_median_remark(c);
+	const char *remark = comparison_median_remark(c, false);
 	const struct unit *unit = c->old->unit;
 	char old[UNITS_TEXT_SIZE], new[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
 	char interval[COMPARISON_INTERVAL_SIZE];
@@ -1003,7 +1055,7 @@ static char *make_whole_text(const struct pairs *pairs, const struct comparison 
 		text_appendf(&t, "Measured differently:\n  %s\n\n", differences);
 	text_append(&t, lines);
 	if (pairs->reports->n == 1) {
-		decision = decision_line(c->new);
+		decision = decision_line(c->new, true);
 		text_append(&t, decision);
 	}
 	return xptr(text_steal(&t));
@@ -1044,10 +1096,11 @@ static int print_pairs(const struct pairs *pairs)
 		return print_csv(pairs);
 	if (pairs->request->form == FORM_JUNIT)
 		return print_junit(pairs);
-	print_differences(pairs);
-	if (pairs->request->table || pairs->request->markdown)
+	if (pairs->request->table || pairs->request->markdown) {
+		print_differences(pairs);
 		return print_table(pairs, pairs->request->markdown ? FORM_MARKDOWN : FORM_TABLE);
-	return print_texts(pairs);
+	}
+	return pairs->request->verbose ? print_texts(pairs) : print_brief(pairs);
 }
 
 /* --- The gate --- */

@@ -595,13 +595,13 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_close(emit, '}');
 }
 
-char *decision_line(const struct benchmark *benchmark)
+char *decision_line(const struct benchmark *benchmark, bool with_evalues)
 {
 	_cleanup_free_ char *text = NULL;
 	struct decision d;
 
 	if (!find_decision(benchmark, &d))
 		return xptr(strdup(""));
-	text = decision_text(&d);
+	text = decision_text(&d, with_evalues);
 	return xformat("  decided    %s\n", text);
 }

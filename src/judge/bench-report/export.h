@@ -66,6 +66,6 @@ bool find_decision(const struct benchmark *benchmark, struct decision *ret);
 /* The same as the object "decision", or null; `benchmark` may be NULL. */
 void emit_decision(struct emit *emit, const struct benchmark *benchmark);
 /* The same as a line of text, malloc'd; "" when there is no decision. */
-char *decision_line(const struct benchmark *benchmark);
+char *decision_line(const struct benchmark *benchmark, bool with_evalues);
 
 #endif

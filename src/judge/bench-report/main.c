@@ -34,7 +34,9 @@ enum {
 };
 
 static const struct verb verbs[] = {
-	{ "show", TAKES_VALUES | TAKES_SORT | TAKES_METADATA | TAKES_MARKDOWN | TAKES_SERVICE,
+	{ "show",
+		TAKES_VALUES | TAKES_SORT | TAKES_METADATA | TAKES_MARKDOWN | TAKES_SERVICE |
+			TAKES_VERBOSE,
 		"FILE...", "each in short: figures, histogram, what disturbed it", verb_show },
 	{ "stats", TAKES_VALUES | TAKES_SORT | TAKES_MARKDOWN | TAKES_SERVICE, "FILE...",
 		"all figures: counts, extremes, percentiles, outliers", verb_stats },
@@ -46,7 +48,7 @@ static const struct verb verbs[] = {
 		"is the result stable? Exit status 3 when it is not", verb_check },
 	{ "compare",
 		TAKES_VALUES | TAKES_SORT | TAKES_TABLE | TAKES_MARKDOWN | TAKES_JUNIT |
-			TAKES_FAIL_SLOWER | TAKES_RESULTS,
+			TAKES_FAIL_SLOWER | TAKES_RESULTS | TAKES_VERBOSE,
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare,
 		"--fail-worse found one, or --fail-unclear one that is unclear" },
 	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "-o FILE FILE...",
@@ -106,6 +108,7 @@ static bool is_taken_by(const struct verb *verb, const char *name)
 		{ "output", TAKES_OUTPUT },
 		{ "size", TAKES_SIZE },
 		{ "by", TAKES_SIZE },
+		{ "verbose", TAKES_VERBOSE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(takers); i++)
@@ -472,6 +475,8 @@ static int read_options(
 			"what the program of this harness wrote: nanobench,\n"
 			"wrk, ..., or FILE.conf",
 			take_harness, &request->harness, .once = true },
+		{ 'v', "verbose", NULL, "show, compare: all figures, tests and warnings",
+			option_set, &request->verbose },
 		{ 'h', "help", .help = "this text" },
 		{ 'V', "version", .help = "the version" },
 		{ 0 },
@@ -522,6 +527,7 @@ static int check_options(const struct request *request)
 		{ "output", request->output },
 		{ "size", request->size },
 		{ "by", request->by },
+		{ "verbose", request->verbose },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
@@ -554,6 +560,10 @@ static int choose_form(struct request *request)
 		: request->markdown   ? FORM_MARKDOWN
 		: request->csv	      ? FORM_CSV
 				      : request->format;
+	if (request->verbose && request->form != FORM_TEXT) {
+		say("--verbose is for text: the other forms have all figures");
+		return -EINVAL;
+	}
 	if (request->metadata && request->form > FORM_JSON) {
 		say("--metadata needs text or --json");
 		return -EINVAL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* show: a summary of each benchmark, as runpinned prints it, and its metadata. */
+/* show: a benchmark in short, or all of it (-v), as runpinned prints it, and its metadata. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/export.h"
 #include "judge/bench-report/files.h"
+#include "judge/report/brief.h"
 #include "judge/report/control.h"
 #include "judge/report/summary.h"
 
@@ -124,17 +125,17 @@ static void emit_control(
 	emit_close(emit, '}');
 }
 
-/* The same as a line of text. */
-static void print_control(const struct reports *reports, const struct benchmark *benchmark)
+/* The same as a line of text, malloc'd; "" without a control. */
+static char *make_control_line(const struct reports *reports, const struct benchmark *benchmark)
 {
 	_cleanup_free_ char *text = NULL;
 	const struct benchmark *control;
 	struct control_ratio ratio;
 
 	if (measure_control(reports, benchmark, &control, &ratio) < 0)
-		return;
+		return xptr(strdup(""));
 	text = control_text(control, &ratio);
-	xprint_report(stdout, "  control    %s\n", text);
+	return xformat("  control    %s\n", text);
 }
 
 /* Writes the median of the runs that had the core to themselves. */
@@ -210,6 +211,26 @@ static void emit_benchmark(struct show *show, const char *file, const struct ben
 	(void)sheet_end_row(&sheet);
 }
 
+/* What runpinned prints of a benchmark, malloc'd. */
+static char *make_text(const struct show *show, const struct summary_input *input)
+{
+	bool verbose = show->request->verbose;
+	_cleanup_free_ char *decision = decision_line(input->benchmark, verbose);
+	_cleanup_free_ char *control = make_control_line(show->reports, input->benchmark);
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(brief) struct brief *brief = NULL;
+
+	if (!verbose && input->analysis) {
+		brief = brief_new((unsigned)input->width, false);
+		brief_add_benchmark(brief, input);
+		brief_add(brief, BRIEF_PROGRAM, "%s", control);
+		brief_add(brief, BRIEF_PROGRAM, "%s", decision);
+		return brief_render(brief);
+	}
+	text = input->analysis ? summary_render(input) : summary_render_head(input);
+	return xformat("%s%s%s", text, control, decision);
+}
+
 static int print_summary(const char *file, const struct benchmark *benchmark,
 	const struct analysis *analysis, struct show *show)
 {
@@ -218,7 +239,7 @@ static int print_summary(const char *file, const struct benchmark *benchmark,
 		.notes = true,
 		.width = (int)terminal_width(fileno(stdout)),
 	};
-	_cleanup_free_ char *text = NULL, *title = NULL, *decision = decision_line(benchmark);
+	_cleanup_free_ char *text = NULL, *title = NULL;
 
 	if (!show->first)
 		xprint_report(stdout, "\n");
@@ -228,10 +249,8 @@ static int print_summary(const char *file, const struct benchmark *benchmark,
 	}
 	summary_fill(benchmark, &input);
 	input.analysis = analysis;
-	text = analysis ? summary_render(&input) : summary_render_head(&input);
+	text = make_text(show, &input);
 	xprint_report(stdout, "%s", text);
-	print_control(show->reports, benchmark);
-	xprint_report(stdout, "%s", decision);
 	if (!show->request->metadata)
 		return 0;
 	xprint_report(stdout, "\n");

@@ -459,6 +459,14 @@ static const char *harm_text(const struct decision *d)
 	return d->sense.is_speed ? "slows down the new one" : "makes the new one worse";
 }
 
+bool decision_lacks_pairs(const struct decision *decision)
+{
+	const struct decision *d = decision;
+
+	return d->verdict == DECISION_NOT_SETTLED && !(d->coarse > 0) && !(d->carried > 0) &&
+		isnan(d->alone);
+}
+
 /* Why it is not settled. */
 static void append_reason(struct text *t, const struct decision *d)
 {
@@ -486,12 +494,10 @@ static void append_reason(struct text *t, const struct decision *d)
 		text_append(t,
 			"; too few runs follow one of the same program to tell that from what the "
 			"old one may leave behind");
-	} else {
-		append_missing(t, d);
 	}
 }
 
-char *decision_text(const struct decision *decision)
+char *decision_text(const struct decision *decision, bool with_evalues)
 {
 	const struct decision *d = decision;
 	struct text t = { 0 };
@@ -523,5 +529,7 @@ char *decision_text(const struct decision *decision)
 		text_appendf(&t, ", settled after %zu of %zu pairs", d->settled_after, d->n_pairs);
 	if (d->verdict == DECISION_NOT_SETTLED)
 		append_reason(&t, d);
+	if (decision_lacks_pairs(d) && with_evalues)
+		append_missing(&t, d);
 	return xptr(text_steal(&t));
 }

@@ -145,8 +145,11 @@ bool decision_is_beyond(const struct decision *decision, double percent);
 bool decision_claims(const struct decision *decision);
 /* "slower", "not slower", "faster", "not faster", "not settled". */
 const char *decision_verdict_name(enum decision_verdict verdict);
+/* Whether it is not settled for want of pairs alone. */
+bool decision_lacks_pairs(const struct decision *decision);
 /* "slower by more than 1 %: +2.9 % (+1.1 % .. +4.6 %), settled after 18 pairs", "more than 1 %
- * fewer requests/s: -2.9 % (...", malloc'd. */
-char *decision_text(const struct decision *decision);
+ * fewer requests/s: -2.9 % (...", malloc'd. with_evalues: where pairs are lacking, how far they
+ * lead. */
+char *decision_text(const struct decision *decision, bool with_evalues);
 
 #endif

@@ -19,6 +19,7 @@
 enum {
 	/* How many levels a text lists; a series without a fixed level has dozens. */
 	LEVELS_SHOWN = 6,
+	CAUSES_SHOWN = 2, /* the same for a column */
 };
 
 /* A concern is reported from this correlation of neighbouring values on, if independent values have
@@ -56,15 +57,16 @@ static const char *const code_names[] = {
 	[CONCERN_WAITING] = "WAITING",
 };
 
-/* Takes ownership of the text. */
-static void add_concern(
-	struct stability *stability, enum concern_code code, bool warning, char *text)
+/* Takes ownership of both texts. */
+static void add_concern(struct stability *stability, enum concern_code code, bool warning,
+	char *in_short, char *text)
 {
 	stability->concerns = xptr((struct concern *)reallocarray(
 		stability->concerns, stability->n_concerns + 1, sizeof(*stability->concerns)));
 	stability->concerns[stability->n_concerns++] = (struct concern){
 		.code = code,
 		.warning = warning,
+		.in_short = in_short,
 		.text = text,
 	};
 	if (warning)
@@ -101,6 +103,7 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 {
 	double shortest, longest;
 	char a[UNITS_TEXT_SIZE];
+	const char *what;
 	int r;
 
 	if (!unit_is_time(benchmark->unit) || benchmark->metric)
@@ -108,11 +111,10 @@ static int check_short(struct stability *stability, const struct benchmark *benc
 	r = benchmark_raw_range(benchmark, &shortest, &longest);
 	if (r < 0 || shortest >= find_least_time(benchmark))
 		return r;
-	add_concern(stability, CONCERN_SHORT, true,
-		xformat("the shortest %s took only %s",
-			benchmark->n_values == benchmark_counted_runs(benchmark) ? "run"
-										 : "measurement",
-			units_format_seconds(shortest, a)));
+	what = benchmark->n_values == benchmark_counted_runs(benchmark) ? "run" : "measurement";
+	units_format_seconds(shortest, a);
+	add_concern(stability, CONCERN_SHORT, true, xformat("shortest %s only %s", what, a),
+		xformat("the shortest %s took only %s", what, a));
 	return 0;
 }
 
@@ -140,11 +142,14 @@ static int check_as_pyperf(
 		percent = stats->stdev * 100 / fabs(stats->mean);
 		if (percent >= 10)
 			add_concern(stability, CONCERN_STDEV, true,
+				xformat("stdev %.0f %% of the mean", percent),
 				xformat("the standard deviation (%s) is %.0f %% of the mean (%s)",
 					format_value(benchmark, stats->stdev, a), percent,
 					format_value(benchmark, stats->mean, b)));
 		else if (one_machine && stability->runs_needed > (double)n_all)
 			add_concern(stability, CONCERN_TOO_FEW, true,
+				xformat("too few runs: about %.0f would do",
+					stability->runs_needed),
 				xformat("too few runs for 95 %% certainty of less than 1 %% "
 					"variation: about %.0f would do",
 					stability->runs_needed));
@@ -157,6 +162,8 @@ static int check_as_pyperf(
 		if (!(fabs(percent) >= 50))
 			continue;
 		add_concern(stability, i == 0 ? CONCERN_MINIMUM : CONCERN_MAXIMUM, true,
+			xformat("%s %.0f %% %s the mean", i == 0 ? "minimum" : "maximum",
+				fabs(percent), percent >= 0 ? "above" : "below"),
 			xformat("the %s (%s) is %.0f %% %s than the mean (%s)",
 				i == 0 ? "minimum" : "maximum", format_value(benchmark, value, a),
 				fabs(percent), percent >= 0 ? "greater" : "smaller",
@@ -166,7 +173,7 @@ static int check_as_pyperf(
 	if (r < 0)
 		return r;
 	if (one_machine && isfinite(sigma) && stability->runs_needed < (double)n_all * 0.75)
-		add_concern(stability, CONCERN_TOO_MANY, false,
+		add_concern(stability, CONCERN_TOO_MANY, false, NULL,
 			xformat("%.0f run%s would have done for 95 %% certainty of less than 1 %% "
 				"variation",
 				MAX(stability->runs_needed, 1),
@@ -417,7 +424,8 @@ static void check_levels(struct stability *stability, const struct benchmark *be
 		text_append(&t,
 			"; a known cause: the CPU is in nohz_full and has the driver intel_pstate, "
 			"which then does not see its load");
-	add_concern(stability, CONCERN_LEVEL, true, xptr(text_steal(&t)));
+	add_concern(stability, CONCERN_LEVEL, true,
+		xformat("the values jump between %zu levels", levels->n), xptr(text_steal(&t)));
 }
 
 static void check_drift(struct stability *stability, const struct benchmark *benchmark,
@@ -450,7 +458,8 @@ static void check_drift(struct stability *stability, const struct benchmark *ben
 		append_causes(&causes, benchmark->series, &before, &after, run_ns);
 	if (causes.length > 0)
 		text_appendf(&t, "; from the first to the last quarter: %s", causes.data);
-	add_concern(stability, CONCERN_DRIFT, true, xptr(text_steal(&t)));
+	add_concern(stability, CONCERN_DRIFT, true, xformat("the values drift by %s", a),
+		xptr(text_steal(&t)));
 }
 
 static void check_autocorrelation(
@@ -463,6 +472,8 @@ static void check_autocorrelation(
 	if (levels->autocorrelation_p > MAX_AUTOCORRELATION_P || correlation < MIN_AUTOCORRELATION)
 		return;
 	add_concern(stability, CONCERN_AUTOCORRELATION, true,
+		xformat("neighbouring %s are alike (%.2f)",
+			benchmark_units_are_runs(benchmark) ? "runs" : "values", correlation),
 		xformat("neighbouring %s are alike (autocorrelation %.2f): %zu of them tell about "
 			"as much as %.0f independent one%s",
 			benchmark_units_are_runs(benchmark) ? "runs" : "values", correlation,
@@ -488,6 +499,7 @@ static void check_steal(struct stability *stability, const struct series *series
 	ticks = stolen / STEAL_TICK_NS;
 	add_concern(stability, CONCERN_STEAL,
 		stolen >= STEAL_WORTH_WARNING * all && ticks >= STEAL_TICKS_WORTH_WARNING,
+		xformat("the hypervisor took %s", units_format_percent(stolen / all, part)),
 		xformat("the hypervisor ran others for %s of the %s of all runs (%s), which is "
 			"known in ticks of 10 ms and as a sum only",
 			units_format_seconds(stolen / (double)NSEC_PER_SEC, a),
@@ -535,6 +547,7 @@ static void check_attached(struct stability *stability, const struct benchmark *
 	if (part < WEIGHT_WORTH_SAYING)
 		return;
 	add_concern(stability, CONCERN_ATTACHED, true,
+		xformat("about %s too long, by perf events", units_format_percent(part, percent)),
 		xformat("the values are too long, by about %s, because perf events were attached "
 			"to all tasks of the program, as earlier versions of runpinned did",
 			units_format_percent(part, percent)));
@@ -548,11 +561,15 @@ static int check_waiting(struct stability *stability, const struct benchmark *be
 
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
+	units_format_percent(waiting.of_values, of_values);
+	units_format_percent(waiting.of_processor, of_processor);
 	add_concern(stability, CONCERN_WAITING, false,
+		xformat("waiting for the CPU is what varies (%s, the processor time %s): "
+			"--metric " METRIC_PROCESSOR_TIME,
+			of_values, of_processor),
 		xformat("waiting for the CPU makes the time vary by %s, and the processor time "
 			"varies by %s: --metric " METRIC_PROCESSOR_TIME " looks at that",
-			units_format_percent(waiting.of_values, of_values),
-			units_format_percent(waiting.of_processor, of_processor)));
+			of_values, of_processor));
 	return 0;
 }
 
@@ -586,7 +603,7 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 	if (benchmark_is_of_time(benchmark))
 		check_steal(stability, benchmark->series);
 	if (levels->n == 1 && has_nohz_full_with_pstate(benchmark))
-		add_concern(stability, CONCERN_NOHZ_FULL, false,
+		add_concern(stability, CONCERN_NOHZ_FULL, false, NULL,
 			xformat("the CPU is in nohz_full and has the driver intel_pstate, which "
 				"then does not see its load: its frequency may jump"));
 	check_attached(stability, benchmark);
@@ -601,8 +618,10 @@ void stability_free(struct stability *stability)
 {
 	if (!stability)
 		return;
-	for (size_t i = 0; i < stability->n_concerns; i++)
+	for (size_t i = 0; i < stability->n_concerns; i++) {
+		free(stability->concerns[i].in_short);
 		free(stability->concerns[i].text);
+	}
 	free(stability->concerns);
 	disturbances_clear(&stability->disturbances);
 	free(stability);
@@ -613,39 +632,14 @@ const char *concern_code_name(enum concern_code code)
 	return (size_t)code < ARRAY_SIZE(code_names) ? code_names[code] : NULL;
 }
 
-/* "preempted 2 (worst 8.3 %)" */
-static void append_cause(struct text *t, const struct disturbances *disturbances, size_t bit)
+/* The most frequent causes first: "preempted 2 (worst 8.3 %), irq 1". */
+static void append_causes_of(
+	struct text *t, const struct disturbances *d, bool with_worst, size_t n_shown)
 {
+	bool shown[SAMPLE_N_FLAGS] = { false };
 	char percent[UNITS_TEXT_SIZE];
 
-	text_appendf(t, "%s %zu", sample_flag_name((enum sample_flag)(1 << bit)),
-		disturbances->n_by[bit]);
-	if (!isnan(disturbances->worst[bit]))
-		text_appendf(t, " (%s%s)", disturbances->n_by[bit] > 1 ? "worst " : "",
-			units_format_percent(disturbances->worst[bit], percent));
-}
-
-char *stability_disturbed_text(const struct stability *stability)
-{
-	const struct disturbances *d = &stability->disturbances;
-	struct text t = { 0 };
-	bool shown[SAMPLE_N_FLAGS] = { false }, weighed = true;
-	char percent[UNITS_TEXT_SIZE];
-
-	if (d->n_disturbed == 0)
-		return xptr(text_steal(&t));
-	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
-		weighed = weighed && (d->n_by[i] == 0 || !isnan(d->worst[i]));
-	text_appendf(&t, "%zu of %zu runs ", d->n_disturbed, d->n_runs);
-	if (weighed)
-		text_appendf(&t, "lost %s or more",
-			d->threshold > WEIGHT_WORTH_SAYING
-				? units_format_percent(d->threshold, percent)
-				: "1 %");
-	else
-		text_appendf(&t, "%s disturbed", d->n_disturbed == 1 ? "was" : "were");
-	/* The most frequent causes first. */
-	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++) {
+	for (size_t i = 0; i < n_shown; i++) {
 		size_t most = 0, bit = SAMPLE_N_FLAGS;
 
 		for (size_t k = 0; k < SAMPLE_N_FLAGS; k++) {
@@ -655,11 +649,57 @@ char *stability_disturbed_text(const struct stability *stability)
 			}
 		}
 		if (bit == SAMPLE_N_FLAGS)
-			break;
+			return;
 		shown[bit] = true;
-		text_append(&t, i == 0 ? ": " : ", ");
-		append_cause(&t, d, bit);
+		text_appendf(t, "%s%s %zu", i == 0 ? "" : ", ",
+			sample_flag_name((enum sample_flag)(1 << bit)), d->n_by[bit]);
+		if (with_worst && !isnan(d->worst[bit]))
+			text_appendf(t, " (%s%s)", d->n_by[bit] > 1 ? "worst " : "",
+				units_format_percent(d->worst[bit], percent));
 	}
+}
+
+char *stability_disturbed_cell(const struct stability *stability)
+{
+	const struct disturbances *d = &stability->disturbances;
+	char percent[UNITS_TEXT_SIZE];
+	size_t n_causes = 0;
+	struct text t = { 0 };
+
+	text_appendf(&t, "%zu", d->n_disturbed);
+	if (d->n_disturbed > 0) {
+		text_append(&t, ": ");
+		append_causes_of(&t, d, false, CAUSES_SHOWN);
+		for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
+			n_causes += d->n_by[i] > 0;
+		text_append_rest(&t, n_causes, CAUSES_SHOWN);
+		if (!isnan(d->typical))
+			text_appendf(
+				&t, "; typically %s", units_format_percent(d->typical, percent));
+	}
+	return xptr(text_steal(&t));
+}
+
+char *stability_disturbed_text(const struct stability *stability)
+{
+	const struct disturbances *d = &stability->disturbances;
+	struct text t = { 0 };
+	char percent[UNITS_TEXT_SIZE];
+	bool weighed = true;
+
+	if (d->n_disturbed == 0)
+		return xptr(text_steal(&t));
+	for (size_t i = 0; i < SAMPLE_N_FLAGS; i++)
+		weighed = weighed && (d->n_by[i] == 0 || !isnan(d->worst[i]));
+	text_appendf(&t, "%zu of %zu runs ", d->n_disturbed, d->n_runs);
+	if (weighed)
+		text_appendf(&t, "lost %s or more: ",
+			d->threshold > WEIGHT_WORTH_SAYING
+				? units_format_percent(d->threshold, percent)
+				: "1 %");
+	else
+		text_appendf(&t, "%s disturbed: ", d->n_disturbed == 1 ? "was" : "were");
+	append_causes_of(&t, d, true, SAMPLE_N_FLAGS);
 	if (!isnan(d->typical))
 		text_appendf(
 			&t, "; a typical run lost %s", units_format_percent(d->typical, percent));

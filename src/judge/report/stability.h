@@ -45,8 +45,9 @@ enum concern_code {
 
 struct concern {
 	enum concern_code code;
-	bool warning; /* it is a reason not to trust the result */
-	char *text;   /* for a person: one line, no full stop, starts in lower case */
+	bool warning;	/* it is a reason not to trust the result */
+	char *in_short; /* some words, or NULL where the default report does without */
+	char *text;	/* for a person: one line, no full stop, starts in lower case */
 };
 
 struct stability {
@@ -80,5 +81,7 @@ const char *concern_code_name(enum concern_code code);
  * 0.3 %", or "3 of 50 runs were disturbed: ..." when a flag without a weight is among them;
  * malloc'd; "" when none was disturbed. */
 char *stability_disturbed_text(const struct stability *stability);
+/* The same for a column: "3: preempted 2, irq 1; typically 0.3 %", "0". */
+char *stability_disturbed_cell(const struct stability *stability);
 
 #endif

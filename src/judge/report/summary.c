@@ -120,7 +120,7 @@ static void append_elsewhere(struct text *t, const struct benchmark *benchmark)
 		"left the CPUs, whose evidence is not known of them");
 }
 
-static void append_fleet(
+void summary_append_fleet(
 	struct text *t, const struct fleet_estimate *fleet, const struct scale *scale)
 {
 	const struct nested *nested = &fleet->nested;
@@ -298,14 +298,20 @@ static void append_usage(struct text *t, const struct benchmark *benchmark)
 			format_floor(&unit_byte, usage.floor_max_rss, floor, sizeof(floor)));
 }
 
+struct scale summary_choose_scale(const struct benchmark *benchmark, const struct stats *stats)
+{
+	struct scale scale =
+		scale_choose_unit(benchmark->unit, stats->median > 0 ? stats->median : stats->max);
+
+	return scale_resolve(scale_refine(scale, 1), stats->mad > 0 ? stats->mad : stats->stdev);
+}
+
 static void append_figures(struct text *t, const struct summary_input *input, const struct stats *s)
 {
-	struct scale scale = scale_refine(
-		scale_choose_unit(input->benchmark->unit, s->median > 0 ? s->median : s->max), 1);
+	struct scale scale = summary_choose_scale(input->benchmark, s);
 	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
 	int width;
 
-	scale = scale_resolve(scale, s->mad > 0 ? s->mad : s->stdev);
 	/* A unit may be a long word. */
 	width = MAX((int)WIDTH_FIGURE, (int)strlen(scale_format(scale, s->max, a)));
 	if (s->n == 1) {
@@ -327,7 +333,7 @@ static void append_figures(struct text *t, const struct summary_input *input, co
 	if (s->has_interval)
 		append_interval(t, input->analysis, scale);
 	else if (input->analysis->fleet.level != FLEET_NONE)
-		append_fleet(t, &input->analysis->fleet, &scale);
+		summary_append_fleet(t, &input->analysis->fleet, &scale);
 	else if (s->n > 1 && !benchmark_units_are_runs(input->benchmark))
 		text_appendf(t, "  %-10s not known: one process tells nothing of the next one\n",
 			"interval");
@@ -369,36 +375,55 @@ int summary_count_event(const struct series *series, size_t event, struct stats 
 	return n > 0 ? stats_compute(counts, n, ret) : -ENODATA;
 }
 
-/* Appends the counts of each event of -e in the counted runs. */
-static void append_events(struct text *t, const struct benchmark *benchmark)
+/* The median count of an event, and in *ret_spread its MAD as a part of it; false where it was not
+ * counted. */
+static bool format_event(const struct series *series, size_t event,
+	char median[static UNITS_TEXT_SIZE], double *ret_spread)
+{
+	const struct event_kind *kind = &series->event_kinds[event];
+	struct stats stats;
+
+	if (summary_count_event(series, event, &stats) < 0)
+		return false;
+	if (kind->own)
+		scale_format(scale_refine(scale_choose_unit(kind->unit, stats.median), 1),
+			stats.median, median);
+	else if (text_starts_with(series->event_names[event], "task-clock") ||
+		text_starts_with(series->event_names[event], "cpu-clock"))
+		/* Nanoseconds (perf_event_open(2)). */
+		scale_format(scale_refine(scale_choose(stats.median / NSEC_PER_SEC), 1),
+			stats.median / NSEC_PER_SEC, median);
+	else
+		format_count(stats.median, median, UNITS_TEXT_SIZE);
+	*ret_spread = stats.median > 0 ? stats.mad / stats.median : 0;
+	return true;
+}
+
+/* Appends the counts of each event of -e in the counted runs: as lines, or between commas. */
+void summary_append_events(struct text *t, const struct benchmark *benchmark, bool as_lines)
 {
 	const struct series *series = benchmark->series;
 	size_t n = 0;
 
 	for (size_t event = 0; event < series->n_events; event++) {
-		char median[UNITS_TEXT_SIZE], spread[UNITS_TEXT_SIZE];
-		struct stats stats;
+		char median[UNITS_TEXT_SIZE] = "not counted", spread[UNITS_TEXT_SIZE];
+		bool counted;
+		double mad;
 
 		/* Each figure has a report of its own. */
 		if (benchmark->is_figure && series->event_kinds[event].own)
 			continue;
-		if (n++ == 0)
-			text_append(t, "\n");
-		if (summary_count_event(series, event, &stats) < 0) {
-			text_appendf(
-				t, "  %-24s %16s\n", series->event_names[event], "not counted");
+		counted = format_event(series, event, median, &mad);
+		if (!as_lines) {
+			text_appendf(t, "%s%s %s", n++ > 0 ? ", " : "", series->event_names[event],
+				median);
 			continue;
 		}
-		if (series->event_kinds[event].own)
-			scale_format(scale_refine(scale_choose_unit(series->event_kinds[event].unit,
-							  stats.median),
-					     1),
-				stats.median, median);
-		else
-			format_count(stats.median, median, sizeof(median));
-		units_format_percent(stats.median > 0 ? stats.mad / stats.median : 0, spread);
-		text_appendf(t, "  %-24s %16s    MAD %s of it\n", series->event_names[event],
-			median, spread);
+		text_appendf(t, "%s  %-24s %16s", n++ == 0 ? "\n" : "", series->event_names[event],
+			median);
+		if (counted)
+			text_appendf(t, "    MAD %s of it", units_format_percent(mad, spread));
+		text_append(t, "\n");
 	}
 }
 
@@ -505,14 +530,11 @@ static void append_within(struct text *t, const struct benchmark *benchmark)
 		series->event_kinds[event].n_within, units_format_percent(deviation, percent));
 }
 
-static void append_head(struct text *t, const struct summary_input *input)
+void summary_append_runs(struct text *t, const struct summary_input *input)
 {
 	const struct benchmark *benchmark = input->benchmark;
-	_cleanup_free_ char *name = xptr(text_escape_control(benchmark->name));
 	size_t n_runs = benchmark_counted_runs(benchmark);
-	const char *clock = summary_clock_text(benchmark);
 
-	text_appendf(t, "%s: ", name);
 	if (benchmark->n_values != n_runs)
 		text_appendf(t, "%zu value%s in ", benchmark->n_values,
 			benchmark->n_values == 1 ? "" : "s");
@@ -520,6 +542,16 @@ static void append_head(struct text *t, const struct summary_input *input)
 	if (input->cpus)
 		text_appendf(t, " %s CPU %s",
 			count_elsewhere(benchmark->series) > 0 ? "begun on" : "on", input->cpus);
+}
+
+static void append_head(struct text *t, const struct summary_input *input)
+{
+	const struct benchmark *benchmark = input->benchmark;
+	_cleanup_free_ char *name = xptr(text_escape_control(benchmark->name));
+	const char *clock = summary_clock_text(benchmark);
+
+	text_appendf(t, "%s: ", name);
+	summary_append_runs(t, input);
 	if (clock)
 		text_appendf(t, ", %s", clock);
 	if (benchmark->metric && !benchmark->is_figure)
@@ -557,12 +589,14 @@ char *summary_render(const struct summary_input *input)
 
 	append_head(&t, input);
 	if (input->cpus_reason)
-		text_appendf(&t, "  chosen: %s\n", input->cpus_reason);
+		text_appendf(&t, "  chosen %s%s\n",
+			text_starts_with(input->cpus_reason, "by ") ? "" : "by runpinned: ",
+			input->cpus_reason);
 	if (input->meanwhile)
 		text_appendf(&t, "  meanwhile there: %s\n", input->meanwhile);
 	append_figures(&t, input, &input->analysis->stats);
 	append_within(&t, input->benchmark);
-	append_events(&t, input->benchmark);
+	summary_append_events(&t, input->benchmark, true);
 	append_histogram(&t, input);
 	if (*disturbed)
 		text_appendf(&t, "%s\n", disturbed);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "judge/report/analysis.h"
 #include "judge/result/benchmark.h"
 
@@ -29,6 +30,15 @@ struct summary_input {
 char *summary_render(const struct summary_input *input);
 /* Fills the fields that describe a benchmark from a file; texts are borrowed from its metadata. */
 void summary_fill(const struct benchmark *benchmark, struct summary_input *ret);
+/* The scale in which the median and the deviation of a benchmark are shown. */
+struct scale summary_choose_scale(const struct benchmark *benchmark, const struct stats *stats);
+/* "25 runs on CPU 3"; the counts of the events of -e: a line of each, or "cycles 1 234, faults 5".
+ */
+void summary_append_runs(struct text *t, const struct summary_input *input);
+/* The interval of several machines, and rows about them. */
+void summary_append_fleet(
+	struct text *t, const struct fleet_estimate *fleet, const struct scale *scale);
+void summary_append_events(struct text *t, const struct benchmark *benchmark, bool as_lines);
 /* The next two functions compute figures of the summary that are not the benchmark's values. Both
  * return -ENODATA when nothing is known. This one: the statistics of the counts of one event of
  * -e. */

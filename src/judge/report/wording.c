@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macro.h"
 #include "base/text.h"
@@ -46,9 +47,9 @@ const char *comparison_remedy(const struct comparison *comparison)
 	}
 }
 
-/* "faster", "worse: fewer requests/s" */
-static void append_verdict(struct text *t, const struct comparison *c)
+void comparison_append_verdict(struct text *t, const struct comparison *comparison)
 {
+	const struct comparison *c = comparison;
 	bool is_worse = c->verdict == VERDICT_SLOWER;
 	struct sense sense;
 
@@ -66,6 +67,7 @@ static void append_verdict(struct text *t, const struct comparison *c)
 	default:
 		text_append(t, "no difference found");
 	}
+	text_append(t, comparison_where_text(c));
 }
 
 static void append_p(struct text *t, double p)
@@ -105,8 +107,7 @@ char *comparison_verdict_text(const struct comparison *comparison)
 {
 	struct text t = { 0 };
 
-	append_verdict(&t, comparison);
-	text_append(&t, comparison_where_text(comparison));
+	comparison_append_verdict(&t, comparison);
 	if (comparison->verdict == VERDICT_UNCLEAR)
 		text_appendf(&t, ": %s", comparison->unclear);
 	comparison_append_correction(&t, comparison);
@@ -184,13 +185,18 @@ static bool is_of_layouts(const struct comparison *c)
 	return c->fleet.level == FLEET_LAYOUTS;
 }
 
-const char *comparison_median_remark(const struct comparison *comparison)
+const char *comparison_median_remark(const struct comparison *comparison, bool of_any)
 {
 	const struct comparison *c = comparison;
 	double ratio = c->new_stats.median / c->old_stats.median;
+	char of_medians[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
 
-	if (isnan(c->ratio.ratio) || (ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 ||
-		c->ratio.ratio == 1)
+	if (!isfinite(ratio) || isnan(c->ratio.ratio) || comparison_is_exact(c))
+		return "";
+	units_format_change(ratio - 1, of_medians);
+	units_format_change(c->ratio.ratio - 1, change);
+	if (of_any ? strcmp(of_medians, change) == 0
+		   : (ratio > 1) == (c->ratio.ratio > 1) || ratio == 1 || c->ratio.ratio == 1)
 		return "";
 	if (comparison_is_of_machines(c))
 		return is_of_layouts(c) ? "of each alone; the change is the layouts' mean"
@@ -199,44 +205,44 @@ const char *comparison_median_remark(const struct comparison *comparison)
 			      : "of each alone; the change is that of all against all";
 }
 
-static void append_design(struct text *t, const struct comparison *c, const char *change)
+void comparison_append_design(struct text *t, const struct comparison *comparison)
 {
-	text_appendf(t, "  change     %s    ", change);
+	const struct comparison *c = comparison;
+
 	if (comparison_is_exact(c)) {
-		text_append(t, "exact: a single run tells\n");
+		text_append(t, "exact: a single run tells");
 		return;
 	}
 	switch (c->design) {
 	case COMPARED_IN_TURN:
-		text_appendf(t, "measured in turn, %zu pair%s\n", c->n_pairs,
-			c->n_pairs == 1 ? "" : "s");
+		text_appendf(
+			t, "measured in turn, %zu pair%s", c->n_pairs, c->n_pairs == 1 ? "" : "s");
 		break;
 	case COMPARED_BY_CONTROL:
-		text_appendf(t, "by the ratios to the control, %zu and %zu rounds\n",
-			c->n_rounds[0], c->n_rounds[1]);
+		text_appendf(t, "by the ratios to the control, %zu and %zu rounds", c->n_rounds[0],
+			c->n_rounds[1]);
 		break;
 	case COMPARED_RESULTS:
-		text_append(t, "results measured by turns\n");
+		text_append(t, "results measured by turns");
 		break;
 	case COMPARED_RESULTS_IN_SEQUENCE:
-		text_append(t, "results not measured by turns, or of unknown dates\n");
+		text_append(t, "results not measured by turns, or of unknown dates");
 		break;
 	case COMPARED_WITHIN_MACHINES:
-		text_appendf(
-			t, "on each of %zu machines, and their mean\n", c->fleet.n_machines[0]);
+		text_appendf(t, "on each of %zu machines, and their mean", c->fleet.n_machines[0]);
 		break;
 	case COMPARED_WITHIN_LAYOUTS:
-		text_appendf(t, "in each of %zu layouts of both, and their mean\n",
+		text_appendf(t, "in each of %zu layouts of both, and their mean",
 			c->fleet.n_machines[0]);
 		break;
 	case COMPARED_BETWEEN_LAYOUTS:
-		text_append(t, "of layouts that were not measured in turn\n");
+		text_append(t, "of layouts that were not measured in turn");
 		break;
 	case COMPARED_BETWEEN_MACHINES:
-		text_append(t, "of different machines\n");
+		text_append(t, "of different machines");
 		break;
 	default:
-		text_append(t, "measured one after the other\n");
+		text_append(t, "measured one after the other");
 	}
 }
 
@@ -293,27 +299,73 @@ static void append_waiting(struct text *t, const struct comparison *c)
 		units_format_percent(MAX(old.of_processor, new.of_processor), of_processor));
 }
 
+void comparison_append_resolution(struct text *t, const struct comparison *comparison)
+{
+	const struct resolution *resolution = &comparison->resolution;
+	char a[UNITS_TEXT_SIZE];
+
+	if (resolution_is_there(resolution))
+		text_appendf(t, "  resolution %s    two results of %s may differ by this much\n",
+			units_format_percent(resolution_size(resolution), a), resolution->why);
+}
+
+void comparison_append_doubts(struct text *t, const struct comparison *comparison)
+{
+	const struct comparison *c = comparison;
+	char a[UNITS_TEXT_SIZE];
+
+	if (c->step >= STEP_SHOWN)
+		text_appendf(t,
+			"  step       %s    in which it is counted: smaller changes do not show\n",
+			units_format_percent(c->step, a));
+	if (c->learnt.steps)
+		text_appendf(t,
+			"  repeats    %s: if the program was another one before, leave those out\n",
+			c->learnt.steps);
+	if (carryover_is_found(&c->carryover)) {
+		text_append(t, "  carry-over ");
+		carryover_append(t, c->carryover.change, comparison_is_of_speed(c), c->old->name,
+			c->new->name);
+		text_append(t, "\n");
+	}
+	if (comparison_may_be_faults(c))
+		text_appendf(t,
+			"  faults     %g -> %g minor page faults may be all of the change, as of "
+			"files that were written in different ways\n",
+			c->faults[0], c->faults[1]);
+	append_waiting(t, c);
+}
+
+void comparison_append_medians(struct text *t, const struct comparison *comparison)
+{
+	const struct comparison *c = comparison;
+	struct scale scale = scale_refine(
+		scale_choose_unit(c->old->unit, MAX(c->old_stats.median, c->new_stats.median)), 1);
+	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE];
+
+	scale = scale_resolve(scale, c->new_stats.median - c->old_stats.median);
+	text_appendf(t, "%s -> %s", scale_format_shown(scale, c->old->unit, c->old_stats.median, a),
+		scale_format_shown(scale, c->old->unit, c->new_stats.median, b));
+}
+
 char *comparison_render(const struct comparison *comparison)
 {
 	const struct comparison *c = comparison;
 	_cleanup_free_ char *verdict = comparison_verdict_text(c);
 	struct text t = { 0 };
-	const char *remark = comparison_median_remark(c);
-	struct scale scale = scale_refine(
-		scale_choose_unit(c->old->unit, MAX(c->old_stats.median, c->new_stats.median)), 1);
-	char a[UNITS_TEXT_SIZE], b[UNITS_TEXT_SIZE], change[UNITS_TEXT_SIZE];
+	const char *remark = comparison_median_remark(c, true);
+	char a[UNITS_TEXT_SIZE];
 	char interval[COMPARISON_INTERVAL_SIZE];
 
-	comparison_format_change(c, change);
-	scale = scale_resolve(scale, c->new_stats.median - c->old_stats.median);
-	text_appendf(&t, "  median     %s -> %s%s%s\n",
-		scale_format_shown(scale, c->old->unit, c->old_stats.median, a),
-		scale_format_shown(scale, c->old->unit, c->new_stats.median, b),
-		*remark ? "    " : "", remark);
-	append_design(&t, c, change);
+	text_appendf(&t, "  change     %s    ", comparison_format_change(c, a));
+	comparison_append_design(&t, c);
+	text_append(&t, "\n");
 	if (!isnan(c->ratio.low) && !comparison_is_exact(c))
 		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
 			comparison_format_interval(c, interval));
+	text_append(&t, "  median     ");
+	comparison_append_medians(&t, c);
+	text_appendf(&t, "%s%s\n", *remark ? "    " : "", remark);
 	if (c->control_ratio > 0) {
 		text_appendf(&t,
 			"  control    %s    its own change, already removed from the change above",
@@ -323,37 +375,15 @@ char *comparison_render(const struct comparison *comparison)
 				c->control_slope);
 		text_append(&t, "\n");
 	}
-	if (c->step >= STEP_SHOWN)
-		text_appendf(&t,
-			"  step       %s    in which it is counted: smaller changes do not show\n",
-			units_format_percent(c->step, a));
-	if (resolution_is_there(&c->resolution))
-		text_appendf(&t, "  resolution %s    two results of %s may differ by this much\n",
-			units_format_percent(resolution_size(&c->resolution), a),
-			c->resolution.why);
-	if (c->learnt.steps)
-		text_appendf(&t,
-			"  repeats    %s: if the program was another one before, leave those out\n",
-			c->learnt.steps);
+	comparison_append_resolution(&t, c);
 	if (c->fleet.n_machines[0] > 0)
 		fleet_append_rows(&t, c->fleet.level, &c->fleet.nested, &c->fleet);
 	else if (comparison_is_of_results(c))
 		text_appendf(&t, "  results    %zu, %zu\n", c->n_old_results, c->n_new_results);
 	else
 		text_appendf(&t, "  runs       %zu, %zu\n", c->n_runs[0], c->n_runs[1]);
-	if (carryover_is_found(&c->carryover)) {
-		text_append(&t, "  carry-over ");
-		carryover_append(&t, c->carryover.change, comparison_is_of_speed(c), c->old->name,
-			c->new->name);
-		text_append(&t, "\n");
-	}
-	if (comparison_may_be_faults(c))
-		text_appendf(&t,
-			"  faults     %g -> %g minor page faults may be all of the change, as of "
-			"files that were written in different ways\n",
-			c->faults[0], c->faults[1]);
 	append_tests(&t, c);
-	append_waiting(&t, c);
+	comparison_append_doubts(&t, c);
 	for (size_t i = 0; i < c->n_objections; i++)
 		text_appendf(&t, "  %-10s %s\n", i == 0 ? "check" : "", c->objections[i]);
 	text_appendf(&t, "  verdict    %s\n", verdict);

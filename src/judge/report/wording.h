@@ -17,11 +17,20 @@ const char *comparison_where_text(const struct comparison *comparison);
  * is of this comparison alone, does not hold 1; nothing elsewhere. */
 void comparison_append_correction(struct text *t, const struct comparison *comparison);
 /* "of each alone; the change is that of the pairs", where the ratio of the medians is on the other
- * side of 1 than the change, which is the median of the ratios; "" elsewhere. */
-const char *comparison_median_remark(const struct comparison *comparison);
+ * side of 1 than the change, which is the median of the ratios, or with `of_any`, where it is shown
+ * as another one; "" elsewhere. */
+const char *comparison_median_remark(const struct comparison *comparison, bool of_any);
 /* What to do when a verdict is unclear because of how it was measured; NULL when the measurement is
  * fine. */
 const char *comparison_remedy(const struct comparison *comparison);
+/* Parts of texts: "faster", "worse: fewer requests/s"; "measured in turn, 25 pairs"; "11.00 ms ->
+ * 12.21 ms"; a line of the resolution; and lines of what may make a verdict wrong, but for
+ * `unclear` and the objections. */
+void comparison_append_verdict(struct text *t, const struct comparison *comparison);
+void comparison_append_design(struct text *t, const struct comparison *comparison);
+void comparison_append_medians(struct text *t, const struct comparison *comparison);
+void comparison_append_resolution(struct text *t, const struct comparison *comparison);
+void comparison_append_doubts(struct text *t, const struct comparison *comparison);
 /* The figures and the verdict as some lines of text, malloc'd. The caller adds the title. */
 char *comparison_render(const struct comparison *comparison);
 /* "-3.7 %"; "-4.4 % .. -2.9 %", or "" when there is no interval; "-3.7 % (-4.4 % .. -2.9 %)", or

@@ -189,11 +189,11 @@ const struct run_fact run_facts[] = {
 		      "process on.") },
 	{ OWN("voluntary_switches"), EVIDENCE(voluntary_switches), .is_cost = true },
 	{ OWN("involuntary_switches"), EVIDENCE(involuntary_switches), .is_cost = true,
-		.dump_column = 8, .title = "SWITCHES",
+		.dump_column = 8, .title = "SWITCH",
 		MEANS("How often the program left its CPU to wait for something, and how often "
 		      "the CPU was taken from it.") },
 	{ OWN("migrations"), EVIDENCE(migrations), .is_cost = true, .dump_column = 9,
-		.title = "MIGRATIONS", MEANS("How often it moved to another CPU.") },
+		.title = "MOVES", MEANS("How often it moved to another CPU.") },
 	{ OWN("cpu_first"), EVIDENCE(cpu_first) },
 	{ OWN("cpu_last"), EVIDENCE(cpu_last),
 		MEANS("The CPU on which it began and the one on which it ended.") },
