@@ -32,7 +32,7 @@ int option_filled(const char *value, void *into)
 
 static bool is_end(const struct option_row *row)
 {
-	return !row->name && !row->help;
+	return !row->name && !row->help && !row->instead;
 }
 
 static int argument_kind(const struct option_row *row)
@@ -60,7 +60,7 @@ static void fill_getopt_arguments(const struct option_row *rows,
 		for (size_t i = 0; i < OPTION_ROWS_MAX && !is_end(&rows[i]); i++) {
 			const struct option_row *row = &rows[i];
 
-			if (!row->name || row->rank != rank)
+			if (!row->name || row->instead || row->rank != rank)
 				continue;
 			table[n++] = (struct option){
 				.name = row->name,
@@ -85,6 +85,30 @@ static const struct option_row *find_row(const struct option_row *rows, int valu
 	while (value_of(rows, i) != value)
 		i++;
 	return &rows[i];
+}
+
+/* Says what to type in place of an option of other tools that getopt_long(3) has just refused;
+ * false where it is none. */
+static bool say_instead(const struct option_row *rows, char *const argv[])
+{
+	const char *word = argv[optind - 1];
+	size_t length = strcspn(word, "=");
+
+	for (; !is_end(rows); rows++) {
+		if (!rows->instead)
+			continue;
+		/* The letter may be among others, in a word that comes next. */
+		if (optopt != 0 && rows->letter == optopt) {
+			say("there is no option -%c: %s", optopt, rows->instead);
+			return true;
+		}
+		if (optopt == 0 && rows->name && length == strlen(rows->name) + 2 &&
+			strncmp(word + 2, rows->name, length - 2) == 0) {
+			say("there is no option --%s: %s", rows->name, rows->instead);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* `is_long`: the user has given the long name. */
@@ -116,6 +140,8 @@ int option_rows_read(const char *mode, const struct option_row *rows, int argc, 
 		const struct option_row *row;
 		int r;
 
+		if (value == '?' && say_instead(rows, argv))
+			return -EINVAL;
 		if (value == ':' || value == '?') {
 			say_option(value, argv, table);
 			return -EINVAL;
@@ -165,6 +191,8 @@ static void print_row(const struct option_row *row, FILE *stream)
 void option_rows_print(const struct option_row *rows, FILE *stream)
 {
 	for (; !is_end(rows); rows++) {
+		if (rows->instead)
+			continue;
 		if (rows->name)
 			print_row(rows, stream);
 		else

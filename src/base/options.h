@@ -32,6 +32,9 @@ struct option_row {
 	/* The option may be given once: a second one is an error, where it would take the place of
 	 * the first one without a word. */
 	bool once;
+	/* It is an option of other tools, and this is what to do in its place: such a row has a
+	 * letter, a name, or both, and stands in no --help. */
+	const char *instead;
 	/* Where the name of an option that was given is stored; NULL: nowhere. */
 	const char **given;
 };

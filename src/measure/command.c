@@ -69,6 +69,9 @@ static int resolve_one(struct command *command)
 		say("cannot run the control: %s is not installed", word);
 	else if (r == -ENOENT && say_what_to_type(command->argv))
 		return r;
+	else if (r == -ENOENT && !strchr(word, '/') && program_is_executable(word))
+		say("cannot run %s: no program of that name in PATH (did you mean ./%s?)", word,
+			word);
 	else if (r == -ENOENT && !strchr(word, '/'))
 		say("cannot run %s: no program of that name in PATH", word);
 	else if (r == -EACCES)
@@ -76,6 +79,21 @@ static int resolve_one(struct command *command)
 	else if (r < 0)
 		say_errno(r, "cannot run %s", word);
 	return r;
+}
+
+void commands_note_rival(const struct options *options, const struct commands *commands)
+{
+	const struct command *command = &commands->items[0];
+	_cleanup_free_ char *old = NULL, *new = NULL;
+
+	if (commands->n != 1 || options->is_marked || options->shell || options->host ||
+		!command->program || !command->argv[1] ||
+		!program_is_executable(command->argv[1]) || !program_is_of_user(command->program))
+		return;
+	old = xptr(text_quote_argv((char *const[]){ command->argv[0], NULL }));
+	new = xptr(text_quote_argv(command->argv + 1));
+	say("note: %s is an argument of %s; to compare the two: runpinned --baseline %s -- %s",
+		command->argv[1], command->argv[0], old, new);
 }
 
 void commands_take(const struct options *options, struct commands *ret)

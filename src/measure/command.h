@@ -78,6 +78,9 @@ struct commands {
 void commands_take(const struct options *options, struct commands *ret);
 /* Finds the program file of each command. Says what is wrong and returns a negative errno. */
 int commands_resolve(struct commands *commands);
+/* Says so where the first argument of the only program is another program, as of who knows
+ * hyperfine, unless a "--" stands before the program. */
+void commands_note_rival(const struct options *options, const struct commands *commands);
 /* Begins what takes a moment: to attach the tracepoints if --stamps allows it (tracepoints.h), and
  * to wait for the kernel's preparations for events on tasks, unless no run needs one. */
 void commands_attach(struct commands *commands, const struct options *options);

@@ -984,6 +984,25 @@ static int read_options(int argc, char *argv[], struct options *o)
 			&o->dry_run },
 		{ 'h', "help", .help = "this text" },
 		{ 'V', "version", .help = "the version" },
+
+		/* hyperfine's */
+		{ 'r', .instead = "how many runs is -n (--runs)" },
+		{ 'N', .instead = "there is no shell unless --shell asks for one" },
+		{ 'S', .instead = "write --shell, or --shell=SHELL" },
+		{ 'm', "min-runs", .instead = "write -n (--runs), which are made at least" },
+		{ 'M', .instead = "write --max-runs" },
+		{ 'i', .instead = "write --ignore-failure" },
+		{ 'p', .instead = "write --prepare" },
+		{ 's', .instead = "write --setup" },
+		{ 'u', "time-unit", .instead = "write --unit" },
+		{ 'D', "parameter-step-size", .instead = "write -P NAME=FIRST..LAST:STEP" },
+		{ 0, "command-name", .instead = "write --name" },
+		{ 0, "reference", .instead = "write --baseline" },
+		{ 0, "min-benchmarking-time", .instead = "write --min-time" },
+		{ 0, "export-json", .instead = "write -o FILE (--output)" },
+		{ 0, "export-csv", .instead = "write --csv FILE" },
+		{ 0, "export-markdown",
+			.instead = "write -o FILE, and then bench-report show --markdown FILE" },
 		{ 0 },
 	};
 	/* Rows beyond are read by nobody. */
@@ -1009,6 +1028,7 @@ static int parse_all(int argc, char *argv[], struct options *o)
 		r = check_combinations(o);
 	if (r < 0)
 		return r;
+	o->is_marked = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
 	r = take_program(argv + optind, o);
 	if (r == 0 && o->control.is_control) {
 		r = add_program(o, o->control);

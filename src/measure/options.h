@@ -165,6 +165,7 @@ struct options {
 	 * control, if there is one, comes last. All names differ. */
 	struct option_program programs[OPTIONS_MAX_COMMANDS];
 	size_t n_programs;
+	bool is_marked; /* a "--" stands before the program */
 	struct parameters parameters;
 	struct option_command commands[OPTIONS_MAX_COMMANDS];
 	size_t n_commands;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/binfmts.h>
@@ -10,6 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/macro.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "measure/program.h"
 
@@ -67,6 +70,46 @@ int program_resolve(const char *word, char **ret)
 	if (r == 0)
 		*ret = xptr(strdup(word));
 	return r;
+}
+
+bool program_is_executable(const char *word)
+{
+	return check_executable(word) == 0;
+}
+
+/* Of a name such as "python3.11" the beginning counts. */
+static bool runs_others(const char *name)
+{
+	static const char *const names[] = { "python", "pypy", "perl", "ruby", "node", "bun",
+		"deno", "java", "lua", "php", "guile", "bash", "dash", "zsh", "fish", "busybox",
+		"sudo", "doas", "setpriv", "chroot", "unshare", "nsenter", "taskset", "numactl",
+		"chrt", "nice", "ionice", "nohup", "setsid", "setarch", "stdbuf", "timeout", "time",
+		"env", "flock", "perf", "strace", "ltrace", "gdb", "lldb", "rr", "valgrind", "qemu",
+		"wine", "mpirun", "srun", "ld-", "ld.so", "xargs", "parallel", "hyperfine",
+		"runpinned" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (text_starts_with(name, names[i]))
+			return true;
+	return strcmp(name, "sh") == 0;
+}
+
+bool program_is_of_user(const char *path)
+{
+	static const char *const system[] = { "/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/",
+		"/gnu/", "/snap/" };
+	_cleanup_free_ char *real = realpath(path, NULL);
+	_cleanup_close_ int fd = real ? open(real, O_RDONLY | O_CLOEXEC) : -EBADF;
+	char magic[SELFMAG];
+
+	/* A script may as well be one that runs others. */
+	if (fd < 0 || read(fd, magic, sizeof(magic)) != (ssize_t)sizeof(magic) ||
+		memcmp(magic, ELFMAG, SELFMAG) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(system); i++)
+		if (text_starts_with(real, system[i]))
+			return false;
+	return !runs_others(strrchr(real, '/') + 1) && !runs_others(basename(path));
 }
 
 const char *program_hides_from_perf(const char *path)

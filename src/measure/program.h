@@ -11,6 +11,11 @@
  * such file, -EACCES when it is not executable, -EISDIR when it is a directory.
  */
 int program_resolve(const char *word, char **ret);
+/* Whether the file is a binary of a user, whose arguments are hardly other programs: neither of the
+ * system, nor one of the known programs that run what their arguments name. */
+bool program_is_of_user(const char *path);
+/* Whether the word names a file that could be run as a program. */
+bool program_is_executable(const char *word);
 
 /*
  * NULL if the kernel's records of this file's execution can be trusted; otherwise the reason why

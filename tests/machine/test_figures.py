@@ -608,10 +608,11 @@ def test_decide():
         # The other figure is compared as ever, and not by what was decided about this one.
         found = compare(path)
         equal([each['decision'] is not None for each in (found['new: rps'], found['new: p99'])], [True, False], 'JSON')
-        equal(report('compare', path).count(f'decided    {said[:20]}'), 1, 'compare')
+        equal(report('compare', '-v', path).count(f'decided    {said[:20]}'), 1, 'compare')
+        check(report('compare', path).startswith(f'old: rps -> new: rps: {said[:20]}'), 'in place of a comparison')
         report('compare', '--metric', 'rps', '--fail-worse', 2, path, status=status)
         report('compare', '--metric', 'rps', '--fail-worse', 6, path)
-        check('decided' not in report('compare', '--metric', 'time', path), 'of the time')
+        check('decided' not in report('compare', '-v', '--metric', 'time', path), 'of the time')
     for old, new, status, says in ((10000, 9500, 3, 'p99 longer by more than 1 %: +5.3 %'),
                                    (10000, 10500, 0, 'p99 not longer by 2 %, and p99 shorter by more than 1 %: -4.8 %')):
         said, path = decide('decided.json', old, new, '--metric', 'p99', status=status)
@@ -640,9 +641,9 @@ def test_decide_time():
                     status=3)
     check('slower by more than 25 %: +' in said, said)
     check('quiesce_decide_figure' not in benchmarks_of(path)[1]['metadata'], 'the time is no figure')
-    check('decided    slower' in report('compare', '--metric', 'time', path), 'of the time')
-    check('decided' not in report('compare', path), 'and not of the figures')
-    said, _ = start('--no-save', '-n', 3, *FIGURES, '--metric', 'max_rss', loader('new', 10000))
+    check('decided    slower' in report('compare', '-v', '--metric', 'time', path), 'of the time')
+    check('decided' not in report('compare', '-v', path), 'and not of the figures')
+    said, _ = start('-v', '--no-save', '-n', 3, *FIGURES, '--metric', 'max_rss', loader('new', 10000))
     check('new: max_rss: 3 runs' in said and 'rps' not in said, said)
     for more in ('--decide', 2, '--baseline', loader('old', 1)), ('--until-rel-error', 5), ():
         start('--no-save', '-n', 3, *more, *FIGURES, '--metric', 'tps', loader('new', 1), status=1,
@@ -691,7 +692,7 @@ def test_until_rel_error():
     """Of the figure, whatever the time does."""
     found = run('--until-rel-error', 1, '--max-runs', 60, *FIGURES, loader('new', 10000), n=6)
     check(len(found['runs']) <= 10, len(found['runs']))
-    _, said = start('-n', 6, '--no-save', '--until-rel-error', 1, '--max-runs', 12, *FIGURES,
+    _, said = start('-v', '-n', 6, '--no-save', '--until-rel-error', 1, '--max-runs', 12, *FIGURES,
                     loader('new', 10000, 'n % 2 * 3000'), says='warning: the median of rps is not known to 1 % after 12 runs')
     check('slow' not in said, said)
 

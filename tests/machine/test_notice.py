@@ -93,7 +93,7 @@ def test_comparison():
     """Twice the work in the same time."""
     path = FOLDER / 'wrk.json'
     out = start('-n', 10, '-w', 1, '-o', path, '--command', f'old={wrk("old", 100)}', '--name', 'new', wrk('new', 200))[0]
-    check('no difference found' not in out and f'unclear: {SAYS}' in out, out)
+    check('no difference found' not in out and f'unclear    {SAYS}' in out, out)
     equal(unclear(path), SAYS, 'bench-report')
     check(unclear(path, '--metric', 'time') != SAYS, 'who asks for the time has it')
     # A gate on the time.

@@ -7,6 +7,7 @@ As in test_runs.py, whose helpers these tests use, nothing depends on how fast t
 
 import json
 import os
+import pathlib
 import pwd
 import re
 import signal
@@ -274,7 +275,7 @@ def test_output_is_read_on_the_same_cpu():
     """By a thread of the launcher, whose time is told and is no waiting of the program's."""
     told = scratch('readers')
     program = script('readers-program', READERS.format(told=told))
-    result = run('--json', '--stdout=pipe-here', '-n', 3, '-w', 1, program)
+    result = run('-v', '--json', '--stdout=pipe-here', '-n', 3, '-w', 1, program)
     equal(result.returncode, 0, result.stderr)
     benchmark = json.loads(result.stdout)['benchmarks'][0]
     facts = metadata(benchmark)
@@ -409,7 +410,7 @@ def test_statuses_that_are_no_failures():
 
 def test_a_shell_runs_the_program():
     out = scratch('shelled')
-    result = run('--shell', '-o', scratch('shell.json'), '-n', 3, f'echo a b | wc -w >{out}')
+    result = run('-v', '--shell', '-o', scratch('shell.json'), '-n', 3, f'echo a b | wc -w >{out}')
     equal(result.returncode, 0, result.stderr)
     equal(out.read_text(encoding='utf-8').split(), ['2'], 'what the shell has run')
     lines = [line for line in result.stdout.splitlines() if line.startswith('  shell ')]
@@ -423,7 +424,7 @@ def test_a_shell_runs_the_program():
     check(0 < facts['quiesce_floor_user_before'] and 0 < facts['quiesce_floor_shell_user_before'],
           'both are measured')
     # The report of the file has it as well.
-    again = subprocess.run([os.environ['BENCH_REPORT'], 'show', scratch('shell.json')], text=True,
+    again = subprocess.run([os.environ['BENCH_REPORT'], 'show', '-v', scratch('shell.json')], text=True,
                            capture_output=True, check=True, env=environment())
     check(lines[0] in again.stdout.splitlines(), again.stdout)
 
@@ -818,6 +819,40 @@ def test_what_a_hook_does_is_not_the_runs():
     """Its faults and switches, and its time, are not in the evidence of the run."""
     benchmark = measured('-n', 3, '-w', 0, '--prepare', 'sleep 0.3', 'true')
     check(all(value < 0.3 for run in benchmark['runs'] for value in run['values']), 'values')
+
+
+def test_habits_of_hyperfine_users():
+    """What another tool calls otherwise is named as it is here, and a program that would be the argument of
+    another one is pointed out, but for programs that are for that."""
+    for option, said in (('-r', 'no option -r: how many runs is -n (--runs)'),
+                         ('-N', 'no option -N: there is no shell unless --shell asks for one'),
+                         ('--export-json=x.json', 'no option --export-json: write -o FILE (--output)'),
+                         ('--time-unit', 'no option --time-unit: write --unit'),
+                         ('--min-runs', 'no option --min-runs: write -n'),
+                         ('--reference', 'no option --reference: write --baseline'),
+                         ('-qr', 'no option -r: how many runs is -n')):
+        one_line(run(option, '5', 'true'), 2, said)
+    folder = scratch('habits')
+    folder.mkdir()
+    for name in 'old', 'new', 'python3.99', 'plain':
+        (folder / name).write_bytes(b'#!/bin/sh\n' if name == 'plain' else pathlib.Path('/bin/true').read_bytes())
+        (folder / name).chmod(0o755)
+    (folder / 'data').write_text('1\n', encoding='ascii')
+    said = 'note: ./new is an argument of ./old; to compare the two: runpinned --baseline ./old -- ./new 1\n'
+
+    def notes(*words, **options):
+        result = run('--dry-run', '--no-save', *words, cwd=folder, **options)
+        equal(result.returncode, 0, result.stderr)
+        return ''.join(line for line in result.stderr.splitlines(keepends=True) if 'to compare' in line)
+
+    equal(notes('./old', './new', '1'), f'runpinned: {said}', 'of two programs')
+    for words in (('--', './old', './new'), ('./old', 'data'), ('./old',), ('./plain', './new'), ('./python3.99', './new'),
+                  ('env', './old', './new'), ('sh', './old', './new'), ('-q', './old', './new'),
+                  ('--baseline', './old', './new')):
+        equal(notes(*words), '', words)
+    one_line(run('--no-save', 'old', cwd=folder), 1, 'no program of that name in PATH (did you mean ./old?)')
+    one_line(run('--no-save', '-e', 'cache-mises', 'true'), 2, '(did you mean cache-misses?)')
+    one_line(run('--no-save', '-e', 'zzzzzz', 'true'), 2, '; there are: task-clock, cpu-clock, page-faults, ')
 
 
 TESTS = machine.tests_of(globals())

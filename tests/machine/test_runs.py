@@ -1235,7 +1235,7 @@ def test_what_is_known_of_a_program_that_leaves():
             words = [sys.executable, '-c', LEAVE, who, other]
             if who == 'child':
                 words = ['sh', '-c', '"$@"; :', 'sh', *words]
-            result = run('--json', '--stamps', stamps, '-n', 2, '-w', 1, *words)
+            result = run('-v', '--json', '--stamps', stamps, '-n', 2, '-w', 1, *words)
             equal(result.returncode, 0, result.stderr)
             benchmark = json.loads(result.stdout)['benchmarks'][0]
             for one in metadata(benchmark):

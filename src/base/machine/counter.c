@@ -24,6 +24,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/guess.h"
 #include "base/machine/counter.h"
 #include "base/machine/cpumask.h"
 #include "base/macro.h"
@@ -579,6 +580,27 @@ static int resolve_pfm(const char *name, _unused_ struct perf_event_attr *attr, 
 
 #endif
 
+/* Adds to a refusal the event that was meant, or else, where no reason is given, which ones there
+ * are. -ENOMEM. */
+static int suggest(const char *name, char **why)
+{
+	struct guess guess = { .word = name };
+	char meant[GUESS_TEXT_SIZE];
+	struct text t = { 0 };
+	bool has_reason = text_ends_with(*why, ")");
+
+	for (size_t i = 0; i < ARRAY_SIZE(generic_events); i++)
+		guess_offer(&guess, generic_events[i].name);
+	text_appendf(&t, "%s%s", *why, guess_text(&guess, "", meant));
+	if (!guess.name && !has_reason)
+		text_append(&t, "; there are: ");
+	for (size_t i = 0; !guess.name && !has_reason && i < ARRAY_SIZE(generic_events); i++)
+		text_append_name(&t, i, ARRAY_SIZE(generic_events), "%s", generic_events[i].name);
+	free(*why);
+	*why = text_steal(&t);
+	return *why ? 0 : -ENOMEM;
+}
+
 int counter_resolve(const char *name, int cpu, struct perf_event_attr *ret, char **ret_why)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
@@ -591,6 +613,8 @@ int counter_resolve(const char *name, int cpu, struct perf_event_attr *ret, char
 		r = 0;
 	else
 		r = resolve_pfm(name, &attr, &why);
+	if (r == -ENOENT && !strchr(name, '/') && suggest(name, &why) < 0)
+		return -ENOMEM;
 	if (r < 0) {
 		*ret_why = why;
 		return r;

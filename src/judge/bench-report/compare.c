@@ -447,7 +447,7 @@ static int make_pairs(struct pairs *pairs)
 			xptr(calloc(MAX(pairs->reports->suites[i]->n, (size_t)1), sizeof(bool)));
 	}
 	if (pairs->request->benchmark && !is_any_chosen(pairs)) {
-		say("no benchmark is named '%s'", pairs->request->benchmark);
+		reports_say_none(pairs->request, pairs->reports);
 		return -ENOENT;
 	}
 	if (pairs->request->n_old > 0)

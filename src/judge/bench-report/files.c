@@ -384,6 +384,36 @@ static struct entry *select_entries(
 	return entries;
 }
 
+void reports_say_none(const struct request *request, const struct reports *reports)
+{
+	enum {
+		SHOWN = 6
+	};
+	struct guess guess = { .word = request->benchmark };
+	_cleanup_text_ struct text names = { 0 };
+	char meant[GUESS_TEXT_SIZE];
+	size_t n = 0;
+
+	for (size_t i = 0; i < reports->n; i++) {
+		const struct suite *suite = reports->suites[i];
+
+		for (size_t k = 0; k < suite->n; k++) {
+			const char *name = suite->benchmarks[k]->name;
+
+			/* Further files mostly have the same names. */
+			if (i > 0 && suite_find(reports->suites[0], name))
+				continue;
+			guess_offer(&guess, name);
+			text_append_name(&names, n++, SHOWN, "%s", name);
+		}
+	}
+	text_append_rest(&names, n, SHOWN);
+	if (names.failed)
+		xalloc_fail();
+	say("no benchmark is named '%s'%s%s%s", request->benchmark, guess_text(&guess, "", meant),
+		n > 0 ? "; there are: " : "", n > 0 ? names.data : "");
+}
+
 int reports_each(const struct request *request, const struct reports *reports,
 	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
 	void *context)
@@ -396,7 +426,7 @@ int reports_each(const struct request *request, const struct reports *reports,
 		r = each(entries[i].file, entries[i].benchmark, context);
 	if (r < 0 || n > 0)
 		return MIN(r, 0);
-	say("no benchmark is named '%s'", request->benchmark);
+	reports_say_none(request, reports);
 	return -ENOENT;
 }
 

@@ -46,6 +46,8 @@ static inline void cleanup_reports(struct reports *reports)
 }
 #define _cleanup_reports_ __attribute__((cleanup(cleanup_reports)))
 
+/* Says that no benchmark has the name of -b, and what names there are. */
+void reports_say_none(const struct request *request, const struct reports *reports);
 /* Calls `each` for every benchmark that the request selects, file by file. Stops at the first
  * failure and returns it. -ENOENT, after saying so, when no file has the benchmark of -b. */
 int reports_each(const struct request *request, const struct reports *reports,

@@ -270,7 +270,7 @@ static void say_nothing(const struct request *request, const struct reports *rep
 	if (any && benchmark_is_control(any))
 		say("trend: '%s' is a control, which has no history", any->name);
 	else if (request->benchmark && !any)
-		say("no benchmark is named '%s'", request->benchmark);
+		reports_say_none(request, reports);
 	else
 		say("the files have no values");
 }
