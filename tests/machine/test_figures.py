@@ -628,7 +628,7 @@ def test_decide():
     # 1.5 % are within the zone, where both are true.
     decide('decided.json', 100000, 98500, status=3)
     # Noise as large as the difference, and not settled by so few pairs.
-    said, _ = decide('decided.json', 10000, 9950, '--max-runs', 12, noise='n * RATE % 1009', status=4)
+    said, _ = decide('decided.json', 10000, 9950, '-v', '--max-runs', 12, noise='n * RATE % 1009', status=4)
     check(said.startswith('not settled: '), said)
     check('"more than 1 % fewer requests/s" has ' in said, said)
 
