@@ -2142,7 +2142,7 @@ def improved(*arguments, status):
 def test_improve():
     """The mirrored question."""
     output, one = improved(10, '--baseline', LONG, '--name', 'new', '--', *SHORT.split(), status=0)
-    check(re.search(r'\nnew, compared with baseline: faster by more than 5 %: -\d+ % \(-\d+ % \.\. -\d+ %\), '
+    check(re.search(r'^new, compared with baseline: faster by more than 5 %: -\d+ % \(-\d+ % \.\. -\d+ %\), '
                     r'settled after \d+ pairs\n', output), output)
     equal([one['quiesce_decide_verdict'], one['quiesce_decide_for'], one['quiesce_decide']],
           ['faster', 'faster', 10], 'metadata')
@@ -2163,7 +2163,7 @@ def test_a_session_counts_its_tries():
     for number, wanted in (1, 200), (2, 600):
         output, one = improved(10, '--session', path, '--baseline', SHORT, '--name', f'patch {number}', '--',
                                *LONG.split(), status=3)
-        check(f'; try {number} of its session\n' in output, output)
+        check(f'  session    patch {number} is try {number} of it\n' in output, output)
         equal(one['quiesce_decide_e_wanted'], 100, 'for not faster')
     output, one = improved(10, '--session', path, '--baseline', LONG, '--name', 'good', '--', *SHORT.split(), status=0)
     equal(one['quiesce_decide_e_wanted'], 1200, 'the third one')
