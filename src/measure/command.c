@@ -16,6 +16,7 @@
 #include "measure/command.h"
 #include "measure/program.h"
 #include "measure/tries.h"
+#include "measure/vary.h"
 
 enum {
 	/* The gap of our own stamps may be uncertain by one part in so many of a run. */
@@ -244,6 +245,7 @@ void commands_clear(struct commands *commands)
 	free(commands->metric);
 	tries_free(commands->tries);
 	figurepad_free(commands->figurepad);
+	vary_free(commands->vary);
 	tracepoints_free(commands->tracepoints);
 	if (commands->is_waking) {
 		pthread_join(commands->waking, NULL);

@@ -23,6 +23,7 @@
 struct session;
 struct rounds;
 struct tries;
+struct vary;
 
 struct command {
 	const char *name;	   /* the name of the benchmark */
@@ -50,8 +51,8 @@ struct command {
 	const char *hidden; /* why the kernel does not stamp the program, or NULL (program.h) */
 	bool is_control;
 	double decide_wanted; /* the e-value that settles it, by --session; 0: by the others */
-	bool is_settled; /* no more runs are needed of it (decide.h) */
-	bool is_shipped; /* argv[1] has room for its length, OPTIONS_LENGTH_SIZE */
+	bool is_settled;      /* no more runs are needed of it (decide.h) */
+	bool is_shipped;      /* argv[1] has room for its length, OPTIONS_LENGTH_SIZE */
 };
 
 struct commands {
@@ -63,8 +64,9 @@ struct commands {
 	 * and as long as such a run is awaited. */
 	char *metric;
 	bool awaits_figure;
-	struct tries *tries; /* of --session (tries.h), or NULL */
+	struct tries *tries;	     /* of --session (tries.h), or NULL */
 	struct command empty_shell;  /* with --shell: a shell that has nothing to do */
+	struct vary *vary;	     /* NULL until the runs are near, and without --vary */
 	struct figurepad *figurepad; /* of all of them; NULL until the runs are near */
 	/* Attached, or about to be; NULL where they are not allowed or not wanted. */
 	struct tracepoints *tracepoints;

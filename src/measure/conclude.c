@@ -7,6 +7,7 @@
 #include "base/terminal.h"
 #include "base/xalloc.h"
 #include "judge/report/brief.h"
+#include "judge/report/why.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
 #include "measure/conclude.h"
@@ -199,6 +200,41 @@ static void report_command(const struct options *options, const struct place *pl
 	}
 }
 
+/* What moves the times, or the figure by which the program is judged. */
+static int compute_why(
+	const struct commands *commands, const struct document_part *part, struct why **ret)
+{
+	struct benchmark view;
+	int r;
+
+	if (part->inside && !commands->metric)
+		return why_compute(part->inside, ret);
+	r = benchmark_view_metric("", part->series, commands->metric, &view);
+	if (r < 0)
+		return r;
+	view.metadata = *part->metadata;
+	r = why_compute(&view, ret);
+	benchmark_clear_view(&view);
+	return r;
+}
+
+static void report_why(const struct commands *commands, const struct parts *parts, FILE *stream)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		const char *name = facts_find_string(parts->items[i].metadata, "name");
+		_cleanup_(why) struct why *why = NULL;
+		_cleanup_free_ char *text = NULL;
+		int r = compute_why(commands, &parts->items[i], &why);
+
+		if (r < 0) {
+			say("%s: %s", name, why_explain(r));
+			continue;
+		}
+		text = why_render(why);
+		print_report(stream, "\n%s: %s", name, text);
+	}
+}
+
 /* `brief` is NULL for all lines (-v). */
 static void report_programs(const struct options *options, const struct place *place,
 	const struct commands *commands, const struct parts *parts, FILE *stream,
@@ -244,10 +280,11 @@ static void report_all(const struct options *options, const struct place *place,
 		brief_add(brief, BRIEF_PATH, "saved in %s", saved);
 	else if (saved && stream)
 		print(stream, "saved in %s\n", saved);
-	if (!brief)
-		return;
-	text = brief_render(brief);
-	xprint_report(stream, "%s", text);
+	text = brief ? brief_render(brief) : NULL;
+	if (text)
+		xprint_report(stream, "%s", text);
+	if (options->vary && stream)
+		report_why(commands, parts, stream);
 }
 
 int conclude(const struct options *options, const struct place *place, struct commands *commands,

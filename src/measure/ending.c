@@ -27,6 +27,7 @@ static void end_runs(void)
 	(void)hooks_clean_up(begun.options, begun.place, begun.commands, begun.stop);
 	sessions_free(begun.commands);
 	figurepad_remove(begun.commands->figurepad);
+	vary_remove(begun.commands->vary);
 }
 
 /* exit(3) calls it. Where main() returns, nothing is left to end. */

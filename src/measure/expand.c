@@ -448,7 +448,11 @@ static int check_commands(const struct options *o)
 	}
 	if (o->decide && check_decision(o) < 0)
 		return -EINVAL;
-	if (o->seeded && o->n_commands < 2) {
+	if (o->vary && o->n_commands > 1) {
+		say("--vary is about one program, and there are %zu", o->n_commands);
+		return -EINVAL;
+	}
+	if (o->seeded && o->n_commands < 2 && !o->vary) {
 		say("--seed draws the order of several programs, and there is but one");
 		return -EINVAL;
 	}

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/result/runfact.h"
 #include "measure/figurerules.h"
@@ -15,7 +16,7 @@ bool figure_name_is_taken(const char *name)
 	for (size_t i = 0; i < run_n_facts; i++)
 		if (run_facts[i].name && strcmp(run_facts[i].name, name) == 0)
 			return true;
-	return strcmp(name, "time") == 0;
+	return strcmp(name, "time") == 0 || text_starts_with(name, SERIES_LEVEL);
 }
 
 int figure_rules_add(struct figure_rules *rules, const char *text, bool is_json)

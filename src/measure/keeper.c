@@ -19,6 +19,7 @@
 #include "measure/keeper.h"
 #include "measure/launch.h"
 #include "measure/orphans.h"
+#include "measure/vary.h"
 
 enum {
 	REMOVE_FDS = 8,
@@ -187,8 +188,10 @@ void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumas
 	serve(&k, launcher);
 	/* This ends the launcher, too, if it is still alive. */
 	r = orphans_end(0);
-	if (getppid() != k.runpinned)
+	if (getppid() != k.runpinned) {
 		figurepad_remove(k.figurepad);
+		vary_remove(k.vary);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(k.folders); i++)
 		if (k.folders[i])
 			keeper_remove_folder(k.folders[i]);

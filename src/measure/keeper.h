@@ -30,6 +30,8 @@ enum {
 	KEEPER_FOLDERS = 2,
 };
 
+struct vary;
+
 struct keeper {
 	pid_t runpinned;
 	int signals;  /* a signalfd */
@@ -38,6 +40,7 @@ struct keeper {
 	int *status;  /* shared: where that of the launcher goes, as of wait(2); NULL: nowhere */
 	int output;   /* a pipe or a terminal's other end, to be read and forgotten; -1: none */
 	const struct figurepad *figurepad; /* removed where runpinned was killed; NULL: none */
+	const struct vary *vary;	   /* its folder is, too; NULL: none */
 	/* Removed with all that is in them when all have ended; NULL: none. */
 	const char *folders[KEEPER_FOLDERS];
 	/* What the launcher has to restore: SIG_IGN when the caller ignores SIGCHLD. */

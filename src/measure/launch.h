@@ -39,13 +39,15 @@
 #include "library/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x71756910,
+	LAUNCH_MAGIC = 0x71756911,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
 	LAUNCH_CPU_BYTES = 2048,
 	LAUNCH_MAX_ENV_PAD = 65536,
 	LAUNCH_MAX_RUNS = 64, /* at most in one request */
+	LAUNCH_MAX_FACTORS = 16,
+	LAUNCH_MAX_LEVELS = 8,
 	/* Each process that the program starts inherits one event for each of these CPUs. */
 	TREE_MAX_CPUS = 16,
 	/* How long a program may take to end after SIGTERM, before it gets SIGKILL. */
@@ -118,6 +120,21 @@ struct launch_file {
 	int32_t cpu;
 };
 
+/* What a factor changes for a run (vary.h). */
+enum launch_factor_kind {
+	LAUNCH_FACTOR_PADDING,	 /* nothing but launch_order.env_pad */
+	LAUNCH_FACTOR_ADDRESSES, /* level 0: their randomisation is off, as by LAUNCH_NO_ASLR */
+	LAUNCH_FACTOR_PROGRAM,	 /* the path to execute */
+	LAUNCH_FACTOR_ARGV0,	 /* argv[0] */
+	LAUNCH_FACTOR_VARIABLE,	 /* a variable, "NAME=VALUE", which is not in the environment */
+};
+
+struct launch_factor {
+	uint32_t kind; /* enum launch_factor_kind */
+	uint32_t n_levels;
+	uint32_t levels; /* offset in the plan of the first of n_levels strings */
+};
+
 /* Offsets are in bytes from the start of the plan; strings are NUL-terminated. */
 struct launch_plan {
 	uint32_t magic;
@@ -157,6 +174,8 @@ struct launch_plan {
 	/* A mask of the kernel: it and CPU_ISSET() read it word by word. */
 	_Alignas(unsigned long) uint8_t cpus[LAUNCH_CPU_BYTES];
 	struct perf_event_attr counters[LAUNCH_MAX_COUNTERS];
+	uint32_t n_factors;
+	struct launch_factor factors[LAUNCH_MAX_FACTORS];
 };
 
 enum launch_command {
@@ -179,6 +198,7 @@ struct launch_order {
 	/* The number of the run among those of the program that count, from 1 on; 0: it does not
 	 * count. */
 	uint32_t number;
+	uint8_t levels[LAUNCH_MAX_FACTORS]; /* which level of each factor of the plan */
 	uint32_t keeps_output; /* 1: standard output is kept_fd, emptied before, where there is one
 				*/
 };

@@ -124,6 +124,11 @@ struct launcher {
 	char **argv;
 	/* The caller's environment behind our own variables. */
 	char **env;
+	char **levels[LAUNCH_MAX_FACTORS]; /* the strings of each factor */
+	/* Where the present one of a variable belongs in `env`. */
+	char **variables[LAUNCH_MAX_FACTORS];
+	bool fixed;	     /* the next run has no random addresses */
+	const char *program; /* that it executes */
 	char run[sizeof(run_variable) + RUN_DIGITS];
 	char run_fill[sizeof(fill_variable) + RUN_DIGITS];
 	char *pad;		 /* if there is padding */
@@ -307,7 +312,7 @@ static int child_main(void *arg)
 		sched_yield();
 	}
 
-	if (plan->flags & LAUNCH_NO_ASLR) {
+	if (plan->flags & LAUNCH_NO_ASLR || (l->fixed && !child->is_floor)) {
 		int old = personality(0xffffffff);
 
 		if (old < 0 || personality((unsigned long)old | ADDR_NO_RANDOMIZE) < 0)
@@ -747,8 +752,7 @@ static int child_begin(
 			return r;
 		report->window_error = child->window_error;
 		child->is_floor = is_floor;
-		child->program =
-			(const char *)plan + (is_floor ? plan->floor_program : plan->program);
+		child->program = is_floor ? (const char *)plan + plan->floor_program : l->program;
 		child_run(l, report);
 		if (child->start_ns != 0 || child->error || !timed_out || terminations > 0 ||
 			clock_now_ns(CLOCK_MONOTONIC) >= deadline)
@@ -780,6 +784,34 @@ static void set_number(struct launcher *l, uint32_t number)
 	fill[RUN_DIGITS - digits] = '\0';
 }
 
+/* Puts the levels of the factors into their places for the next run. Returns the program. */
+static const char *set_levels(struct launcher *l, const struct launch_order *order)
+{
+	const char *program = (const char *)l->plan + l->plan->program;
+
+	for (uint32_t i = 0; i < l->plan->n_factors; i++) {
+		char *level = l->levels[i][order->levels[i]];
+
+		switch (l->plan->factors[i].kind) {
+		case LAUNCH_FACTOR_ADDRESSES:
+			l->fixed = order->levels[i] == 0;
+			break;
+		case LAUNCH_FACTOR_PROGRAM:
+			program = level;
+			break;
+		case LAUNCH_FACTOR_ARGV0:
+			l->argv[0] = level;
+			break;
+		case LAUNCH_FACTOR_VARIABLE:
+			*l->variables[i] = level;
+			break;
+		default:
+			break;
+		}
+	}
+	return program;
+}
+
 static void run_once(struct launcher *l, bool is_floor, const struct launch_order *order,
 	struct launch_report *report)
 {
@@ -802,6 +834,7 @@ static void run_once(struct launcher *l, bool is_floor, const struct launch_orde
 		reset_streams(l, order->keeps_output);
 	report->around_ns += clock_now_ns(l->plan->clockid);
 	set_number(l, order->number);
+	l->program = set_levels(l, order);
 	if (l->pad) {
 		char *end = l->pad + strlen(pad_variable);
 
@@ -926,14 +959,33 @@ static int start_reader(struct launcher *l)
 	return 0;
 }
 
+/* The strings of the factors, and the places of variables from l->env[*n] on. */
+static int setup_factors(struct launcher *l, uint32_t *n)
+{
+	for (uint32_t i = 0; i < l->plan->n_factors; i++) {
+		const struct launch_factor *factor = &l->plan->factors[i];
+
+		l->levels[i] = build_vector(l->plan, factor->levels, factor->n_levels, 0);
+		if (!l->levels[i])
+			return -ENOMEM;
+		if (factor->kind != LAUNCH_FACTOR_VARIABLE)
+			continue;
+		l->variables[i] = &l->env[(*n)++];
+		*l->variables[i] = l->levels[i][0];
+	}
+	return 0;
+}
+
 static int launcher_setup(struct launcher *l)
 {
 	bool padded = l->plan->flags & LAUNCH_ENV_PAD;
-	uint32_t n = 0;
+	uint32_t n = 0, n_own = padded ? 3 : 2;
 
+	for (uint32_t i = 0; i < l->plan->n_factors; i++)
+		n_own += l->plan->factors[i].kind == LAUNCH_FACTOR_VARIABLE;
 	l->argv = build_vector(l->plan, l->plan->argv, l->plan->n_argv, 0);
-	l->env = build_vector(l->plan, l->plan->env, l->plan->n_env, padded ? 3 : 2);
-	if (!l->argv || !l->env)
+	l->env = build_vector(l->plan, l->plan->env, l->plan->n_env, n_own);
+	if (!l->argv || !l->env || setup_factors(l, &n) < 0)
 		return -ENOMEM;
 	if (padded) {
 		l->pad = calloc(1, sizeof(pad_variable) + LAUNCH_MAX_ENV_PAD);
@@ -980,6 +1032,8 @@ static void launcher_release(struct launcher *l)
 {
 	attach_close(&l->attach);
 	runlog_writer_free(l->runlog);
+	for (uint32_t i = 0; i < LAUNCH_MAX_FACTORS; i++)
+		free(l->levels[i]);
 	free(l->pad);
 	free(l->env);
 	free(l->argv);
@@ -1170,13 +1224,23 @@ static void serve_request(
 	};
 }
 
-static bool is_request(const struct launch_request *request, ssize_t size)
+static bool is_order(const struct launch_plan *plan, const struct launch_order *order)
+{
+	for (uint32_t i = 0; i < plan->n_factors; i++) {
+		if (order->levels[i] >= plan->factors[i].n_levels)
+			return false;
+	}
+	return order->env_pad <= LAUNCH_MAX_ENV_PAD;
+}
+
+static bool is_request(
+	const struct launch_plan *plan, const struct launch_request *request, ssize_t size)
 {
 	if (size != (ssize_t)sizeof(*request) || request->n_runs == 0 ||
 		request->n_runs > LAUNCH_MAX_RUNS)
 		return false;
 	for (uint32_t i = 0; i < request->n_runs; i++) {
-		if (request->runs[i].env_pad > LAUNCH_MAX_ENV_PAD)
+		if (!is_order(plan, &request->runs[i]))
 			return false;
 	}
 	return true;
@@ -1204,7 +1268,7 @@ static int serve(struct launcher *l)
 		n = RETRY_INTERRUPTED(recv(l->socket, &request, sizeof(request), 0));
 		if (n == 0)
 			return 0;
-		if (!is_request(&request, n))
+		if (!is_request(l->plan, &request, n))
 			return -EPROTO;
 		prepare_core(l);
 		serve_request(l, &request, &answer);

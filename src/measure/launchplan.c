@@ -31,9 +31,10 @@ static uint32_t append_vector(struct text *t, char *const *vector, uint32_t *ret
 /* The environment of the program: that of the caller, and the variables that say where values and
  * figures can be written. */
 static uint32_t append_environment(struct text *t, char *const *env, int values_fd,
-	const struct figurepad *pad, uint32_t *ret_n)
+	const struct launch_inputs *in, uint32_t *ret_n)
 {
 	static const char variable[] = VALUES_FD_VARIABLE "=";
+	const struct figurepad *pad = in->figurepad;
 	uint32_t offset = (uint32_t)t->length, n = 0;
 
 	for (; *env; env++) {
@@ -42,7 +43,8 @@ static uint32_t append_environment(struct text *t, char *const *env, int values_
 		if (text_starts_with(*env, variable) ||
 			text_starts_with(*env, LAUNCH_FIGURES_VARIABLE "=") ||
 			text_starts_with(*env, LAUNCH_RUN_VARIABLE "=") ||
-			text_starts_with(*env, LAUNCH_RUN_FILL_VARIABLE "="))
+			text_starts_with(*env, LAUNCH_RUN_FILL_VARIABLE "=") ||
+			vary_has_variable(in->vary, *env))
 			continue;
 		append_string(t, *env);
 		n++;
@@ -195,7 +197,12 @@ int launchplan_write(int fd, const struct launch_inputs *in, const struct comman
 	p.program = append_string(&t, command->program);
 	p.floor_program = append_string(&t, ends->floor);
 	p.argv = append_vector(&t, command->argv, &p.n_argv);
-	p.env = append_environment(&t, env, p.values_fd, in->figurepad, &p.n_env);
+	p.env = append_environment(&t, env, p.values_fd, in, &p.n_env);
+	if (in->vary) {
+		p.flags |= LAUNCH_ENV_PAD;
+		p.n_factors = (uint32_t)vary_count(in->vary);
+		vary_append(in->vary, &t, p.factors);
+	}
 	if (in->figurepad)
 		p.figures = append_string(&t, figurepad_get_path(in->figurepad));
 	if (in->evidence)

@@ -16,6 +16,7 @@
 #include "measure/options.h"
 #include "measure/place.h"
 #include "measure/tracepoints.h"
+#include "measure/vary.h"
 
 /* The same for all programs. */
 struct launch_inputs {
@@ -25,6 +26,7 @@ struct launch_inputs {
 	struct evidence_reader *evidence;      /* NULL: no readings */
 	const struct tracepoints *tracepoints; /* NULL: none */
 	const struct figurepad *figurepad;     /* NULL: none */
+	const struct vary *vary;	       /* NULL: without --vary */
 };
 
 /* What belongs to one launcher. */

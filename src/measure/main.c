@@ -44,6 +44,7 @@
 #include "measure/session.h"
 #include "measure/tool.h"
 #include "measure/tries.h"
+#include "measure/vary.h"
 
 enum {
 	LOCK_RETRY_NS = 200 * 1000 * 1000,
@@ -340,8 +341,23 @@ static int find_hosted_loops(
 	return hostloops_find(commands, in, stop);
 }
 
+static int begin_to_vary(const struct options *options, struct command *command, struct vary **ret)
+{
+	const struct vary_program program = {
+		.argv = command->argv,
+		.file = command->program,
+		.hidden = command->hidden,
+		.variables = command->variables,
+	};
+	int r = vary_new(options, &program, ret);
+
+	if (r == 0)
+		vary_describe(*ret, &command->facts);
+	return r;
+}
+
 /* Makes the runs of programs that are set up. The outcome is in their measurements. */
-static int make_runs(const struct launch_inputs *in, const struct quiesce *quiesce,
+static int make_runs(struct launch_inputs *in, const struct quiesce *quiesce,
 	struct commands *commands, const struct save *save, struct stop *stop)
 {
 	const struct options *options = in->options;
@@ -361,6 +377,12 @@ static int make_runs(const struct launch_inputs *in, const struct quiesce *quies
 	if (r < 0)
 		return r;
 	describe_control(commands);
+	if (options->vary) {
+		r = begin_to_vary(options, &commands->items[0], &commands->vary);
+		if (r < 0)
+			return r;
+		in->vary = commands->vary;
+	}
 	r = save_check_control(save, &commands->items[0].facts);
 	if (r == 0 && !commands->rounds)
 		r = sessions_start(commands, in, stop);
@@ -429,7 +451,8 @@ static enum exit_status prepare_result(const struct options *options, const stru
  * Lets a launcher get ready while the machine is described. Nothing is said: what fails here is
  * tried again when its time has come. There have to be other CPUs, on which the machine is
  * described from here on, and what the launcher is told must not change any more: by --setup, by
- * the length of the control, by the loops of a hosted harness, or by CPUs that it joins.
+ * the length of the control, by the loops of a hosted harness, by what --vary makes, or by CPUs
+ * that it joins.
  */
 static void begin_early(const struct launch_inputs *given, struct commands *commands,
 	const struct stop *stop, struct evidence_reader **evidence)
@@ -437,7 +460,7 @@ static void begin_early(const struct launch_inputs *given, struct commands *comm
 	const struct place *place = given->place;
 	struct launch_inputs in = *given;
 
-	if (place->join || commands->rounds || has_setup(commands) ||
+	if (place->join || commands->rounds || has_setup(commands) || in.options->vary ||
 		commands->items[commands->n - 1].is_shipped || in.options->host ||
 		cpumask_is_empty(place->housekeeping))
 		return;

@@ -648,7 +648,7 @@ static char *check_metric(struct work *work, const struct sample *sample)
 	const struct series *series = work->m->series;
 	const struct options *o = work->options;
 	struct commands *commands = work->commands;
-	bool is_asked = o->metric || o->decide > 0 || o->rel_error > 0;
+	bool is_asked = o->metric || o->decide > 0 || o->rel_error > 0 || o->vary;
 	const char *first;
 
 	if (work->m->has_metric || !is_asked || work->command->is_control ||
@@ -680,7 +680,7 @@ static int keep_hosted(struct work *work, bool has_failed, bool warmup)
 
 /* Records a run that took place. Returns 1 when no more runs are to be made (m->end tells why), 0
  * to go on. */
-static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pad,
+static int record_run(struct work *work, struct runlog_run *run, const struct launch_order *order,
 	enum purpose purpose, bool inspected)
 {
 	const struct window_floor floor = get_window_floor(work);
@@ -709,7 +709,7 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 		.report = report,
 		.window = judge_window(report, &floor),
 	};
-	fill_sample(work, report, facts.window, env_pad, purpose == FOR_WARMUP, &sample);
+	fill_sample(work, report, facts.window, order->env_pad, purpose == FOR_WARMUP, &sample);
 	say_lost(work, report, facts.window);
 	if (work->evidence) {
 		facts.thermal = evidence_take(work->evidence, run, &floor, m->series, &evidence);
@@ -723,6 +723,7 @@ static int record_run(struct work *work, struct runlog_run *run, uint32_t env_pa
 		inspections_add(&m->inspections, report, facts.window, &floor, facts.evidence);
 	sample.flags = judge_run(&facts);
 	counting_read_events(work->counting, report, work->events);
+	vary_get_levels(work->in->vary, order, work->events + work->counting->n_events);
 
 	if (is_no_failure(work->options, report->status))
 		sample.flags &= (uint16_t)~SAMPLE_FAILED;
@@ -916,6 +917,8 @@ static void order_runs(const struct work *work, enum purpose purpose, bool inspe
 			.number = find_number(work, due ? FOR_INSPECTION : purpose, n),
 			.keeps_output = purpose == FOR_WARMUP,
 		};
+		if (work->in->vary)
+			vary_draw(work->in->vary, runs_made(work->m) + n, order->env_pad, order);
 		if (due)
 			next = find_next_inspection(work, done + n);
 		else
@@ -943,8 +946,8 @@ static int make_runs(struct work *work, enum purpose purpose, bool inspect, size
 	r = session_run(session, work->stop, &request);
 	while (r == 0 && (r = session_next(session, &run)) > 0) {
 		last = purposes[n];
-		r = record_run(work, &run, request.runs[n++].env_pad, last,
-			inspect || last == FOR_INSPECTION);
+		r = record_run(
+			work, &run, &request.runs[n++], last, inspect || last == FOR_INSPECTION);
 		if (r != 0)
 			return r;
 		if (last == FOR_INSPECTION && purpose == FOR_VALUE)
@@ -1373,6 +1376,7 @@ static struct measurement *prepare(const struct work *work, const struct command
 
 	m->series = series_new(
 		work->evidence != NULL, (const char *const *)work->counting->event_names);
+	vary_add_events(work->in->vary, m->series);
 	m->progvalues = progvalues_new();
 	m->hosted = command->typed ? hosted_new() : NULL;
 	m->env_pad_seeded = work->options->env_pad == ENV_PAD_RANDOM;
@@ -1476,7 +1480,8 @@ int measure(const struct launch_inputs *in, struct commands *commands, struct st
 		r = draw_seed(&work.sitting);
 	if (r < 0)
 		return r;
-	work.events = xptr(calloc(in->counting->n_events + 1, sizeof(*work.events)));
+	work.events = xptr(
+		calloc(in->counting->n_events + vary_count(in->vary) + 1, sizeof(*work.events)));
 	files = work.figure_files = figure_files_new(options, in->figurepad);
 	commands->awaits_figure = figure_rules_are_there(&options->figures) && !options->metric;
 	if (options->metric && strcmp(options->metric, METRIC_TIME) != 0)

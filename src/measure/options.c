@@ -15,6 +15,7 @@
 #include "base/xalloc.h"
 #include "config.h"
 #include "judge/report/decision.h"
+#include "judge/report/why.h"
 #include "judge/result/benchmark.h"
 #include "judge/result/metadata.h"
 #include "library/values.h"
@@ -24,6 +25,7 @@
 
 enum {
 	RUNS_DEFAULT = 25,
+	RUNS_TO_VARY = 300, /* 30 effects are to be told from each other, twice */
 	MAX_RUNS_DEFAULT = 1000,
 	FIFO_PRIORITY_DEFAULT = 50,
 	COOLDOWN_DEGREES_DEFAULT = 3,
@@ -385,6 +387,28 @@ static int take_decide(const char *value, void *into)
 	return parse_double(value, DECISION_PERCENT_MIN, DECISION_PERCENT_MAX, into);
 }
 
+/* A list of factors; without one, all that there are. */
+static int take_vary(const char *value, void *into)
+{
+	struct options *o = into;
+	char *rest, *name;
+
+	o->vary = true;
+	o->n_factors = 0;
+	rest = value ? options_own(o, strdup(value)) : NULL;
+	while ((name = strsep(&rest, ","))) {
+		if (!why_is_factor(name) || is_own_variable(name))
+			return -EINVAL;
+		for (size_t i = 0; i < o->n_factors; i++)
+			if (strcmp(o->factors[i], name) == 0)
+				return -EINVAL;
+		if (o->n_factors == LAUNCH_MAX_FACTORS)
+			return -EINVAL;
+		o->factors[o->n_factors++] = name;
+	}
+	return 0;
+}
+
 static int take_timeout(const char *value, void *into)
 {
 	double seconds;
@@ -653,6 +677,16 @@ static int check_combinations(struct options *o)
 			o->decide_option);
 		return -EINVAL;
 	}
+	if (o->vary && o->append) {
+		say("--vary draws levels of its own for each measurement: --append would mix them with "
+		    "other runs");
+		return -EINVAL;
+	}
+	if (o->vary && (o->shell || o->control.is_control)) {
+		say(o->shell ? "--vary is about a program, and --shell would start one between"
+			     : "--vary is about one program, and --control is another one");
+		return -EINVAL;
+	}
 	if (o->decide && o->append) {
 		say("%s judges the pairs that it makes itself: --append would mix them with other "
 		    "runs",
@@ -675,7 +709,7 @@ static int check_combinations(struct options *o)
 	}
 	/* A decision ends as soon as it is settled. */
 	if (!o->runs)
-		o->runs = o->decide ? 1 : RUNS_DEFAULT;
+		o->runs = o->decide ? 1 : o->vary ? RUNS_TO_VARY : RUNS_DEFAULT;
 	if (o->decide && o->min_time_ns) {
 		say("%s ends as soon as it is settled, whatever --min-time says: give one of them",
 			o->decide_option);
@@ -879,8 +913,10 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"by this figure, user_cpu, ... or time, which is how\n"
 			"long it ran (default: its first figure)",
 			option_filled, &o->metric, "a name", .once = true, .rank = 2 },
-		{ 0, "seed", "N", "draw the same orders as a run that recorded N", take_seed, o,
-			"a whole number from 0 to 2^63 - 1" },
+		{ 0, "seed", "N",
+			"draw the same orders, or levels of --vary, as a run\n"
+			"that recorded N",
+			take_seed, o, "a whole number from 0 to 2^63 - 1" },
 
 		{ .help = "\nWhat the program finds:" },
 		{ 0, "no-aslr", NULL, "the same address layout in every run", option_set,
@@ -896,6 +932,13 @@ static int read_options(int argc, char *argv[], struct options *o)
 			"none, random, random:SEED or a number of bytes up to 65536", .rank = 1 },
 		{ 0, "clear-env", NULL, "an environment of PATH, --env and our own variables",
 			option_set, &o->clear_env, .rank = 1 },
+		{ 0, "vary", "[=FACTOR,...]",
+			"draw addresses, environment, argv0, directory, file\n"
+			"and hash seeds (PYTHONHASHSEED, ...) anew for each\n"
+			"run, and tell which of them move the result",
+			take_vary, o,
+			"a list of addresses, environment, argv0, directory, file and names of variables, each once",
+			.rank = 1 },
 		{ 0, "user", "[=NAME]",
 			"root: run it, and the commands around the runs, as\n"
 			"who has called sudo, or as NAME, who gets the files",

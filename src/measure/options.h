@@ -123,6 +123,9 @@ struct options {
 	int64_t max_time_ns;
 	int64_t timeout_ns; /* 0: no limit */
 	bool no_aslr;
+	bool vary;				 /* --vary */
+	const char *factors[LAUNCH_MAX_FACTORS]; /* that it names; none: all that there are */
+	size_t n_factors;
 	bool clear_env;
 	/* Each name is there once for all programs, and once for each of them. */
 	struct option_variable variables[OPTIONS_MAX_VARIABLES];

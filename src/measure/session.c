@@ -244,6 +244,7 @@ __attribute__((noreturn)) static void become_keeper(const struct start *start, p
 		exit_with(start->socket, LAUNCH_STEP_SETUP, r);
 	keeper.output = reader;
 	keeper.figurepad = start->in->figurepad;
+	keeper.vary = start->in->vary;
 	launcher = fork();
 	if (launcher < 0)
 		exit_with(start->socket, LAUNCH_STEP_SETUP, -errno);

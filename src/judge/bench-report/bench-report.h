@@ -129,5 +129,6 @@ enum exit_status verb_show(const struct request *request);
 enum exit_status verb_slowest(const struct request *request);
 enum exit_status verb_stats(const struct request *request);
 enum exit_status verb_trend(const struct request *request);
+enum exit_status verb_why(const struct request *request);
 
 #endif

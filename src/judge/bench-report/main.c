@@ -60,6 +60,8 @@ static const struct verb verbs[] = {
 		"--fail-worse found a change" },
 	{ "fleet", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON | TAKES_COUNT, "FILE|FOLDER...",
 		"machines: which one differs from the others?", verb_fleet, "a machine differs" },
+	{ "why", TAKES_BENCHMARK | TAKES_METRIC | TAKES_JSON, "FILE...",
+		"what moves it, of all that --vary has drawn?", verb_why },
 	{ "merge", TAKES_JSON | TAKES_OUTPUT, "FILE|FOLDER...", "several files as one",
 		verb_merge },
 };
@@ -594,7 +596,7 @@ static int parse_command_line(
 	request->renames = lists[LIST_RENAMES].items;
 	request->n_renames = lists[LIST_RENAMES].n;
 	if (optind == argc) {
-		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest, trend, fleet or merge");
+		say("a verb is missing: show, stats, hist, dump, check, compare, plot, slowest, trend, fleet, why or merge");
 		return -EINVAL;
 	}
 	request->verb = find_verb(argv[optind]);

@@ -58,6 +58,7 @@ static const struct {
 	{ "aslr" },
 	{ "quiesce_aslr", true },
 	{ "quiesce_env_padding" },
+	{ "quiesce_vary", true },
 	{ "quiesce_user", true },
 	{ "quiesce_nice", true },
 	{ "quiesce_fifo", true },

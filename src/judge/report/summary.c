@@ -411,7 +411,8 @@ void summary_append_events(struct text *t, const struct benchmark *benchmark, bo
 		double mad;
 
 		/* Each figure has a report of its own. */
-		if (benchmark->is_figure && series->event_kinds[event].own)
+		if ((benchmark->is_figure && series->event_kinds[event].own) ||
+			text_starts_with(series->event_names[event], SERIES_LEVEL))
 			continue;
 		counted = format_event(series, event, median, &mad);
 		if (!as_lines) {

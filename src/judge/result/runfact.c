@@ -238,7 +238,10 @@ const struct run_fact run_facts[] = {
 		      "one frequency.") },
 	{ KEY("quiesce_event_"), .part = PART_COUNTERS, .kind = KIND_EVENT,
 		MEANS("How often an event of *-e* was counted, scaled where the kernel counted it "
-		      "for a part of the run.") },
+		      "for a part of the run. *quiesce_event_level_NAME* is what *--vary* has drawn "
+		      "for the run: 1 where addresses were random and 0 where not, how many bytes "
+		      "the environment was larger by, the length of argv[0] or of $PWD, the number "
+		      "of the copy of the file, or the number in the variable _NAME_.") },
 	/* --- Derived from the evidence --- */
 	{ DERIVED(derive_temperature), .unit = RUN_CELSIUS, .dump_column = 1, .title = "TEMP",
 		.cause = { 1, .words = "temperature", .after = " C", .per = 1, .least = 2 } },

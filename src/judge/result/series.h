@@ -184,6 +184,10 @@ struct sitting {
 	struct provenance provenance;
 };
 
+/* How the events of the levels that runpinned --vary draws begin: they are what a run was given,
+ * and not what was counted. */
+#define SERIES_LEVEL "level_"
+
 /* Which way a figure is better. */
 enum better {
 	BETTER_UNKNOWN, /* of a counted event; it is judged as if less were better */
