@@ -146,7 +146,7 @@ def test_killed():
         machine.wait_for(mark.exists, 'it measures', 300)
         check(len(os.listdir(TMP)) == 1, 'there is a folder')
         measuring.send_signal(signal.SIGKILL)
-    machine.wait_for(lambda: not os.listdir(TMP), 'the folder is removed', 60)
+    machine.wait_for(lambda: not os.listdir(TMP), 'the folder is removed', 300)
 
 
 def test_table():
