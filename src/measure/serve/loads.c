@@ -7,8 +7,8 @@
 #include "base/say.h"
 #include "measure/serve/loads.h"
 
-/* Those who say themselves where their figures are need only the numbers of requests and of bytes, and
- * what says that the load has failed. */
+/* Those who say themselves where their figures are need only the numbers of requests and of bytes,
+ * and what says that the load has failed. */
 static void keep_requests(struct harness *harness, bool is_known)
 {
 	size_t n = 0;

@@ -14,8 +14,8 @@
 
 /*
  * Keeps the figures of the harness that was asked for that a load has. Without one, adds those of
- * the harness that is called as this word; of that only LOAD_REQUESTS and LOAD_BYTES where the user has
- * said where figures are. -EINVAL after saying what is wrong.
+ * the harness that is called as this word; of that only LOAD_REQUESTS and LOAD_BYTES where the user
+ * has said where figures are. -EINVAL after saying what is wrong.
  */
 int loads_add_figures(const char *word, struct figure_rules *rules);
 
