@@ -15,7 +15,6 @@
 #include "judge/harness/template.h"
 #include "measure/command.h"
 #include "measure/program.h"
-#include "measure/tries.h"
 #include "measure/vary.h"
 
 enum {
@@ -243,7 +242,6 @@ void commands_clear(struct commands *commands)
 		command_clear(&commands->items[i]);
 	command_clear(&commands->empty_shell);
 	free(commands->metric);
-	tries_free(commands->tries);
 	figurepad_free(commands->figurepad);
 	vary_free(commands->vary);
 	tracepoints_free(commands->tracepoints);

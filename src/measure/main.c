@@ -632,6 +632,7 @@ static int run_here(const struct options *options, const struct place *place,
 	/* The launchers end while signals are still blocked and while the CPUs are still locked. */
 	if (status != HAS_WAITED) {
 		sessions_free(commands);
+		tries_free(commands->tries);
 		commands_clear(commands);
 	}
 	ending_clear_runs();
@@ -921,6 +922,7 @@ int main(int argc, char *argv[])
 		return r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
 	r = expand_and_run(&options, &commands);
+	tries_free(commands.tries);
 	commands_clear(&commands);
 	options_clear(&options);
 	if (tool.clear)

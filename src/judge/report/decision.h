@@ -59,13 +59,13 @@ struct claim {
 };
 
 struct decision {
-	struct sense sense; /* of what is compared; to be set before its first pair if no time */
-	bool is_for_better; /* whether it is faster, or better, is the question */
-	double percent;	    /* the margin */
-	double wanted;	    /* the e-value that settles a claim, or has settled it */
-	double wanted_not;  /* the one that settles that it is not slower, or not faster */
+	struct sense sense;  /* of what is compared; to be set before its first pair if no time */
+	bool is_for_better;  /* whether it is faster, or better, is the question */
+	double percent;	     /* the margin */
+	double wanted;	     /* the e-value that settles a claim, or has settled it */
+	double wanted_not;   /* the one that settles that it is not slower, or not faster */
 	double wanted_alone; /* the one that settles any claim, whatever other comparisons say */
-	double settled_e;   /* the e-value of the claim that is the verdict when it was settled */
+	double settled_e;    /* the e-value of the claim that is the verdict when it was settled */
 	struct claim slower;
 	struct claim not_slower;
 	struct claim faster;	 /* by more than half the margin */
@@ -93,7 +93,8 @@ struct decision {
 	} of_alone;
 	size_t next_look; /* at each alone: after so many pairs */
 	/* Set by decision_conclude(): NEW / OLD of each alone, where that is why "slower" (or
-	 * "faster") is not settled; 0 where too few runs follow one of the same program; else NAN. */
+	 * "faster") is not settled; 0 where too few runs follow one of the same program; else NAN.
+	 */
 	double alone;
 
 	/* Set by decision_conclude(): how long a run takes after one of the new program, in
@@ -119,7 +120,8 @@ void decisions_settle(struct decision *const decisions[], size_t n, bool is_over
 /* Fills ratio, low and high from all pairs. */
 void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
 
-/* Whether the verdict says "slower" (or "faster"), and it is time to look at each of the two alone. */
+/* Whether the verdict says "slower" (or "faster"), and it is time to look at each of the two alone.
+ */
 bool decision_wants_look(const struct decision *decision);
 /* That look, after decision_estimate(). The carry-over is that of costs (judge/report/sense.h). */
 void decision_look(struct decision *decision, const struct carryover *carryover);
