@@ -270,7 +270,7 @@ def test_layouts():
     equal((layouts['layouts'], layouts['sittings'], layouts['within']), (8, 8, True), layouts)
     check(0.008 < layouts['spread_layouts'] < 0.014 and layouts['spread_sittings'] is None, layouts)
     check(layouts['plan']['layouts'] > 8, layouts)
-    text = report('compare', file)
+    text = report('compare', '-v', file)
     check('in each of 8 layouts of both, and their mean' in text and "Student's t of the layouts" in text, text)
     check(re.search(r'\n  layouts    8, in 8 sittings of 25 runs .*\n  spread     between layouts 1.* runs .*\n'
                     r'  for        \+-.*: [0-9]+ layouts', text), text)
@@ -300,7 +300,7 @@ def test_layouts():
     found = compare(*sides)
     equal((found['design'], found['verdict'], found['layouts']), ('between layouts', 'unclear', None), found)
     check('run in turn' in found['unclear'], found)
-    check('of layouts that were not measured in turn' in report('compare', *sides), 'the design')
+    check('of layouts that were not measured in turn' in report('compare', '-v', *sides), 'the design')
 
 
 def test_names():

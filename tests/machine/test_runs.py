@@ -173,7 +173,7 @@ def test_plain():
 
 def test_what_an_empty_program_uses():
     """A short program has the launcher's memory in its figure, and CPU time of what is outside of its window."""
-    result = run('--json', '-n', 3, '/bin/true')
+    result = run('--json', '-v', '-n', 3, '/bin/true')
     facts = json.loads(result.stdout)['benchmarks'][0]['metadata']
     check(0 < facts['quiesce_floor_max_rss'] < 8 << 20, facts)
     check(0 < facts['quiesce_floor_user_cpu'] + facts['quiesce_floor_system_cpu'] < 1, facts)
@@ -380,7 +380,7 @@ def test_results_of_all_tasks_are_named():
     for entry in document['benchmarks'][0]['runs']:
         entry['metadata']['quiesce_voluntary_switches'] = 1000
     old.write_text(json.dumps(document), encoding='utf-8')
-    report = subprocess.run([REPORT, 'compare', old, path], stdin=subprocess.DEVNULL,
+    report = subprocess.run([REPORT, 'compare', '-v', old, path], stdin=subprocess.DEVNULL,
                             capture_output=True, text=True, timeout=PATIENCE, check=False).stdout
     check('quiesce_stamped_by: events of all tasks -> ' in report, report)
     check(re.search(r'old: the values are too long, by about [0-9.]+ %', report), report)
@@ -427,7 +427,7 @@ def test_inspections():
     require_kernel_windows()
     path = scratch('inspected')
     program = script('inspected.sh', f'echo >>{path}; {PROGRAMS}/worker children 5\n')
-    result = run('--json', '-n', 30, '-w', 1, program)
+    result = run('--json', '-v', '-n', 30, '-w', 1, program)
     equal(result.returncode, 0, result.stderr)
     check(re.search(r"^inspections, which do not count: \d+ tasks, \d+ switches, waited ",
                     result.stderr, re.M), result.stderr)
@@ -450,7 +450,7 @@ def test_price_of_records():
     attached('price', run, '--evidence=records', runs=3)
     counts = scratch('price').read_text(encoding='utf-8').split()
     equal(counts, ['1', '1', '0', '1'], 'records of all runs')
-    result = run('--json', '-n', 5, '--evidence=records', PROGRAMS / 'worker', 'children', 5)
+    result = run('--json', '-v', '-n', 5, '--evidence=records', PROGRAMS / 'worker', 'children', 5)
     equal(result.returncode, 0, result.stderr)
     facts = json.loads(result.stdout)['benchmarks'][0]['metadata']
     check(facts['quiesce_inspected_price'] > -1, f'{facts}')
@@ -1463,7 +1463,7 @@ def test_lock_of_an_ancestor():
         result = run('-n', 1, '-w', 0, '-q', '--no-save', *arguments)
         equal(result.returncode, 1, f'{arguments}: {result.stderr}')
         check(re.search(rf'\| runpinned: CPU {CPU} is taken by runpinned \(process \d+ of .*\), which waits for '
-                        r'this runpinned to end: .*-c', result.stderr), f'{arguments}: {result.stderr}')
+                        r'this one to end: .*-c', result.stderr), f'{arguments}: {result.stderr}')
     # Somebody else than runpinned may keep the lock.
     lock = f'/sys/devices/system/cpu/cpu{CPU}'
     result = run('--no-save', '/bin/true', prefix=('flock', lock))
@@ -1697,7 +1697,7 @@ def say_into_a_full_pipe():
         before = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, page) - 300
         equal(writer.write(b'x' * before), before, 'bytes in the pipe')
         # One run alone has no spread, whose warnings on a busy machine take the room of the message.
-        result = subprocess.run([RUNPINNED, '-c', CPU, '--json', '-n', '1', '/bin/true'], check=False,
+        result = subprocess.run([RUNPINNED, '-v', '-c', CPU, '--json', '-n', '1', '/bin/true'], check=False,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer,
                                 env=environment(), timeout=PATIENCE)
         writer.close()
@@ -2297,7 +2297,7 @@ def test_control():
           'command of the control')
     equal(found['control']['metadata'].get('quiesce_role'), 'control', 'role')
     check('quiesce_role' not in found['prog']['metadata'], 'the program is no control')
-    check(re.search(r'\nprog: [0-9.]+ of runpinned-control \d+ \([0-9.]+ \.\. [0-9.]+ with 95 % '
+    check(re.search(r'^prog: [0-9.]+ of runpinned-control \d+ \([0-9.]+ \.\. [0-9.]+ with 95 % '
                     r'certainty\), 6 rounds\n', result.stdout), result.stdout)
     check('compared with' not in result.stdout, 'the control is a rival')
     order = order_of_starts(found)

@@ -54,7 +54,7 @@ def test_innocent():
     check(found['ratio'] > 1.01, found)
     check('have a hook remove what a program leaves' in found['remedy'], found)
     text = report('compare', path)
-    check('unclear: ' in text and 'make more runs' in text, text)
+    check('new: unclear, ' in text and 'make more runs' in text, text)
     # With a margin that the change exceeds: what the gate cannot know, it says.
     report('compare', '--fail-slower', 1, '--fail-unclear', path, status=3, says='unclear for 1 of 1 benchmarks')
     path = write('guilty.json', ('old', 'new'), rounds,

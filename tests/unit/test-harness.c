@@ -518,7 +518,8 @@ static void test_shipped(void **state)
 		/* As the load of a service, and what is no verdict. */
 		{ "ab",
 			"rps=19948.13 requests/s h;latency=0.000201 s l;p50=0 s l;p90=0 s l;"
-			"p99=0.004 s l;requests=2000  h;!Non-2xx responses:      40",
+			"p99=0.004 s l;requests=2000  h;bytes=128040 B l;"
+			"!Non-2xx responses:      40",
 			WHEN_SERVED, .sample = "ab-errors" },
 		{ "autocannon",
 			"rps=2000 requests/s h;latency=0.00048 s l;p50=0 s l;p99=0.008 s l;"

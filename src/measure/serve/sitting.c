@@ -963,7 +963,7 @@ static int find_warm_program(struct sittings *s)
 	}
 	if (r < 0)
 		say_errno(r, "cannot make the requests before a slice");
-	return r;
+	return MIN(r, 0);
 }
 
 static int check(struct rounds *rounds)
