@@ -478,7 +478,7 @@ def check_quiesce():
                   for line in said), said)
         for part in 'SMT', 'interrupts', 'frequency', 'noise':
             check(f'{part}: left as it is (benchmark.conf)' in said, said)
-        check('meanwhile there: visible tasks' in result.stderr, result.stderr)
+        check('  meanwhile  visible tasks' in result.stderr, result.stderr)
         document = json.loads(result.stdout)
         facts = {**document.get('metadata', {}), **document['benchmarks'][0]['metadata']}
         equal(facts['quiesce_parts'], 'complete', 'quiesce_parts')
