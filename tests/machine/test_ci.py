@@ -208,6 +208,110 @@ exec {shlex.quote(str(real))} "${{@//--no-save/"--output=$SAVED"}}"
         equal(list(repository.root.glob('quiesce-bisect.*')), [], 'left behind')
 
 
+# Its functions are linked in an order that depends on the seed; other words go to the compiler.
+SHUFFLE = '''mkdir -p out
+seed=$1
+[ $# -eq 0 ] || shift
+for i in $(seq 6 | awk -v s="$seed" '{ print $1 * s % 7, $1 }' | sort -n | cut -d' ' -f2); do
+	echo "int f$i(int a) { return a + $i; }"
+done >out/order.c
+${CC:-cc} -O1 "$@" -o out/prog prog.c out/order.c
+'''
+NO_LAYOUTS = (
+    (('--layouts', '2'), 2, '--layouts 2: a number from 3 to 9999 is wanted; see quiesce-gate --help'),
+    (('--layouts=3',), 2, 'needs {layout} or {seed}'),
+    (('--seed', '3'), 2, '--linker and --seed are for --layouts'),
+    (('--layouts=3', '--seed=0', '-b', '{seed}'), 2, '--seed 0: a number from 1'),
+    (('--layouts=3', '--linker', 'bfd', '-b', '{layout}'), 2, '--linker bfd: mold or lld is wanted'),
+    (('--layouts=3', '-p', 'x', '-b', '{seed}'), 2, "--decide: 'x' is not"),
+    (('--layouts=3', '-n', '0', '-b', '{seed}'), 2, "-n: '0' is not"),
+    (('--layouts=3', '-b', 'sh build.sh 1; true {seed}'), 2, 'nothing shuffles: base ('),
+    (('--layouts=3', '-b', 'exit 3; {seed}'), 1, 'cannot be built by: exit 3; '),
+)
+
+
+def check_many_layouts(repository):
+    """Each commit is built several times, and the seeds are kept; where nothing has moved, that is an error."""
+    repository.write('build.sh', SHUFFLE)
+    base = repository.commit('shuffled', work=2)
+    head = repository.commit('slower', work=8)
+    kept = repository.root / 'kept'
+    builds = ('-b', 'sh build.sh {seed}', '-p', '50', '-n', '5')
+    result = repository.gate('--layouts', '4', '--seed=11', '-d', kept, *builds, base, head, '--', 'out/prog')
+    equal(result.returncode, 3, result.stdout + result.stderr)
+    check('**slower by more than 25 %, by 4 layouts of each**' in result.stdout, result.stdout)
+    check('Layouts: `--layouts 4 --seed 11`' in result.stdout and '  spread     between layouts ' in result.stdout,
+          result.stdout)
+    if shutil.which('nm'):
+        check(re.search('of base [1-9][0-9]* of [0-9]+ functions have moved', result.stdout), result.stdout)
+    runs = [run['metadata'] for run in json.loads((kept / 'result.json').read_text())['benchmarks'][1]['runs']
+            if 'values' in run]
+    equal({tuple(run[key] for key in ('layout', 'layout_seed_base', 'layout_seed_head')) for run in runs},
+          {(str(at + 1), str(11 + 2 * at), str(12 + 2 * at)) for at in range(4)}, 'seeds')
+    equal(len(runs), 20, 'runs')
+    result = repository.gate('--layouts=4', *builds, base, base, '--', 'out/prog')
+    equal(result.returncode, 0, result.stdout + result.stderr)
+    check('**not slower by 50 %, by 4 layouts of each**' in result.stdout, result.stdout)
+
+    for tool, status in (GATE, 2), (BISECT, 128):
+        result = repository.run(tool, '--layouts', status=status)
+        check('--layouts needs a value' in result.stderr, result.stderr)
+    for arguments, status, says in NO_LAYOUTS:
+        result = repository.gate(*arguments, base, head, '--', 'out/prog')
+        equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
+        check(says in result.stderr, f'{arguments}: {result.stderr}')
+    # Each build differs, but nothing has moved.
+    repository.write('prog.c', PROGRAM.replace('WORK *', '(WORK + 0 * sizeof(stamp)) *').replace(
+        'int main', 'volatile long stamp = STAMP;\nint main'))
+    stamped = repository.commit('stamped', work=2)
+    if shutil.which('nm'):
+        result = repository.gate('--layouts=3', '-b', 'sh build.sh 1 -DSTAMP={seed}', stamped, stamped, '--', 'out/prog')
+        equal(result.returncode, 2, result.stdout + result.stderr)
+        check('functions of out/prog lie in the same order' in result.stderr, result.stderr)
+    # Without names that is not known.
+    result = repository.gate('--layouts=3', *builds, '-b', 'sh build.sh {seed} -s -DSTAMP=$(date +%s%N)',
+                             stamped, stamped, '--', 'out/prog')
+    check('of base it is not known whether anything has moved' in result.stdout, result.stdout + result.stderr)
+
+    # A figure of a script, of which the seed is all that changes.
+    script = "mkdir -p out; printf '#!/bin/sh\\n# {seed}\\necho served %s\\n' $(cat rate) >out/prog; chmod +x out/prog"
+    rates = []
+    for rate in 1000, 700:
+        repository.write('rate', str(rate))
+        rates.append(repository.commit(f'rate {rate}'))
+    for commits, status, says in ((rates, 3, '**worse by more than 10 %, by 3 layouts of each**'),
+                                  (rates[::-1], 0, '**not worse by 20 %, by 3 layouts of each**')):
+        result = repository.gate('--layouts=3', '-n', '3', '-b', script, '-f', 'rps,requests/s,higher=^served ([0-9]+)',
+                                 '-m', 'rps', *commits, '--', 'out/prog')
+        equal(result.returncode, status, result.stdout + result.stderr)
+        check(says in result.stdout, result.stdout)
+
+    for good, status in ((base, 1), ('no-such', 128)):
+        for _ in range(ATTEMPTS):
+            repository.git('checkout', '-q', head)
+            result = repository.run(BISECT, '-b', 'sh build.sh {seed}', '-p', '50', '--layouts', '4', good, 'out/prog')
+            if result.returncode != 125:
+                break
+        equal(result.returncode, status, result.stdout + result.stderr)
+
+
+def check_linkers(repository):
+    """Linkers that shuffle: the option of each is one that it knows, and by which functions move."""
+    functions = ''.join(f'int f{at}(int a) {{ return a + {at}; }}\n' for at in range(20))
+    repository.write('prog.c', functions + PROGRAM)
+    base = repository.commit('functions', work=2)
+    linkers = [name for name, program in (('mold', 'mold'), ('lld', 'ld.lld')) if shutil.which(program)]
+    # gcc knows -fuse-ld=mold since version 12.
+    if not linkers or not shutil.which('nm') or repository.run(
+            'cc', '-ffunction-sections', f'-fuse-ld={linkers[0]}', '-DWORK=1', '-o', '/dev/null', 'prog.c').returncode:
+        raise Skip('neither mold nor lld is there, or known to the compiler, or nm is not')
+    build = 'mkdir -p out && cc -O1 -ffunction-sections {layout} -o out/prog prog.c'
+    for linker in linkers:
+        result = repository.gate('--layouts', '3', '-n', '2', '--linker', linker, '-b', build, base, base, '--', 'out/prog')
+        moved = re.search('of base ([0-9]+) of ([0-9]+) functions have moved', result.stdout)
+        check(moved and int(moved[1]) >= 15, result.stdout + result.stderr)
+
+
 def check_failures(repository):
     repository.write('prog.c', 'this is no C')
     broken = repository.commit('broken')
@@ -425,6 +529,7 @@ def check_workflow(repository):
 
 
 run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
-           ('layouts', on_repository(check_layouts)), ('interrupted', on_repository(check_interrupted)),
+           ('layouts', on_repository(check_layouts)),
+           ('many layouts', on_repository(check_many_layouts)), ('linkers', on_repository(check_linkers)), ('interrupted', on_repository(check_interrupted)),
            ('bisection', on_repository(check_bisection)), ('figures', on_repository(check_figures)),
            ('services', on_repository(check_services)), ('workflow', on_repository(check_workflow))))
