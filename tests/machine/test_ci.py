@@ -225,6 +225,8 @@ NO_LAYOUTS = (
     (('--layouts=3', '--linker', 'bfd', '-b', '{layout}'), 2, '--linker bfd: mold or lld is wanted'),
     (('--layouts=3', '-p', 'x', '-b', '{seed}'), 2, "--decide: 'x' is not"),
     (('--layouts=3', '-n', '0', '-b', '{seed}'), 2, "-n: '0' is not"),
+    (('--layouts=3', '-u', '/', '-b', '{seed}'), 2, '--layouts is for programs, and not for the services of -l and -u'),
+    (('--layouts=3', '-l', 'load {port}', '-b', '{seed}'), 2, '--layouts is for programs, and not for the services of -l'),
     (('--layouts=3', '-b', 'sh build.sh 1; true {seed}'), 2, 'nothing shuffles: base ('),
     (('--layouts=3', '-b', 'exit 3; {seed}'), 1, 'cannot be built by: exit 3; '),
 )
@@ -255,6 +257,8 @@ def check_many_layouts(repository):
     for tool, status in (GATE, 2), (BISECT, 128):
         result = repository.run(tool, '--layouts', status=status)
         check('--layouts needs a value' in result.stderr, result.stderr)
+    result = repository.run(BISECT, '--layouts', '3', '-u', '/', base, 'out/prog', status=128)
+    check('--layouts is for programs, and not for the services' in result.stderr, result.stderr)
     for arguments, status, says in NO_LAYOUTS:
         result = repository.gate(*arguments, base, head, '--', 'out/prog')
         equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
@@ -457,6 +461,69 @@ def check_figures(repository):
         equal(result.returncode, status, f'{options}: {result.stderr}')
 
 
+SUITE = '''#!/bin/sh
+case $1 in
+--list) echo bench sort; echo bench find ;;
+--only) read -r sort find <"$0.times"; [ "$2" = sort ] && echo "time $sort" || echo "time $find" ;;
+esac
+'''
+HOSTED = '''List={command} --list
+Names=^bench ([a-z]+)$
+Run={command} --only {benchmark}
+
+[iteration]
+Match=^time ([0-9]+)$
+Unit=ms
+'''
+
+
+def check_suites(repository):
+    """Of a harness with two benchmarks the headline says what became of both; of one of them, what became of it."""
+    harness = repository.root / 'own.conf'
+    harness.write_text(HOSTED)
+    repository.write('build.sh', 'mkdir -p out && cp prog.sh out/prog && cp times out/prog.times && chmod +x out/prog\n')
+    repository.write('prog.sh', SUITE)
+
+    def commit(sort, find):
+        repository.write('times', f'{sort} {find}\n')
+        return repository.commit(f'{sort} and {find}')
+
+    old, one, faster = commit(10, 5), commit(20, 5), commit(10, 4)
+    for head, status, says in ((one, 3, '2 comparisons: 1 worse, 1 not worse, 0 not settled, by [0-9]+ pairs'),
+                               (faster, 0, '2 comparisons: 0 worse, 2 not worse, 0 not settled, by [0-9]+ pairs')):
+        result = repository.gate('-H', harness, old, head, '--', 'out/prog')
+        equal(result.returncode, status, result.stdout + result.stderr)
+        check(re.search(rf'^\*\*{says}\*\*$', result.stdout, re.M), result.stdout)
+        equal(result.stdout.count('| baseline/benchmark='), 2, f'lines of benchmarks: {result.stdout}')
+        equal(result.stdout.count('**'), 2, f'headlines: {result.stdout}')
+    # Each build is another one, though nothing can lie elsewhere in a script.
+    layouts = ('--layouts=3', '-n', '3', '-b', 'sh build.sh; echo "# {seed}" >>out/prog')
+    for head, status, says in ((one, 3, 'of 2 comparisons at least one is worse by more than 10 %'),
+                               (faster, 0, 'of 2 comparisons none is worse by 20 %')):
+        result = repository.gate(*layouts, '-H', harness, old, head, '--', 'out/prog')
+        equal(result.returncode, status, result.stdout + result.stderr)
+        check(f'**{says}, by 3 layouts of each**' in result.stdout, result.stdout)
+
+    # A suite of one.
+    repository.write('prog.sh', SUITE.replace('; echo bench find', ''))
+    old, one = commit(10, 5), commit(20, 5)
+    result = repository.gate('-H', harness, old, one, '--', 'out/prog')
+    equal(result.returncode, 3, result.stdout + result.stderr)
+    check('**iteration longer by more than 10 %: +100 %' in result.stdout, result.stdout)
+
+    # The tree that is checked out has two again.
+    good = repository.root / 'good'
+    good.mkdir()
+    (good / 'prog').write_text(SUITE)
+    (good / 'prog').chmod(0o755)
+    (good / 'prog.times').write_text('10 5\n')
+    repository.write('prog.sh', SUITE)
+    for times, status in (('20 5', 1), ('10 4', 0)):
+        repository.write('times', f'{times}\n')
+        result = repository.run(BISECT, '-b', 'sh build.sh', '-p', '20', '-H', harness, good, 'out/prog')
+        equal(result.returncode, status, f'{times}: {result.stdout} {result.stderr}')
+
+
 SERVICE = '''#!{python} -S
 import socket, sys, threading
 listener = socket.socket()
@@ -495,7 +562,7 @@ def check_services(repository):
     result = repository.gate('-u', '/', old, broken, '--', *program)
     equal(result.returncode, 1, f'a service that ends: {result.stdout} {result.stderr}')
     check('exit status 7' in result.stderr, f'a service that ends: {result.stderr}')
-    for words, says in ((('-l', 'true'), 'has no {port}'), (('-u', '/', '-n', '3'), '--max-sittings')):
+    for words, says in ((('-l', 'true'), 'has neither {port}'), (('-u', '/', '-n', '3'), '--max-sittings')):
         result = repository.run(GATE, *words, old, new, '--', *program, status=2)
         check(says in result.stderr, f'{words}: {result.stderr}')
     # In the tree that is checked out, and beside a copy of the program.
@@ -529,6 +596,8 @@ def check_workflow(repository):
 
 run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
            ('layouts', on_repository(check_layouts)),
-           ('many layouts', on_repository(check_many_layouts)), ('linkers', on_repository(check_linkers)), ('interrupted', on_repository(check_interrupted)),
+           ('many layouts', on_repository(check_many_layouts)), ('linkers', on_repository(check_linkers)),
+           ('interrupted', on_repository(check_interrupted)),
            ('bisection', on_repository(check_bisection)), ('figures', on_repository(check_figures)),
+           ('suites', on_repository(check_suites)),
            ('services', on_repository(check_services)), ('workflow', on_repository(check_workflow))))
