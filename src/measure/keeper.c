@@ -43,6 +43,7 @@ int keeper_prepare(pid_t runpinned, struct keeper *ret)
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, LAUNCH_STOP);
 	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
 	keeper.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (keeper.signals < 0)
 		return -errno;
@@ -103,17 +104,21 @@ static bool answer(const struct keeper *k, pid_t launcher)
 	return send(k->socket, &answer, sizeof(answer), MSG_NOSIGNAL) == (ssize_t)sizeof(answer);
 }
 
-/* *kill_at_ns is the time at which the launcher is to be killed; INT64_MAX: never. */
-static void take_signals(const struct keeper *k, pid_t launcher, int64_t *kill_at_ns)
+/* `launcher` is 0 when it has ended. *kill_at_ns is the time at which the launcher is to be killed;
+ * INT64_MAX: never. */
+static void take_signals(struct keeper *k, pid_t launcher, int64_t *kill_at_ns)
 {
 	struct signalfd_siginfo info;
 
 	while (read(k->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGUSR1)
 			*kill_at_ns = 0;
+		if (info.ssi_signo == SIGUSR2)
+			k->dismissed = true;
 		if (info.ssi_signo != (uint32_t)LAUNCH_STOP)
 			continue;
-		kill(launcher, LAUNCH_STOP);
+		if (launcher > 0)
+			kill(launcher, LAUNCH_STOP);
 		if (getppid() != k->runpinned)
 			*kill_at_ns = MIN(*kill_at_ns,
 				clock_now_ns(CLOCK_MONOTONIC) +
@@ -130,7 +135,7 @@ static bool drain(int pipe)
 }
 
 /* Answers questions until the launcher has ended, or until waiting for it fails. */
-static void serve(const struct keeper *k, pid_t launcher)
+static void serve(struct keeper *k, pid_t launcher)
 {
 	struct pollfd fds[] = {
 		{ .fd = k->signals, .events = POLLIN },
@@ -170,6 +175,25 @@ void keeper_remove_folder(const char *path)
 	(void)nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* Whether runpinned was killed. The kernel closes the files of a process before it gives another
+ * parent to its children, and the launcher ends for that: getppid() may not tell yet, until one of
+ * the signals has come that tell which it is. */
+static bool has_been_killed(struct keeper *k)
+{
+	struct pollfd signals = { .fd = k->signals, .events = POLLIN };
+	int64_t never = INT64_MAX;
+
+	for (;;) {
+		bool orphaned;
+
+		take_signals(k, 0, &never);
+		orphaned = getppid() != k->runpinned;
+		if (orphaned || k->dismissed)
+			return orphaned;
+		(void)poll(&signals, 1, 100);
+	}
+}
+
 void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping)
 {
 	struct keeper k = *keeper;
@@ -188,7 +212,7 @@ void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumas
 	serve(&k, launcher);
 	/* This ends the launcher, too, if it is still alive. */
 	r = orphans_end(0);
-	if (getppid() != k.runpinned) {
+	if ((k.figurepad || k.vary) && has_been_killed(&k)) {
 		figurepad_remove(k.figurepad);
 		vary_remove(k.vary);
 	}

@@ -15,8 +15,8 @@
  * PR_SET_PDEATHSIG still ends the program, but not the processes that it has started.
  *
  * Signals to the keeper: LAUNCH_STOP (launch.h) is passed on to the launcher; SIGUSR1 kills the
- * launcher and ends all other processes. When runpinned is killed, the launcher gets LAUNCH_STOP,
- * and SIGKILL two seconds later.
+ * launcher and ends all other processes; SIGUSR2 says that runpinned needs the launcher no more.
+ * When runpinned is killed, the launcher gets LAUNCH_STOP, and SIGKILL two seconds later.
  */
 #ifndef QUIESCE_MEASURE_KEEPER_H
 #define QUIESCE_MEASURE_KEEPER_H
@@ -34,11 +34,12 @@ struct vary;
 
 struct keeper {
 	pid_t runpinned;
-	int signals;  /* a signalfd */
-	int socket;   /* a SOCK_SEQPACKET, on which the launcher's requests arrive */
-	int launcher; /* the launcher's end of that socket */
-	int *status;  /* shared: where that of the launcher goes, as of wait(2); NULL: nowhere */
-	int output;   /* a pipe or a terminal's other end, to be read and forgotten; -1: none */
+	int signals;	/* a signalfd */
+	int socket;	/* a SOCK_SEQPACKET, on which the launcher's requests arrive */
+	int launcher;	/* the launcher's end of that socket */
+	int *status;	/* shared: where that of the launcher goes, as of wait(2); NULL: nowhere */
+	int output;	/* a pipe or a terminal's other end, to be read and forgotten; -1: none */
+	bool dismissed; /* by runpinned, which removes these two itself */
 	const struct figurepad *figurepad; /* removed where runpinned was killed; NULL: none */
 	const struct vary *vary;	   /* its folder is, too; NULL: none */
 	/* Removed with all that is in them when all have ended; NULL: none. */

@@ -620,8 +620,12 @@ int session_read_values(struct session *session, char **ret, size_t *ret_size)
 static void end(struct session *session)
 {
 	/* The launcher ends when its socket is closed, and the keeper ends with it. */
-	if (session->socket >= 0)
-		close(session->socket);
+	if (session->socket < 0)
+		return;
+	/* So that it is not taken for our death. */
+	if (session->keeper > 0)
+		kill(session->keeper, SIGUSR2);
+	close(session->socket);
 	session->socket = -EBADF;
 }
 

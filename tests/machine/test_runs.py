@@ -2573,7 +2573,7 @@ def test_pyperf_reads_results():
 def test_pyperf_agrees():
     """Median, MAD, mean and standard deviation, to the digits that pyperf prints."""
     path = scratch('agrees.json')
-    text = run('-n', 9, '-o', path, '/bin/sleep', '0.01').stdout
+    text = run('-v', '-n', 9, '-o', path, '/bin/sleep', '0.01').stdout
     stats = pyperf('stats', path)
     for ours, theirs in ((r'median +([\d.]+) ms +MAD', r'Median \+- MAD: +([\d.]+) ms'),
                          (r'mean +([\d.]+) ms +stdev', r'Mean \+- std dev: +([\d.]+) ms')):

@@ -381,7 +381,7 @@ def test_roles():
         # It is on the same CPU, of which that is told already.
         check('quiesce_load_irq_device' not in facts, f'CPUs of the load: {facts}')
     shown = report('dump', path)
-    check('SWITCHES' in shown and 'WAITED' in shown, f'dump: {shown}')
+    check('SWITCH' in shown and 'WAITED' in shown, f'dump: {shown}')
 
 
 def test_load_cpus():
@@ -442,10 +442,10 @@ def test_verbs():
     rates = ['--by', 'latency=p50', '--rate', '300', '--load-cpus', CPU]
     start('-n', '7', '--slices', '2', '-o', path, old=service(2000), new=service(20000))
     start('-n', '2', '--slices', '2', '-o', again, *rates, old=service(), how=load(60, 'rate={rate}'))
-    shown = report('show', path)
+    shown = report('show', '-v', path)
     check('baseline: cpu: 7 runs' in shown and 'switches ' in shown and 'waiting for the CPU' not in shown,
           f'show: {shown}')
-    shown = report('compare', path)
+    shown = report('compare', '-v', path)
     check('baseline: cpu -> ' in shown and 'worse: more CPU time a request' in shown, f'compare: {shown}')
     check('takes' in shown and 'less CPU time a request than' in shown, f'ranking: {shown}')
     report('compare', '--fail-worse', 5, path, status=3, says='worse by more than 5 % (more CPU time a request): ')
@@ -467,7 +467,7 @@ def test_verbs():
     check('baseline: cpu' in report('trend', path, path), 'trend')
     start('-n', '2', '--slices', '2', '-o', more, old=service(2000), new=service(20000))
     report('merge', '-o', both, path, more)
-    check('baseline: cpu: 9 runs' in report('show', both), 'merge')
+    check('baseline: cpu: 9 runs' in report('show', '-v', both), 'merge')
     for name, metric, file in (('cpu', 'cpu', path), ('latency', 'p50', again)):
         picture = FOLDER / f'{name}.svg'
         report('plot', '-b', 'baseline', '--metric', metric, '-o', picture, file)
