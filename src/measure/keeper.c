@@ -175,14 +175,20 @@ void keeper_remove_folder(const char *path)
 	(void)nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* Whether runpinned was killed. The kernel closes the files of a process before it gives another
- * parent to its children, and the launcher ends for that: getppid() may not tell yet, until one of
- * the signals has come that tell which it is. */
+/* Whether runpinned was killed, once the launcher has ended. The kernel closes the files of a
+ * process before it gives another parent to its children, and the launcher ends for that: getppid()
+ * may not tell yet, until one of the signals has come that tell which it is. Meanwhile runpinned
+ * may wait for the launcher's end of a socket to be closed, which is open here as well where
+ * close_others() has failed. */
 static bool has_been_killed(struct keeper *k)
 {
-	struct pollfd signals = { .fd = k->signals, .events = POLLIN };
+	struct pollfd signals = { .fd = STDIN_FILENO, .events = POLLIN };
 	int64_t never = INT64_MAX;
 
+	if (dup2(k->signals, STDIN_FILENO) < 0)
+		return getppid() != k->runpinned;
+	file_close_from(STDIN_FILENO + 1);
+	k->signals = STDIN_FILENO;
 	for (;;) {
 		bool orphaned;
 
