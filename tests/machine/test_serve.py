@@ -1290,4 +1290,6 @@ def test_misuse():
 
 if __name__ == '__main__':
     # `test_serve.py WORD...` runs the tests whose names contain one of the words.
-    machine.run_tests(machine.named_tests(machine.tests_of(globals())))
+    # Those that take longest are left out of the quick tests.
+    LONG = ('warm requests', 'saturated load', 'second profits') if os.environ.get('QUICK') else ()
+    machine.run_tests(test for test in machine.named_tests(machine.tests_of(globals())) if test[0] not in LONG)
