@@ -2053,7 +2053,7 @@ def decided(*arguments, status, **options):
 def test_decided_slower():
     output, found = decided(10, '--baseline', SHORT, '--name', 'new', '--', *LONG.split(), status=3)
     line = re.search(r'^new, compared with baseline: slower by more than 5 %: '
-                     r'\+\d+ % \(\+\d+ % \.\. \+\d+ %\), settled after (\d+) pairs\n', output)
+                     r'\+[\d.]+ % \(\+[\d.]+ % \.\. \+[\d.]+ %\), settled after (\d+) pairs\n', output)
     check(line, output)
     one = found['new']['metadata']
     equal(one['quiesce_decide'], 10, 'margin')
@@ -2142,7 +2142,7 @@ def improved(*arguments, status):
 def test_improve():
     """The mirrored question."""
     output, one = improved(10, '--baseline', LONG, '--name', 'new', '--', *SHORT.split(), status=0)
-    check(re.search(r'^new, compared with baseline: faster by more than 5 %: -\d+ % \(-\d+ % \.\. -\d+ %\), '
+    check(re.search(r'^new, compared with baseline: faster by more than 5 %: -[\d.]+ % \(-[\d.]+ % \.\. -[\d.]+ %\), '
                     r'settled after \d+ pairs\n', output), output)
     equal([one['quiesce_decide_verdict'], one['quiesce_decide_for'], one['quiesce_decide']],
           ['faster', 'faster', 10], 'metadata')
