@@ -61,6 +61,7 @@ struct service {
 	struct listeners listeners; /* as they were seen last */
 	int said_fd;		    /* what the command of --ready has said last */
 	char *why;		    /* why that has failed; malloc'd */
+	int64_t probe_ns;	    /* the longest time that it has taken */
 	char notify_name[64];
 	char *nest;	       /* the folder of its UNIX socket; NULL: none */
 	struct group *group;   /* NULL: none */
@@ -489,10 +490,13 @@ static int look_if_accepting(struct service *service)
 	return poll(&poll_fd, 1, 0) > 0 && !is_readable(service->listen_fd, 0);
 }
 
-/* Whether the command of --ready succeeds. */
+/* Whether the command of --ready succeeds. It is not tried where it would be broken off: why it has
+ * failed before tells more. */
 static int probe(struct service *service, struct stop *stop)
 {
 	const struct service_plan *plan = service->plan;
+	int64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+	int64_t left_ns = service->began_ns + plan->ready_ns - now_ns;
 	char port[24], socket[160];
 	const char *const variables[] = { port, plan->socket ? socket : NULL, NULL };
 	const struct hook_trial trial = {
@@ -500,18 +504,19 @@ static int probe(struct service *service, struct stop *stop)
 		.words = plan->probe,
 		.variables = variables,
 		.cpus = plan->place->housekeeping,
-		.timeout_ns =
-			MAX(service->began_ns + plan->ready_ns - clock_now_ns(CLOCK_MONOTONIC),
-				(int64_t)NSEC_PER_MSEC),
+		.timeout_ns = MAX(left_ns, (int64_t)NSEC_PER_MSEC),
 		.end_fd = service->pidfd,
 		.stderr_fd = service->said_fd,
 	};
 	int r;
 
+	if (left_ns < 2 * service->probe_ns)
+		return 0;
 	snprintf(port, sizeof(port), "PORT=%u", plan->address.port);
 	snprintf(socket, sizeof(socket), "SOCKET=%s", plan->socket ? plan->socket : "");
 	free(TAKE_PTR(service->why));
 	r = hook_try(&trial, stop, &service->why);
+	service->probe_ns = MAX(service->probe_ns, clock_now_ns(CLOCK_MONOTONIC) - now_ns);
 	if (r < 0 && r != -ECANCELED)
 		say_errno(r, "cannot run %s (--ready)", plan->probe[0]);
 	return r > 0 ? 0 : r < 0 ? r : 1;
