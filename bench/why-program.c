@@ -35,7 +35,7 @@ int main(int argc, char *argv[])
 		work += ((seed[strlen(seed) - 1] - '0') % 2 == 0 ? 0.25 : 0) +
 			0.25 * drawn / UINT32_MAX;
 	for (uint32_t i = 0; i < (uint32_t)(work * ROUNDS); i++)
-		sum += i;
+		sum = sum + i;
 	file = path ? fopen(path, "ae") : NULL;
 	if (!file)
 		return 0;
