@@ -119,7 +119,7 @@ static const char *find_fixed(void)
 	/* What it does to this process, it does at the next execve(2); a container may forbid it.
 	 */
 	if (old < 0 || personality((unsigned long)old | ADDR_NO_RANDOMIZE) < 0)
-		return "the kernel does not allow to switch that off here";
+		return "the kernel lets nobody switch that off here";
 	(void)personality((unsigned long)old);
 	return NULL;
 }
