@@ -189,7 +189,8 @@ static bool has_been_killed(struct keeper *k)
 		return getppid() != k->runpinned;
 	file_close_from(STDIN_FILENO + 1);
 	k->signals = STDIN_FILENO;
-	for (;;) {
+	/* The signal may have been lost: then runpinned, which lives, removes it. */
+	for (int tries = 0; tries < 50; tries++) {
 		bool orphaned;
 
 		take_signals(k, 0, &never);
@@ -198,6 +199,7 @@ static bool has_been_killed(struct keeper *k)
 			return orphaned;
 		(void)poll(&signals, 1, 100);
 	}
+	return false;
 }
 
 void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping)
