@@ -184,7 +184,7 @@ CHECKS = {
     "hyperfine --export-csv results.csv 'sleep 0.3'": check_csv,
     "hyperfine --export-markdown results.md 'sleep 0.3'": check_markdown,
     "hyperfine --time-unit millisecond 'sleep 0.3'":
-        lambda desk, result: check(re.search(r'\d+\S* ms, median', result.stdout), result.stdout),
+        lambda desk, result: check(re.search(r'median +\d+\S* ms', result.stdout), result.stdout),
     "hyperfine --min-benchmarking-time 1 'sleep 0.3'": fact('quiesce_min_time', 1),
 }
 

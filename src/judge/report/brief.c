@@ -204,7 +204,7 @@ static void add_row(struct brief *brief, const struct benchmark *benchmark, cons
 	row->events = xptr(text_steal(&events));
 }
 
-/* "sort: 17.5 ms (17.2 .. 17.8 ms), median of 25 runs on CPU 3" */
+/* "sort: 25 runs on CPU 3, median 17.5 ms (17.2 .. 17.8 ms)" */
 static void add_head(struct lines *lines, const struct summary_input *input)
 {
 	const struct benchmark *b = input->benchmark;
@@ -215,15 +215,16 @@ static void add_head(struct lines *lines, const struct summary_input *input)
 	char value[UNITS_TEXT_SIZE], low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
 	struct text t = { 0 };
 
-	text_appendf(&t, "%s: %s", name,
+	text_appendf(&t, "%s: ", name);
+	summary_append_runs(&t, input);
+	text_append(&t, s->n > 1 ? ", median " : ", ");
+	if (b->metric && !b->is_figure)
+		text_appendf(&t, "%s ", b->metric);
+	text_append(&t,
 		scale_format(scale, s->has_interval ? analysis->unit_median : s->median, value));
 	if (s->has_interval)
 		text_appendf(&t, " (%s .. %s)", scale_format_bare(scale, s->interval_low, low),
 			scale_format(scale, s->interval_high, high));
-	text_append(&t, s->n > 1 ? ", median of " : ", ");
-	if (b->metric && !b->is_figure)
-		text_appendf(&t, "%s of ", b->metric);
-	summary_append_runs(&t, input);
 	add_line(lines, BRIEF_VERDICT, xptr(text_steal(&t)));
 }
 
@@ -253,7 +254,21 @@ static void add_doubts(
 		add_format(lines, BRIEF_DOUBT, "  meanwhile  %s", input->meanwhile);
 }
 
-/* How it varied, and what disturbed it. */
+static void add_cpu_time(struct lines *lines, const struct benchmark *benchmark)
+{
+	char sum[UNITS_TEXT_SIZE], user[UNITS_TEXT_SIZE], system[UNITS_TEXT_SIZE];
+	struct summary_usage usage;
+	struct scale scale;
+
+	if (summary_find_usage(benchmark, &usage) < 0 || !isfinite(usage.cpu))
+		return;
+	scale = scale_choose_unit(benchmark->unit, usage.cpu);
+	add_format(lines, BRIEF_PROGRAM, "  CPU time   %s: user %s, system %s",
+		scale_format(scale, usage.cpu, sum), scale_format(scale, usage.user_cpu, user),
+		scale_format(scale, usage.system_cpu, system));
+}
+
+/* How it varied, what it took, and what disturbed it. */
 static void add_figures(
 	struct lines *lines, const struct brief *brief, const struct summary_input *input)
 {
@@ -269,6 +284,7 @@ static void add_figures(
 			scale_format(scale, s->mad, mad), s->median > 0 ? ", " : "",
 			s->median > 0 ? units_format_percent(s->mad / s->median, part) : "",
 			scale_format_bare(scale, s->min, min), scale_format(scale, s->max, max));
+	add_cpu_time(lines, input->benchmark);
 	if (*disturbed)
 		add_format(lines, BRIEF_PROGRAM, "  disturbed  %s", disturbed);
 	if (*brief->rows[0].events)
