@@ -216,18 +216,14 @@ bool decision_wants_look(const struct decision *decision)
 		decision->n_pairs >= decision->next_look;
 }
 
-/* The ratio of costs beyond which the new program is slower, or faster. */
+/* The ratio of costs that the verdict is about: that of half the margin, beyond which the new
+ * program is slower, or faster; or that of the margin, within which it is not. */
 static double get_limit(const struct decision *d)
 {
-	return d->is_for_better ? sense_better_by(&d->sense, d->percent / 200)
-				: sense_worse_by(&d->sense, d->percent / 200);
-}
+	double part = d->percent / (decision_claims(d) ? 200 : 100);
 
-/* The one within which it is not. */
-static double get_far_limit(const struct decision *d)
-{
-	return d->is_for_better ? sense_better_by(&d->sense, d->percent / 100)
-				: sense_worse_by(&d->sense, d->percent / 100);
+	return d->is_for_better ? sense_better_by(&d->sense, part)
+				: sense_worse_by(&d->sense, part);
 }
 
 /* The ends of the interval of the ratio of costs. */
@@ -247,25 +243,19 @@ static bool is_above(const struct decision *d)
 	return d->verdict == DECISION_SLOWER || d->verdict == DECISION_NOT_FASTER;
 }
 
-/* The limit that the verdict is about. */
-static double get_verdict_limit(const struct decision *d)
-{
-	return decision_claims(d) ? get_limit(d) : get_far_limit(d);
-}
-
 static bool may_be_carryover(const struct decision *d, const struct carryover *carryover)
 {
 	bool above = is_above(d);
 
 	return d->verdict != DECISION_NOT_SETTLED &&
 		carryover_explains(carryover, CARRYOVER_SIGNIFICANCE / 2,
-			above ? cost_low(d) : cost_high(d), get_verdict_limit(d), above);
+			above ? cost_low(d) : cost_high(d), get_limit(d), above);
 }
 
 /* Whether rounding to steps that are larger than the margin may be what the verdict goes by. */
 static bool may_be_rounding(const struct decision *d)
 {
-	double limit = get_verdict_limit(d);
+	double limit = get_limit(d);
 
 	if (!(d->step > d->percent / 100) || d->sense.is_exact ||
 		d->verdict == DECISION_NOT_SETTLED)
