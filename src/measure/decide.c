@@ -228,8 +228,7 @@ static void doubt(const struct options *options, struct commands *commands, size
 		m->decision_doubt =
 			fixedtime_find(&views[0], &views[1], m->decision.low, m->decision.high);
 	if (m->decision_doubt) {
-		m->decision.verdict = DECISION_NOT_SETTLED;
-		m->decision.settled_after = 0;
+		decision_undo(&m->decision);
 		if (options->quiet)
 			say("not settled: %s", m->decision_doubt);
 	}

@@ -116,10 +116,11 @@ static void settle(struct decision *d, enum decision_verdict verdict, double e)
 	d->settled_after = d->n_pairs;
 }
 
-static void unsettle(struct decision *d)
+void decision_undo(struct decision *decision)
 {
-	d->verdict = DECISION_NOT_SETTLED;
-	d->settled_after = 0;
+	decision->verdict = DECISION_NOT_SETTLED;
+	decision->settled_after = 0;
+	decision->wanted = decision->wanted_alone;
 }
 
 void decision_add(struct decision *decision, double old, double new)
@@ -176,7 +177,7 @@ void decisions_settle(struct decision *const decisions[], size_t n, bool is_over
 			if (e[i] >= wanted && d->verdict == DECISION_NOT_SETTLED)
 				settle(d, verdict, e[i]);
 			else if (e[i] < wanted && d->verdict == verdict)
-				unsettle(d);
+				decision_undo(d);
 			if (d->verdict == verdict)
 				d->wanted = wanted;
 		}
@@ -315,7 +316,7 @@ void decision_conclude(struct decision *decision, const struct carryover *carryo
 			return;
 		d->coarse = d->step;
 	}
-	unsettle(d);
+	decision_undo(d);
 }
 
 bool decision_is_beyond(const struct decision *decision, double percent)

@@ -130,6 +130,8 @@ bool decision_is_settled(const struct decision *decision);
 /* After decision_estimate() of all pairs: a verdict is none where it may come from a carry-over,
  * where each of the two alone does not show it, or where it may come from rounding (`step`). */
 void decision_conclude(struct decision *decision, const struct carryover *carryover);
+/* Takes the verdict back: it wants as much again as it does by itself. */
+void decision_undo(struct decision *decision);
 
 /* Which figure it is about; absent of times. */
 #define DECISION_FIGURE "quiesce_decide_figure"
