@@ -192,7 +192,8 @@ static bool wants_alone(const struct commands *commands)
 	for (size_t i = 0; i < commands->n; i++) {
 		const struct decision *d = &commands->items[i].measurement->decision;
 
-		if (commands->items[i].old != i && decision_claims(d) && !decision_is_settled(d))
+		if (commands->items[i].old != i && decision_is_claim(d->verdict) &&
+			!decision_is_settled(d))
 			return true;
 	}
 	return false;
@@ -273,7 +274,7 @@ static char *make_sum(const struct commands *commands)
 		: decisions[0]->sense.is_speed ? "slower"
 					       : "worse";
 	for (size_t i = 0; i < n; i++) {
-		n_claimed += decision_claims(decisions[i]);
+		n_claimed += decision_is_claim(decisions[i]->verdict);
 		n_open += decisions[i]->verdict == DECISION_NOT_SETTLED;
 		pairs += decisions[i]->n_pairs;
 	}

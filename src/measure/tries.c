@@ -92,6 +92,7 @@ static unsigned take_number(const char *line, const char *word, const char **ret
 
 static bool take_line(const char *line, struct tries_count *count)
 {
+	enum decision_verdict verdict;
 	const char *rest;
 	unsigned number = take_number(line, "begin ", &rest);
 
@@ -100,15 +101,10 @@ static bool take_line(const char *line, struct tries_count *count)
 		return number == count->n;
 	}
 	number = take_number(line, "end ", &rest);
-	for (int at = 0; at <= DECISION_NOT_FASTER; at++) {
-		const struct decision d = { .verdict = (enum decision_verdict)at };
-
-		if (number == 0 || strcmp(rest, decision_verdict_name(d.verdict)) != 0)
-			continue;
-		count->found += decision_claims(&d);
-		return number <= count->n && count->found <= count->n;
-	}
-	return false;
+	if (number == 0 || decision_find_verdict(rest, &verdict) < 0)
+		return false;
+	count->found += decision_is_claim(verdict);
+	return number <= count->n && count->found <= count->n;
 }
 
 size_t tries_parse(const char *text, struct tries_count *ret)

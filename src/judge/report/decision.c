@@ -83,14 +83,9 @@ static double find_change(const struct decision *d, double old, double new)
 	return log(sense_cost(&d->sense, new / old));
 }
 
-static bool is_claim(enum decision_verdict verdict)
+bool decision_is_claim(enum decision_verdict verdict)
 {
 	return verdict == DECISION_SLOWER || verdict == DECISION_FASTER;
-}
-
-bool decision_claims(const struct decision *decision)
-{
-	return is_claim(decision->verdict);
 }
 
 static const struct claim *get_claim(const struct decision *d, enum decision_verdict verdict)
@@ -110,7 +105,7 @@ static const struct claim *get_claim(const struct decision *d, enum decision_ver
 static void settle(struct decision *d, enum decision_verdict verdict, double e)
 {
 	d->verdict = verdict;
-	if (!decision_claims(d))
+	if (!decision_is_claim(verdict))
 		d->wanted = d->wanted_not;
 	d->settled_e = e;
 	d->settled_after = d->n_pairs;
@@ -141,7 +136,7 @@ void decision_add(struct decision *decision, double old, double new)
 		enum decision_verdict verdict = answers[d->is_for_better][i];
 		double e = get_claim(d, verdict)->e;
 
-		if (e >= (is_claim(verdict) ? d->wanted : d->wanted_not))
+		if (e >= (decision_is_claim(verdict) ? d->wanted : d->wanted_not))
 			settle(d, verdict, e);
 	}
 	if (d->sense.is_exact)
@@ -213,7 +208,7 @@ void decision_estimate(struct decision *decision, const double *old, const doubl
 
 bool decision_wants_look(const struct decision *decision)
 {
-	return decision_claims(decision) && decision->of_alone == DECISION_ALONE_OPEN &&
+	return decision_is_claim(decision->verdict) && decision->of_alone == DECISION_ALONE_OPEN &&
 		decision->n_pairs >= decision->next_look;
 }
 
@@ -221,7 +216,7 @@ bool decision_wants_look(const struct decision *decision)
  * program is slower, or faster; or that of the margin, within which it is not. */
 static double get_limit(const struct decision *d)
 {
-	double part = d->percent / (decision_claims(d) ? 200 : 100);
+	double part = d->percent / (decision_is_claim(d->verdict) ? 200 : 100);
 
 	return d->is_for_better ? sense_better_by(&d->sense, part)
 				: sense_worse_by(&d->sense, part);
@@ -284,7 +279,8 @@ void decision_look(struct decision *decision, const struct carryover *carryover)
 bool decision_is_settled(const struct decision *decision)
 {
 	return decision->verdict != DECISION_NOT_SETTLED &&
-		(!decision_claims(decision) || decision->of_alone != DECISION_ALONE_OPEN);
+		(!decision_is_claim(decision->verdict) ||
+			decision->of_alone != DECISION_ALONE_OPEN);
 }
 
 /* Whether the runs of each alone, or what one leaves to the next, leave the verdict open. */
@@ -292,13 +288,14 @@ static bool is_undone(struct decision *d, const struct carryover *carryover)
 {
 	if (d->sense.is_exact)
 		return false;
-	if (decision_claims(d) && d->of_alone == DECISION_ALONE_OPEN)
+	if (decision_is_claim(d->verdict) && d->of_alone == DECISION_ALONE_OPEN)
 		decision_look(d, carryover);
-	if (decision_claims(d) && d->of_alone == DECISION_ALONE_SAME && carryover->is_known)
+	if (decision_is_claim(d->verdict) && d->of_alone == DECISION_ALONE_SAME &&
+		carryover->is_known)
 		return false;
 	if (may_be_carryover(d, carryover))
 		d->carried = sense_cost(&d->sense, exp(carryover->change));
-	else if (decision_claims(d) && d->of_alone != DECISION_ALONE_SAME)
+	else if (decision_is_claim(d->verdict) && d->of_alone != DECISION_ALONE_SAME)
 		d->alone = isnan(carryover->alone_change)
 			? 0
 			: sense_cost(&d->sense, exp(carryover->alone_change));
@@ -328,6 +325,17 @@ bool decision_is_beyond(const struct decision *decision, double percent)
 const char *decision_verdict_name(enum decision_verdict verdict)
 {
 	return verdict_names[verdict];
+}
+
+int decision_find_verdict(const char *name, enum decision_verdict *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verdict_names); i++) {
+		if (strcmp(name, verdict_names[i]) != 0)
+			continue;
+		*ret = (enum decision_verdict)i;
+		return 0;
+	}
+	return -ENOENT;
 }
 
 /* The numbers among the metadata, with their place in struct decision. */
@@ -378,15 +386,10 @@ int decision_read(const struct facts *facts, struct decision *ret)
 {
 	const char *verdict = facts_find_string(facts, "quiesce_decide_verdict");
 	struct decision decision = { .sense = sense_of_time };
-	size_t at = 0;
 
-	if (!verdict || facts_find(facts, "quiesce_stamps"))
+	if (!verdict || facts_find(facts, "quiesce_stamps") ||
+		decision_find_verdict(verdict, &decision.verdict) < 0)
 		return -ENOENT;
-	while (at < ARRAY_SIZE(verdict_names) && strcmp(verdict, verdict_names[at]) != 0)
-		at++;
-	if (at == ARRAY_SIZE(verdict_names))
-		return -ENOENT;
-	decision.verdict = (enum decision_verdict)at;
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		double number = facts_find_real(facts, numbers[i].name);
 

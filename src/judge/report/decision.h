@@ -145,10 +145,12 @@ void decision_write(const struct decision *decision, struct facts *facts);
 int decision_read(const struct facts *facts, struct decision *ret);
 /* Whether it says that the new program is worse by more than that, with its whole interval. */
 bool decision_is_beyond(const struct decision *decision, double percent);
-/* Whether it says "slower", or "faster" where that is the question. */
-bool decision_claims(const struct decision *decision);
+/* Whether it is "slower", or "faster" where that is the question. */
+bool decision_is_claim(enum decision_verdict verdict);
 /* "slower", "not slower", "faster", "not faster", "not settled". */
 const char *decision_verdict_name(enum decision_verdict verdict);
+/* The verdict of this name. -ENOENT when there is none. */
+int decision_find_verdict(const char *name, enum decision_verdict *ret);
 /* Whether it is not settled for want of pairs alone. */
 bool decision_lacks_pairs(const struct decision *decision);
 /* "slower by more than 1 %: +2.9 % (+1.1 % .. +4.6 %), settled after 18 pairs", "more than 1 %
