@@ -77,17 +77,14 @@ double tries_wanted(unsigned t, unsigned found)
 /* Splits "begin 3 ...", and returns the number; 0 where it is none. *ret_rest is behind it. */
 static unsigned take_number(const char *line, const char *word, const char **ret_rest)
 {
-	const char *text = text_starts_with(line, word) ? line + strlen(word) : "";
-	size_t length = strcspn(text, " ");
-	char number[16];
-	unsigned value;
+	const char *cursor = text_starts_with(line, word) ? line + strlen(word) : "";
+	uint64_t value;
 
-	if (text[length] != ' ' || length >= sizeof(number))
+	if (parse_is_blank(*cursor) || parse_next_u64(&cursor, &value) < 0 || value > UINT32_MAX ||
+		*cursor != ' ')
 		return 0;
-	memcpy(number, text, length);
-	number[length] = '\0';
-	*ret_rest = text + length + 1;
-	return parse_uint(number, 1, UINT32_MAX, &value) < 0 ? 0 : value;
+	*ret_rest = cursor + 1;
+	return (unsigned)value;
 }
 
 static bool take_line(const char *line, struct tries_count *count)
@@ -128,29 +125,22 @@ size_t tries_parse(const char *text, struct tries_count *ret)
 /* Reads what the file has so far, which is locked. */
 static int read_count(const struct tries *tries, struct tries_count *ret, bool *ret_is_new)
 {
-	_cleanup_free_ char *text = NULL;
-	size_t length = 0, line;
-	ssize_t n = 1;
-	struct stat st;
+	struct file_buffer text = { 0 };
+	size_t line = 0;
+	int r = xcheck(file_reread(tries->fd, &text));
 
-	if (fstat(tries->fd, &st) < 0)
-		return -errno;
-	if (st.st_size > FILE_MAX)
-		return -EFBIG;
-	text = xptr(calloc(1, (size_t)st.st_size + 1));
-	while (n > 0 && length < (size_t)st.st_size) {
-		n = pread(tries->fd, text + length, (size_t)st.st_size - length, (off_t)length);
-		if (n < 0)
-			return -errno;
-		length += (size_t)n;
-	}
-	line = strlen(text) < length ? 1 : tries_parse(text, ret);
+	if (r == 0 && text.length > FILE_MAX)
+		r = -EFBIG;
+	if (r == 0)
+		line = strlen(text.data) < text.length ? 1 : tries_parse(text.data, ret);
 	if (line > 0) {
 		say("--session: %s: line %zu is none of a session", tries->path, line);
-		return -EBADMSG;
+		r = -EBADMSG;
 	}
-	*ret_is_new = length == 0;
-	return 0;
+	if (r == 0)
+		*ret_is_new = text.length == 0;
+	file_buffer_clear(&text);
+	return r;
 }
 
 static int lock(const struct tries *tries, int operation)

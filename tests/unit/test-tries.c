@@ -69,6 +69,8 @@ static void test_tries(void **state)
 		{ "quiesce session 1\nbegin 1 t 200 a\nend 1 quicker\n", 3, { 0, 0 } },
 		{ "quiesce session 1\nbegin 1 t 200 a\nend 1 faster\nend 1 faster\n", 4, { 0, 0 } },
 		{ "quiesce session 1\nbegin -1 t 200 a\n", 2, { 0, 0 } },
+		{ "quiesce session 1\nbegin  1 t 200 a\n", 2, { 0, 0 } },
+		{ "quiesce session 1\nbegin 1\n", 2, { 0, 0 } },
 		{ "quiesce session 1\nbegin 99999999999 t 200 a\n", 2, { 0, 0 } },
 		{ "quiesce session 1\n\n", 2, { 0, 0 } },
 	};
