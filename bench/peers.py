@@ -33,11 +33,15 @@ def find(name):
     return path
 
 
+def cache_of(name):
+    """What is installed, or fetched, stays in a folder of its own below a cache directory."""
+    return pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'quiesce' / name
+
+
 def install(package):
     """The folder of the programs of a package of PyPI, in a virtual environment of its own below a
     cache directory."""
-    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache')
-    venv = cache / 'quiesce' / package
+    venv = cache_of(package)
     if not (venv / 'complete').exists():
         print(f'installing {package} into {venv}', file=sys.stderr)
         try:
@@ -53,8 +57,7 @@ def install(package):
 
 def clone(name, url, tag):
     """The folder of a repository at a tag, below a cache directory."""
-    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache')
-    folder = cache / 'quiesce' / name
+    folder = cache_of(name)
     if not folder.exists():
         print(f'cloning {url} into {folder}', file=sys.stderr)
         folder.parent.mkdir(parents=True, exist_ok=True)
