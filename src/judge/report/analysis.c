@@ -71,13 +71,14 @@ static int analyse_fleet(const struct benchmark *benchmark, struct analysis *ana
 {
 	_cleanup_(fleet) struct fleet *fleet = NULL;
 	_cleanup_free_ double *units = NULL, *levelled = NULL;
+	enum fleet_level level = fleet_find_level(&benchmark, 1);
 	size_t n;
 	int r;
 
 	*ret_within = NULL;
-	if (!fleet_is_needed(&benchmark, 1))
+	if (level == FLEET_NONE)
 		return 0;
-	r = fleet_new(&benchmark, 1, fleet_find_level(&benchmark, 1), &fleet);
+	r = fleet_new(&benchmark, 1, level, &fleet);
 	if (r >= 0)
 		r = fleet_estimate(fleet, &analysis->fleet);
 	if (r < 0)
