@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,6 +12,10 @@
 #include "base/macro.h"
 #include "base/paths.h"
 #include "base/text.h"
+
+enum {
+	REMOVE_FDS = 8,
+};
 
 static int add_path(struct paths *paths, const char *directory, const char *name, const char *file)
 {
@@ -57,4 +63,17 @@ void paths_clear(struct paths *paths)
 		free(paths->items[i]);
 	free(paths->items);
 	*paths = (struct paths){ 0 };
+}
+
+static int remove_one(const char *path, const struct stat *st _unused_, int type _unused_,
+	struct FTW *ftw _unused_)
+{
+	/* Files of cgroups cannot be removed, and need not be. */
+	(void)remove(path);
+	return 0;
+}
+
+void paths_remove(const char *folder)
+{
+	(void)nftw(folder, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }

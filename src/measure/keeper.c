@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -16,14 +14,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/paths.h"
 #include "measure/keeper.h"
 #include "measure/launch.h"
 #include "measure/orphans.h"
 #include "measure/vary.h"
-
-enum {
-	REMOVE_FDS = 8,
-};
 
 int keeper_prepare(pid_t runpinned, struct keeper *ret)
 {
@@ -162,19 +157,6 @@ static void serve(struct keeper *k, pid_t launcher)
 	}
 }
 
-static int remove_one(const char *path, const struct stat *st _unused_, int type _unused_,
-	struct FTW *ftw _unused_)
-{
-	/* Files of cgroups cannot be removed, and need not be. */
-	(void)remove(path);
-	return 0;
-}
-
-void keeper_remove_folder(const char *path)
-{
-	(void)nftw(path, remove_one, REMOVE_FDS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
 /* Whether runpinned was killed, once the launcher has ended. The kernel closes the files of a
  * process before it gives another parent to its children, and the launcher ends for that: getppid()
  * may not tell yet, until one of the signals has come that tell which it is. Meanwhile runpinned
@@ -226,6 +208,6 @@ void keeper_run(const struct keeper *keeper, pid_t launcher, const struct cpumas
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(k.folders); i++)
 		if (k.folders[i])
-			keeper_remove_folder(k.folders[i]);
+			paths_remove(k.folders[i]);
 	_exit(r < 0 ? 127 : 0);
 }

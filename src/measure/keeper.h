@@ -51,9 +51,6 @@ struct keeper {
 /* To be called in the forked child of `runpinned` that becomes the keeper. After a failure the
  * child has to exit, so nothing is undone. */
 int keeper_prepare(pid_t runpinned, struct keeper *ret);
-/* Removes a folder with all that is in it, or a cgroup with those below it, whose files go with it.
- */
-void keeper_remove_folder(const char *path);
 /* Runs the keeper until it ends, once it has forked the launcher. Closes all other descriptors. */
 __attribute__((noreturn)) void keeper_run(
 	const struct keeper *keeper, pid_t launcher, const struct cpumask *housekeeping);

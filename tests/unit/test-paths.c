@@ -81,11 +81,37 @@ static void test_errors(_unused_ void **state)
 	assert_int_equal(paths.n, 7);
 }
 
+/* With what is hidden, and what a link leads to stays. */
+static void test_remove(_unused_ void **state)
+{
+	static const char *const folders[] = { "/removed", "/removed/.deep", "/removed/.deep/er" };
+	char path[64], target[64];
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		snprintf(path, sizeof(path), "%s%s", root, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	snprintf(target, sizeof(target), "%s/lo", root);
+	snprintf(path, sizeof(path), "%s/removed/.deep/link", root);
+	assert_int_equal(symlink(target, path), 0);
+	snprintf(path, sizeof(path), "%s/removed/.deep/file", root);
+	assert_int_equal(mknod(path, S_IFREG | 0600, 0), 0);
+	snprintf(path, sizeof(path), "%s/removed", root);
+	paths_remove(path);
+	assert_int_equal(stat(path, &st), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(stat(target, &st), 0);
+	/* It is not there. */
+	paths_remove(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_remove),
 	};
 
 	return cmocka_run_group_tests_name("paths", tests, set_up, tear_down);

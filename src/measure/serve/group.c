@@ -13,10 +13,10 @@
 #include "base/machine/isolation.h"
 #include "base/macro.h"
 #include "base/parse.h"
+#include "base/paths.h"
 #include "base/systemd/booted.h"
 #include "base/text.h"
 #include "base/wait.h"
-#include "measure/keeper.h"
 #include "measure/serve/group.h"
 
 enum {
@@ -183,7 +183,7 @@ void group_free(struct group *group)
 	 * here alone, may be frozen, and would stay so. */
 	while (group->folder && access(group->folder, F_OK) == 0) {
 		(void)write_file(group, "cgroup.kill", "1");
-		keeper_remove_folder(group->folder);
+		paths_remove(group->folder);
 		if (!wait_step(&wait))
 			break;
 	}

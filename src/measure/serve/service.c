@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "base/paths.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/wait.h"
@@ -874,7 +875,7 @@ void service_free(struct service *service)
 	family_clear(&service->stopped);
 	group_free(service->group);
 	if (service->nest)
-		keeper_remove_folder(service->nest);
+		paths_remove(service->nest);
 	free(service->nest);
 	if (service->status)
 		munmap(service->status, sizeof(*service->status));
