@@ -85,7 +85,6 @@ struct word {
 /* What the two children find. */
 struct birth {
 	const struct service *service;
-	const struct stop *stop;
 	int word; /* to be written to */
 	int gate; /* read until its end before execve(2) */
 	pid_t runserved;
@@ -157,7 +156,6 @@ __attribute__((noreturn)) static void become_service(const struct birth *given)
 {
 	const struct birth own = {
 		.service = given->service,
-		.stop = given->stop,
 		/* Not where the socket is to be. */
 		.word = fcntl(given->word, F_DUPFD_CLOEXEC, STDERR_FILENO + 2),
 		.gate = fcntl(given->gate, F_DUPFD_CLOEXEC, STDERR_FILENO + 2),
@@ -192,7 +190,7 @@ __attribute__((noreturn)) static void become_service(const struct birth *given)
 	if (write(birth->word, &word, sizeof(word)) != (ssize_t)sizeof(word) ||
 		RETRY_INTERRUPTED(read(birth->gate, &byte, 1)) != 0)
 		_exit(127);
-	sigprocmask(SIG_SETMASK, &birth->stop->caller, NULL);
+	sigprocmask(SIG_SETMASK, &birth->service->stop->caller, NULL);
 	execv(plan->program, plan->argv);
 	exit_with(birth, -errno, false);
 }
@@ -276,7 +274,7 @@ static int await_exec(struct service *service, int words, int *gate, bool *ret_t
 }
 
 /* Starts the keeper, and the service below it. */
-static int give_birth(struct service *service, struct stop *stop, bool *ret_told)
+static int give_birth(struct service *service, bool *ret_told)
 {
 	_cleanup_close_ int our_word = -EBADF, their_word = -EBADF, our_gate = -EBADF,
 			    their_gate = -EBADF;
@@ -299,7 +297,6 @@ static int give_birth(struct service *service, struct stop *stop, bool *ret_told
 		close(our_gate);
 		become_keeper(&(struct birth){
 			.service = service,
-			.stop = stop,
 			.word = their_word,
 			.gate = their_gate,
 			.runserved = self,
@@ -312,11 +309,11 @@ static int give_birth(struct service *service, struct stop *stop, bool *ret_told
 	return await_exec(service, our_word, &our_gate, ret_told);
 }
 
-static bool is_readable(int fd, int timeout_ms)
+static bool is_readable(int fd)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 
-	return fd >= 0 && poll(&poll_fd, 1, timeout_ms) > 0 && poll_fd.revents;
+	return fd >= 0 && poll(&poll_fd, 1, 0) > 0 && poll_fd.revents;
 }
 
 /* Once the first process has ended, the keeper ends the others. */
@@ -359,7 +356,7 @@ static void tell_end(struct service *service, const char *when)
 
 bool service_tell_end(struct service *service)
 {
-	if (!is_readable(service->pidfd, 0))
+	if (!is_readable(service->pidfd))
 		return false;
 	if (!service->has_told)
 		tell_end(service, "under load");
@@ -488,12 +485,12 @@ static int look_if_accepting(struct service *service)
 		service->caller_fd = r;
 	}
 	poll_fd.fd = service->caller_fd;
-	return poll(&poll_fd, 1, 0) > 0 && !is_readable(service->listen_fd, 0);
+	return poll(&poll_fd, 1, 0) > 0 && !is_readable(service->listen_fd);
 }
 
 /* Whether the command of --ready succeeds. It is not tried where it would be broken off: why it has
  * failed before tells more. */
-static int probe(struct service *service, struct stop *stop)
+static int probe(struct service *service)
 {
 	const struct service_plan *plan = service->plan;
 	int64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
@@ -516,7 +513,7 @@ static int probe(struct service *service, struct stop *stop)
 	snprintf(port, sizeof(port), "PORT=%u", plan->address.port);
 	snprintf(socket, sizeof(socket), "SOCKET=%s", plan->socket ? plan->socket : "");
 	free(TAKE_PTR(service->why));
-	r = hook_try(&trial, stop, &service->why);
+	r = hook_try(&trial, service->stop, &service->why);
 	service->probe_ns = MAX(service->probe_ns, clock_now_ns(CLOCK_MONOTONIC) - now_ns);
 	if (r < 0 && r != -ECANCELED)
 		say_errno(r, "cannot run %s (--ready)", plan->probe[0]);
@@ -534,11 +531,11 @@ static void let_go_of_socket(struct service *service)
 }
 
 /* Looks once. 1: it is ready; 0: not yet; a negative errno after saying what is wrong. */
-static int look_if_ready(struct service *service, struct stop *stop)
+static int look_if_ready(struct service *service)
 {
 	int r;
 
-	if (is_readable(service->pidfd, 0)) {
+	if (is_readable(service->pidfd)) {
 		let_go_of_socket(service);
 		/* The reason is most often that the port is taken. */
 		(void)look(service);
@@ -553,7 +550,7 @@ static int look_if_ready(struct service *service, struct stop *stop)
 	if (r <= 0)
 		return r;
 	if (service->plan->ready == SERVICE_READY_PROBE)
-		return probe(service, stop);
+		return probe(service);
 	return service->plan->listen_fds && service->plan->ready == SERVICE_READY_PORT
 		? look_if_accepting(service)
 		: 1;
@@ -574,19 +571,19 @@ static const char *explain(const struct service *service)
 				    : "none of its processes listens on its port";
 }
 
-static int await_ready(struct service *service, struct stop *stop)
+static int await_ready(struct service *service)
 {
 	const struct service_plan *plan = service->plan;
 
 	for (;;) {
-		int r = look_if_ready(service, stop);
+		int r = look_if_ready(service);
 
 		if (r > 0) {
 			service->ready_ns = clock_now_ns(CLOCK_MONOTONIC) - service->began_ns;
 			let_go_of_socket(service);
 			r = open_maps(service);
 			/* One that has ended by now is found out with the first slice. */
-			if (r == 0 || is_readable(service->pidfd, 0))
+			if (r == 0 || is_readable(service->pidfd))
 				return 0;
 			say_errno(r, "%s: cannot watch its first process", plan->name);
 			return r;
@@ -601,7 +598,8 @@ static int await_ready(struct service *service, struct stop *stop)
 			service_print_stderr(service);
 			return -ETIME;
 		}
-		if (stop_sleep(stop, plan->ready == SERVICE_READY_PROBE ? PROBE_NS : LOOK_NS) != 0)
+		if (stop_sleep(service->stop,
+			    plan->ready == SERVICE_READY_PROBE ? PROBE_NS : LOOK_NS) != 0)
 			return -ECANCELED;
 	}
 }
@@ -680,7 +678,7 @@ static int open_all(struct service *service)
 	return service->plan->ready == SERVICE_READY_NOTIFY ? open_notify(service) : 0;
 }
 
-static int begin(struct service *service, struct stop *stop)
+static int begin(struct service *service)
 {
 	bool told = false;
 	int r = open_all(service);
@@ -693,10 +691,10 @@ static int begin(struct service *service, struct stop *stop)
 	if (r < 0)
 		return r;
 	service->began_ns = clock_now_ns(CLOCK_MONOTONIC);
-	r = give_birth(service, stop, &told);
+	r = give_birth(service, &told);
 	if (r < 0 && !told)
 		say_birth(service, r);
-	return r < 0 ? r : await_ready(service, stop);
+	return r < 0 ? r : await_ready(service);
 }
 
 int service_start(const struct service_plan *plan, struct stop *stop, struct service **ret)
@@ -720,7 +718,7 @@ int service_start(const struct service_plan *plan, struct stop *stop, struct ser
 		.said_fd = -EBADF,
 		.maps_fd = -EBADF,
 	};
-	r = begin(service, stop);
+	r = begin(service);
 	if (r == 0)
 		*ret = TAKE_PTR(service);
 	return r;
