@@ -129,8 +129,7 @@ bool bottleneck_is_part(const char *name)
 	return strcmp(name, SEAT_USER) == 0 || strcmp(name, SEAT_SYSTEM) == 0;
 }
 
-/* Of the load, the part of the time; NAN where it is not known. */
-static double get_load_busy(const struct sittings *s)
+double bottleneck_get_load_busy(const struct sittings *s)
 {
 	_cleanup_free_ double *scratch = xptr(calloc(s->n_load_busy + 1, sizeof(*scratch)));
 
@@ -151,7 +150,7 @@ static char *tell_limit_of_same(const struct sittings *s, double busy, double lo
 
 char *bottleneck_tell_limit(const struct sittings *s, const struct commands *commands)
 {
-	double load = get_load_busy(s), waits;
+	double load = bottleneck_get_load_busy(s), waits;
 	size_t least, most;
 
 	find_busy(s, &least, &most);

@@ -27,6 +27,8 @@ bool bottleneck_find(const struct sittings *sittings, const struct commands *com
 void bottleneck_clear(struct bottleneck *bottleneck);
 /* Whether it is a part of the CPU time, which is shown beside it and says no more. */
 bool bottleneck_is_part(const char *name);
+/* For which part of the time the load had its CPUs; NAN where it is not known. */
+double bottleneck_get_load_busy(const struct sittings *sittings);
 /* Who was at its limit, and kept the others waiting: "the load, busy 97 % of the time", malloc'd.
  */
 char *bottleneck_tell_limit(const struct sittings *sittings, const struct commands *commands);

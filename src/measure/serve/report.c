@@ -180,14 +180,13 @@ static void append_part(
 /* Who was the bottleneck. */
 static void append_busy(struct text *t, const struct sittings *s, const struct commands *commands)
 {
-	_cleanup_free_ double *scratch = xptr(calloc(s->n_load_busy + 1, sizeof(*scratch)));
 	_cleanup_free_ char *limit = bottleneck_tell_limit(s, commands);
 	_cleanup_free_ char *escaped = xptr(text_escape_control(limit));
+	double load = bottleneck_get_load_busy(s);
 
 	append_part(t, s, "busy", SEAT_BUSY);
-	if (s->n_load_busy > 0)
-		text_appendf(t, "%*s  load %.0f %%", s->n == 2 ? CHANGE + 1 : 0, "",
-			100 * stats_find_median(s->load_busy, s->n_load_busy, scratch));
+	if (isfinite(load))
+		text_appendf(t, "%*s  load %.0f %%", s->n == 2 ? CHANGE + 1 : 0, "", 100 * load);
 	text_append(t, "\n");
 	append_part(t, s, "waits for CPU", SEAT_WAITS);
 	if (isfinite(account_median(&s->seats[0].account, SEAT_WAITS)))

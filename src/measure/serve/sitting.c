@@ -71,7 +71,7 @@ struct attendant {
 struct work {
 	struct sittings *sittings;
 	const struct round *round;
-	struct launch_inputs load_in;
+	struct launch_inputs load_in; /* with the place and the evidence of the load */
 	struct attendant *attendants;
 	size_t n;
 };
@@ -315,12 +315,6 @@ static int run_between(
 	return r < 0 ? r : service_compare(a->service, &before, &after, &slice->use);
 }
 
-/* The CPUs that the load was given. */
-static const struct cpumask *get_load_cpus(const struct work *work)
-{
-	return work->load_in.place->cpus;
-}
-
 /* What is said of a load that shares the CPUs, and what is locked, is wrong then. */
 static void say_load_has_left(struct work *work)
 {
@@ -329,7 +323,7 @@ static void say_load_has_left(struct work *work)
 	if (work->sittings->load_has_left)
 		return;
 	work->sittings->load_has_left = true;
-	list = xptr(cpumask_format_list(get_load_cpus(work)));
+	list = xptr(cpumask_format_list(work->load_in.place->cpus));
 	progress_clear(work->round->progress);
 	say("warning: %s was on other CPUs than CPU %s, which it was given: name them by "
 	    "--load-cpus, so that they are locked, and it is known who had which",
@@ -344,7 +338,7 @@ static void take_load_evidence(struct work *work, struct runlog_run *run, struct
 	struct series *names = NULL;
 	struct evidence load;
 
-	if (judge_left(report, &floor, get_load_cpus(work)))
+	if (judge_left(report, &floor, work->load_in.place->cpus))
 		say_load_has_left(work);
 	ret->load_cpu_ns = report->user_cpu_ns + report->system_cpu_ns;
 	ret->load_run_delay_ns = judge_waiting(report, &floor);
@@ -500,12 +494,11 @@ static void keep_value(struct work *work, size_t i)
 static void keep_load_busy(struct work *work, const struct slice *slice)
 {
 	struct sittings *s = work->sittings;
-	const struct place *place = s->load_place ? s->load_place : work->round->in->place;
 
 	xcheck(array_grow(
 		&s->load_busy, sizeof(*s->load_busy), s->n_load_busy, &s->load_busy_room));
 	s->load_busy[s->n_load_busy++] = (double)slice->load_cpu_ns / NSEC_PER_SEC /
-		((double)slice->wall_ns / NSEC_PER_SEC) / cpumask_weight(place->cpus);
+		((double)slice->wall_ns / NSEC_PER_SEC) / cpumask_weight(work->load_in.place->cpus);
 }
 
 static void say_slice(const struct work *work, size_t i, const struct slice *slice, bool counts)
@@ -567,13 +560,12 @@ static int take_slice(
 static int warm_up(struct work *work, const struct attendant *a)
 {
 	struct sittings *s = work->sittings;
-	const struct place *place = s->load_place ? s->load_place : work->round->in->place;
 	static const char *const none[] = { NULL };
 	const struct hook_trial trial = {
 		.options = work->round->in->options,
 		.words = a->warm,
 		.variables = none,
-		.cpus = place->cpus,
+		.cpus = work->load_in.place->cpus,
 		.timeout_ns = work->round->in->options->timeout_ns,
 		.end_fd = service_get_end_fd(a->service),
 		.stderr_fd = s->warm_fd,
