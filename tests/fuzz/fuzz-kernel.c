@@ -368,9 +368,9 @@ static void fuzz_listener(char *text, const char *second _unused_, size_t length
 {
 	uint64_t inodes[LISTENER_MAX];
 	struct group_cpu cpu;
-	size_t n = listener_parse(text, 8080, inodes, 0);
+	size_t n = listener_parse(text, &(struct address){ .port = 8080 }, inodes, 0);
 
-	n = listener_parse_unix(text, "/run/a/socket", inodes, n);
+	n = listener_parse(text, &(struct address){ .socket = "/run/a/socket" }, inodes, n);
 	must(n <= LISTENER_MAX);
 	for (size_t i = 0; i < n; i++)
 		must(inodes[i] > 0);

@@ -38,24 +38,34 @@ static const char tcp6[] =
 	"   0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A "
 	"00000000:00000000 00:00000000 00000000     0        0 52000 1 0000000000000000 100 0 0 10 0\n";
 
+static size_t parse_of_port(const char *text, uint16_t port, uint64_t inodes[], size_t n)
+{
+	return listener_parse(text, &(struct address){ .port = port }, inodes, n);
+}
+
+static size_t parse_of_file(const char *text, const char *path, uint64_t inodes[], size_t n)
+{
+	return listener_parse(text, &(struct address){ .socket = path }, inodes, n);
+}
+
 static void test_finds_listeners(void **state)
 {
 	uint64_t inodes[LISTENER_MAX];
 	size_t n;
 
 	(void)state;
-	n = listener_parse(tcp, 8080, inodes, 0);
+	n = parse_of_port(tcp, 8080, inodes, 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(inodes[0], 41234);
 	assert_int_equal(inodes[1], 41999);
-	n = listener_parse(tcp6, 8080, inodes, n);
+	n = parse_of_port(tcp6, 8080, inodes, n);
 	assert_int_equal(n, 3);
 	assert_int_equal(inodes[2], 52000);
-	assert_int_equal(listener_parse(tcp, 22, inodes, 0), 1);
-	assert_int_equal(listener_parse(tcp, 53924, inodes, 0), 0);
-	assert_int_equal(listener_parse("", 22, inodes, 0), 0);
-	assert_int_equal(listener_parse("0: 1:16 0:0 0A 0 0 0 0 0\n", 22, inodes, 0), 0);
-	assert_int_equal(listener_parse("0: 1:16 0:0 0A 0 0 0 0 0 x 1\n", 22, inodes, 0), 0);
+	assert_int_equal(parse_of_port(tcp, 22, inodes, 0), 1);
+	assert_int_equal(parse_of_port(tcp, 53924, inodes, 0), 0);
+	assert_int_equal(parse_of_port("", 22, inodes, 0), 0);
+	assert_int_equal(parse_of_port("0: 1:16 0:0 0A 0 0 0 0 0\n", 22, inodes, 0), 0);
+	assert_int_equal(parse_of_port("0: 1:16 0:0 0A 0 0 0 0 0 x 1\n", 22, inodes, 0), 0);
 }
 
 /* As Linux 6.1 writes them: a listener, a connection that it has accepted, a client, one of another
@@ -76,14 +86,14 @@ static void test_finds_listeners_of_files(void **state)
 	uint64_t inodes[LISTENER_MAX];
 
 	(void)state;
-	assert_int_equal(listener_parse_unix(unix_sockets, "/run/a/socket", inodes, 0), 2);
+	assert_int_equal(parse_of_file(unix_sockets, "/run/a/socket", inodes, 0), 2);
 	assert_int_equal(inodes[0], 21404);
 	assert_int_equal(inodes[1], 7);
-	assert_int_equal(listener_parse_unix(unix_sockets, "/run/a b/socket", inodes, 2), 3);
+	assert_int_equal(parse_of_file(unix_sockets, "/run/a b/socket", inodes, 2), 3);
 	assert_int_equal(inodes[2], 21406);
-	assert_int_equal(listener_parse_unix(unix_sockets, "/run/a", inodes, 0), 0);
-	assert_int_equal(listener_parse_unix(unix_sockets, "/run/a/socket", inodes, LISTENER_MAX),
-		LISTENER_MAX);
+	assert_int_equal(parse_of_file(unix_sockets, "/run/a", inodes, 0), 0);
+	assert_int_equal(
+		parse_of_file(unix_sockets, "/run/a/socket", inodes, LISTENER_MAX), LISTENER_MAX);
 }
 
 static void test_no_more_than_there_is_room_for(void **state)
@@ -97,7 +107,7 @@ static void test_no_more_than_there_is_room_for(void **state)
 	for (unsigned i = 0; i < LISTENER_MAX * 2; i++)
 		length += (size_t)snprintf(text + length, sizeof(text) - length,
 			"%u: 0100007F:0016 0:0 0A 0:0 0:0 0 0 0 %u 1\n", i, i + 1);
-	assert_int_equal(listener_parse(text, 22, inodes, 0), LISTENER_MAX);
+	assert_int_equal(parse_of_port(text, 22, inodes, 0), LISTENER_MAX);
 	assert_int_equal(inodes[LISTENER_MAX], 7);
 }
 

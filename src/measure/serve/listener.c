@@ -44,31 +44,15 @@ static bool split(char *line, char *fields[static FIELDS])
 	return true;
 }
 
-static bool is_listener(char *const fields[static FIELDS], uint16_t port, uint64_t *ret_inode)
+static bool is_port_listener(char *line, uint16_t port, uint64_t *ret_inode)
 {
-	const char *colon = strrchr(fields[1], ':');
+	char *fields[FIELDS];
+	const char *colon = split(line, fields) ? strrchr(fields[1], ':') : NULL;
 	uint64_t number;
 
 	return colon && strcmp(fields[3], "0A") == 0 &&
 		parse_hex_u64(colon + 1, UINT16_MAX, &number) == 0 && number == port &&
 		parse_u64(fields[9], 1, UINT64_MAX, ret_inode) == 0;
-}
-
-size_t listener_parse(
-	const char *text, uint16_t port, uint64_t inodes[static LISTENER_MAX], size_t n)
-{
-	while (*text && n < LISTENER_MAX) {
-		size_t length = strcspn(text, "\n");
-		char line[512], *fields[FIELDS];
-
-		if (length < sizeof(line)) {
-			memcpy(line, text, length);
-			line[length] = '\0';
-			n += split(line, fields) && is_listener(fields, port, &inodes[n]);
-		}
-		text += length + (text[length] == '\n');
-	}
-	return n;
 }
 
 /* The inode of a line that is a listener at the path, "ffff9c0c4c8e1000: 00000002 00000000 00010000
@@ -95,8 +79,8 @@ static bool is_unix_listener(const char *line, const char *path, uint64_t *ret_i
 		parse_u64(fields[6], 1, UINT64_MAX, ret_inode) == 0;
 }
 
-size_t listener_parse_unix(
-	const char *text, const char *path, uint64_t inodes[static LISTENER_MAX], size_t n)
+size_t listener_parse(const char *text, const struct address *address,
+	uint64_t inodes[static LISTENER_MAX], size_t n)
 {
 	while (*text && n < LISTENER_MAX) {
 		size_t length = strcspn(text, "\n");
@@ -105,7 +89,8 @@ size_t listener_parse_unix(
 		if (length < sizeof(line)) {
 			memcpy(line, text, length);
 			line[length] = '\0';
-			n += is_unix_listener(line, path, &inodes[n]);
+			n += address->socket ? is_unix_listener(line, address->socket, &inodes[n])
+					     : is_port_listener(line, address->port, &inodes[n]);
 		}
 		text += length + (text[length] == '\n');
 	}
@@ -120,8 +105,7 @@ static int read_table(const char *path, const struct address *address,
 	int r = file_read_all(path, TABLE_MAX, &text, &length);
 
 	if (r == 0)
-		*n = address->socket ? listener_parse_unix(text, address->socket, inodes, *n)
-				     : listener_parse(text, address->port, inodes, *n);
+		*n = listener_parse(text, address, inodes, *n);
 	return r;
 }
 

@@ -37,14 +37,11 @@ struct listeners {
 	size_t n;
 };
 
-/* The inodes of the sockets that listen on the port in the text of such a file, added behind the n
- * that are there, of at most LISTENER_MAX. Returns their new number. Lines of another form are left
- * out. */
-size_t listener_parse(
-	const char *text, uint16_t port, uint64_t inodes[static LISTENER_MAX], size_t n);
-/* The same of a file, in the text of /proc/net/unix. */
-size_t listener_parse_unix(
-	const char *text, const char *path, uint64_t inodes[static LISTENER_MAX], size_t n);
+/* The inodes of the sockets that listen at the address in the text of such a file: for a port that
+ * of tcp or tcp6. They are added behind the n that are there, of at most LISTENER_MAX. Returns
+ * their new number. Lines of another form are left out. */
+size_t listener_parse(const char *text, const struct address *address,
+	uint64_t inodes[static LISTENER_MAX], size_t n);
 /* Of the service below this keeper (family.h). Errors are those of reading /proc, and -ENOMEM. */
 int listener_find(const struct address *address, pid_t keeper, struct listeners *ret);
 /* Whether one of the sockets is among the others. */
