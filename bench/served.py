@@ -101,7 +101,7 @@ class Server:
             raise Missing('the load has failed requests, or tells no rate')
         return float(found.group(1))
 
-    def count_options(self, requests=None):
+    def count_options(self):
         """What runserved has to be told of that load."""
         return []
 
@@ -165,8 +165,8 @@ class Redis(Preloaded):
             raise Missing('the load tells no rate')
         return float(found.group(1))
 
-    def count_options(self, requests=None):
-        return ['--requests', str(requests or self.requests)]
+    def count_options(self):
+        return ['--requests', str(self.requests)]
 
     def check(self):
         find('redis-server')

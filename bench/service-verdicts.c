@@ -21,6 +21,7 @@
 #include "base/parse.h"
 #include "judge/report/decision.h"
 #include "judge/stats/inference.h"
+#include "judge/stats/stats.h"
 
 #define WELCH_LEVEL 0.05
 
@@ -75,36 +76,30 @@ static void answer_decide(const struct values *given)
 		n, d.ratio - 1);
 }
 
-static void find_moments(const struct values *values, double *ret_mean, double *ret_variance)
+static double find_mean(const struct values *values)
 {
-	double sum = 0, squares = 0;
+	double sum = 0;
 
 	for (size_t i = 0; i < values->n; i++)
 		sum += values->items[i];
-	*ret_mean = sum / (double)values->n;
-	for (size_t i = 0; i < values->n; i++)
-		squares += pow(values->items[i] - *ret_mean, 2);
-	*ret_variance = squares / (double)(values->n - 1) / (double)values->n; /* of the mean */
+	return sum / (double)values->n;
 }
 
-static void answer_welch(const struct values *old, const struct values *new)
+static void answer_welch(struct values *old, struct values *new)
 {
-	double mean[2], variance[2], t, df, p;
+	struct welch welch;
+	int r;
 
-	if (old->n < 2 || new->n < 2)
-		errx(EXIT_FAILURE, "welch OLD ... / NEW ...");
-	find_moments(old, &mean[0], &variance[0]);
-	find_moments(new, &mean[1], &variance[1]);
-	t = (mean[1] - mean[0]) / sqrt(variance[0] + variance[1]);
-	df = pow(variance[0] + variance[1], 2) /
-		(pow(variance[0], 2) / (double)(old->n - 1) +
-			pow(variance[1], 2) / (double)(new->n - 1));
-	p = student_two_sided(t, df);
+	stats_sort(old->items, old->n);
+	stats_sort(new->items, new->n);
+	r = welch_test(old->items, old->n, new->items, new->n, &welch);
+	if (r < 0)
+		errx(EXIT_FAILURE, "welch OLD ... / NEW ...: %s", strerror(-r));
 	printf("%s %.4f %.6f\n",
-		!(p < WELCH_LEVEL) ? "same"
-			: t > 0	   ? "slower"
-				   : "faster",
-		p, mean[1] / mean[0] - 1);
+		!(welch.p < WELCH_LEVEL) ? "same"
+			: welch.t > 0	 ? "slower"
+					 : "faster",
+		welch.p, find_mean(new) / find_mean(old) - 1);
 }
 
 int main(void)
