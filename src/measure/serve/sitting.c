@@ -657,18 +657,17 @@ static int add_events(struct seat *seat, struct series *series, const char *metr
 {
 	const struct tally *tally = account_find(&seat->account, metric);
 	size_t sitting = account_count_sittings(&seat->account) - 1;
+	size_t event = series_find_event(series, metric);
 
 	if (!tally)
 		return -ENOENT;
-	if (series_find_event(series, metric) == series->n_events)
+	if (event == series->n_events)
 		series_add_event(series, metric);
-	xcheck(series_declare_figure(series, series_find_event(series, metric), tally->unit,
-		tally->better, tally->step));
+	xcheck(series_declare_figure(series, event, tally->unit, tally->better, tally->step));
 	*ret = xptr(calloc(series->n_events, sizeof(**ret)));
 	for (size_t i = 0; i < series->n_events; i++)
 		(*ret)[i] = NAN;
-	(*ret)[series_find_event(series, metric)] =
-		account_of_sitting(&seat->account, tally, sitting);
+	(*ret)[event] = account_of_sitting(&seat->account, tally, sitting);
 	return 0;
 }
 
