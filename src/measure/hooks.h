@@ -37,9 +37,8 @@ int hook_ask(const struct options *options, char *const words[], const char *con
 struct hook_trial {
 	const struct options *options;
 	char *const *words;
-	const char *const
-		*variables;	    /* "NAME=VALUE", NULL-terminated, beside those of the options */
-	const struct cpumask *cpus; /* it runs there, if that can be; NULL: anywhere */
+	const char *const *variables; /* "NAME=VALUE", NULL-terminated, beside our environment */
+	const struct cpumask *cpus;   /* it runs there, if that can be; NULL: anywhere */
 	int64_t timeout_ns;
 	int end_fd;    /* it is ended when this becomes readable; negative: it is not */
 	int stderr_fd; /* emptied, and filled with what it says; its output goes there as well */

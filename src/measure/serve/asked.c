@@ -495,7 +495,7 @@ static int check(struct options *o, struct asked *a)
 	return r == 0 ? option_takers.check(o) : r;
 }
 
-/* The words of our own generator. */
+/* Has our own generator ask at the socket, in place of the port. */
 static void go_to_socket(char *words[])
 {
 	for (; *words; words++) {
