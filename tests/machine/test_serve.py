@@ -292,9 +292,9 @@ def command(*arguments, old=None, new=None, how=None):
             *map(str, arguments), '--', *(new or service())]
 
 
-def start(*arguments, status=0, says=(), environment=ENVIRONMENT, **services):
-    """Runs runserved, which is to end with that status and to say each of these texts. Returns its two outputs."""
-    words = command(*arguments, **services)
+def execute(words, status=0, says=(), environment=ENVIRONMENT):
+    """Runs it, which is to end with that status, to say each of these texts, and to leave nothing. Returns its two
+    outputs."""
     result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment,
                             timeout=300, check=False)
     equal(result.returncode, status, f'{words}: status ({result.stdout} {result.stderr})')
@@ -302,6 +302,11 @@ def start(*arguments, status=0, says=(), environment=ENVIRONMENT, **services):
         check(text in result.stdout + result.stderr, f'{words}: "{text}" in {result.stdout} {result.stderr}')
     nothing_is_left()
     return result
+
+
+def start(*arguments, status=0, says=(), environment=ENVIRONMENT, **services):
+    """Runs runserved on these services."""
+    return execute(command(*arguments, **services), status, says, environment)
 
 
 def mine():
@@ -551,13 +556,8 @@ def test_http():
     script = write('service.py.http.py', HTTP_SERVICE)
 
     def serve(path, *words, status=0, says=(), at='{port}'):
-        result = subprocess.run(
-            [RUNSERVED, '-c', CPU, '--http', path, '-n', '1', '--slices', '1', '--requests', '300', *words, '--',
-             *PYTHON.split(), str(script), at, '1000'], env=ENVIRONMENT, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=300, check=False)
-        equal(result.returncode, status, f'{words}: {result.stdout} {result.stderr}')
-        check(says in result.stdout + result.stderr if says else True, f'{words}: {result.stdout} {result.stderr}')
-        return result.stdout
+        return execute([RUNSERVED, '-c', CPU, '--http', path, '-n', '1', '--slices', '1', '--requests', '300', *words,
+                        '--', *PYTHON.split(), str(script), at, '1000'], status, says).stdout
 
     shown = serve('/', '-C', '2')
     check('closed loop' in shown and '300 requests' in shown and 'p50' in shown, f'closed: {shown}')
@@ -566,7 +566,6 @@ def test_http():
     serve('/broken', '--warm-load', 'none', status=1, says='the load failed')
     shown = serve('/', '-C', '2', at='{socket}')
     check('300 requests, none failed' in shown, f'over a UNIX socket: {shown}')
-    nothing_is_left()
 
 
 HTTP_LOAD = '''
@@ -713,14 +712,8 @@ def in_namespaces(*words):
 
 def enclosed(words, script, *arguments, status=0, says=(), **services):
     """As start(), behind a script of sh in namespaces."""
-    result = subprocess.run(
-        [*in_namespaces(*words), 'sh', '-c', f'set -e; {script}; exec "$@"', 'sh', *command(*arguments, **services)],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENVIRONMENT, timeout=300, check=False)
-    equal(result.returncode, status, f'{script}: status ({result.stdout} {result.stderr})')
-    for text in [says] if isinstance(says, str) else says:
-        check(text in result.stdout + result.stderr, f'{script}: "{text}" in {result.stdout} {result.stderr}')
-    nothing_is_left()
-    return result
+    return execute([*in_namespaces(*words), 'sh', '-c', f'set -e; {script}; exec "$@"', 'sh',
+                    *command(*arguments, **services)], status, says)
 
 
 def test_time_wait():
