@@ -304,11 +304,15 @@ def check_killed():
         load.start('sleep', '1000', cpus={QUIET})
         load.start('sleep', '1000', cpus={OTHER})
         before = affinities()
+        began = time.monotonic()
+        shield('-c', str(QUIET))
+        whole = time.monotonic() - began
+        shield('restore')
         seen = set()
         for _ in range(60):
             process = subprocess.Popen([TOOL, '-c', str(QUIET)], stdin=subprocess.DEVNULL,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(draw.uniform(0, 0.02))
+            time.sleep(draw.uniform(0, whole))
             process.kill()
             process.wait()
             moved = sum(1 for key, cpus in affinities().items() if cpus != before.get(key, cpus))
@@ -316,7 +320,7 @@ def check_killed():
             if draw.random() < 0.3:
                 process = subprocess.Popen([TOOL, 'restore'], stdin=subprocess.DEVNULL,
                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(draw.uniform(0, 0.02))
+                time.sleep(draw.uniform(0, whole))
                 process.kill()
                 process.wait()
             shield('restore')
