@@ -237,26 +237,36 @@ static void doubt(const struct options *options, struct commands *commands, size
 		benchmark_clear_view(&views[k]);
 }
 
+/* What each comparison ends with, by the e-value that it wants now. */
+static void conclude(const struct options *options, struct commands *commands)
+{
+	for (size_t i = 0; i < commands->n; i++) {
+		struct measurement *m = commands->items[i].measurement;
+		const struct measurement *old = commands->items[commands->items[i].old].measurement;
+
+		if (m == old)
+			continue;
+		/* The step may only be known by now. */
+		set_sense(commands, old, m);
+		judge(commands, i, decision_conclude);
+		if (!m->decision_doubt)
+			doubt(options, commands, i);
+	}
+}
+
 void decide_conclude(const struct options *options, struct commands *commands)
 {
 	struct decision *decisions[OPTIONS_MAX_COMMANDS];
+	size_t n = list_decisions(commands, decisions);
 
 	/* If a signal or a failed program has ended the runs, there are runs that this has not seen
 	 * yet. */
 	(void)decide_look(options, commands);
-	for (size_t i = 0; i < commands->n; i++) {
-		const struct command *command = &commands->items[i];
-
-		if (command->old == i)
-			continue;
-		/* The step may only be known by now. */
-		set_sense(
-			commands, commands->items[command->old].measurement, command->measurement);
-		judge(commands, i, decision_conclude);
-		doubt(options, commands, i);
-	}
-	if (!options->session)
-		decisions_settle(decisions, list_decisions(commands, decisions), true);
+	conclude(options, commands);
+	/* Where a verdict is withdrawn, the others want a larger e-value, and their intervals
+	 * become wider; that may withdraw the next one. */
+	while (!options->session && decisions_settle(decisions, n, true))
+		conclude(options, commands);
 }
 
 /* "4 comparisons: 1 slower, 2 not slower, 1 not settled, by 59 pairs", malloc'd; NULL for a

@@ -403,7 +403,8 @@ static void test_together(void **state)
 		decision_add(&d[2], 1, 1);
 	assert_int_equal(d[2].verdict, DECISION_NOT_SLOWER);
 	decision_undo(&d[1]);
-	decisions_settle(suite.all, 4, true);
+	assert_true(decisions_settle(suite.all, 4, true));
+	assert_false(decisions_settle(suite.all, 4, true));
 	assert_int_equal(d[0].verdict, DECISION_NOT_SETTLED);
 	assert_int_equal(d[1].verdict, DECISION_NOT_SETTLED);
 	assert_int_equal(d[2].verdict, DECISION_NOT_SLOWER);
@@ -633,6 +634,13 @@ static void test_no_interval(void **state)
 	decision_begin(&d, 2, 1);
 	decision_estimate(&d, old, new, 0);
 	assert_true(isnan(d.ratio) && isnan(d.low) && isnan(d.high));
+	decision_estimate(&d, old, new, 9);
+	assert_true(d.ratio == 2 && isnan(d.low) && isnan(d.high));
+	/* A verdict that wants more than it did has no longer the interval of before. */
+	d.wanted = 20;
+	decision_estimate(&d, old, new, 9);
+	assert_true(d.low == 2 && d.high == 3);
+	d.wanted = 100;
 	decision_estimate(&d, old, new, 9);
 	assert_true(d.ratio == 2 && isnan(d.low) && isnan(d.high));
 }

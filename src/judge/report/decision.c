@@ -153,8 +153,9 @@ static double evalue_now(const struct decision *d, enum decision_verdict verdict
 	return claim->n_signed > 0 ? sign_evalue(claim->n_for, claim->n_signed) : 0;
 }
 
-void decisions_settle(struct decision *const decisions[], size_t n, bool is_over)
+bool decisions_settle(struct decision *const decisions[], size_t n, bool is_over)
 {
+	bool has_changed = false;
 	_cleanup_free_ double *e = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*e)));
 
 	for (size_t at = 0; n > 0 && at < 2; at++) {
@@ -168,6 +169,7 @@ void decisions_settle(struct decision *const decisions[], size_t n, bool is_over
 		wanted = find_evalue_discoveries(e, n);
 		for (size_t i = 0; i < n; i++) {
 			struct decision *d = decisions[i];
+			double before = d->wanted;
 
 			if (e[i] >= wanted && d->verdict == DECISION_NOT_SETTLED)
 				settle(d, verdict, e[i]);
@@ -175,8 +177,10 @@ void decisions_settle(struct decision *const decisions[], size_t n, bool is_over
 				decision_undo(d);
 			if (d->verdict == verdict)
 				d->wanted = wanted;
+			has_changed |= d->wanted != before;
 		}
 	}
+	return has_changed;
 }
 
 void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n)
@@ -197,6 +201,8 @@ void decision_estimate(struct decision *decision, const double *old, const doubl
 	decision->ratio = stats_median(ratios, n_ratios);
 	if (decision->sense.is_exact)
 		decision->low = decision->high = decision->ratio;
+	else
+		decision->low = decision->high = NAN;
 	least = sign_evalue_least(n_ratios, decision->wanted);
 	if (least <= n_ratios) {
 		/* Every value below `low` is refuted, because at least `least` ratios are above

@@ -115,9 +115,10 @@ size_t decision_least_pairs(double wanted);
 void decision_add(struct decision *decision, double old, double new);
 /* After pairs were added to the decisions of comparisons that are made together: settles those
  * whose claim is made of so many that their e-value is enough. `is_over`: after decision_conclude()
- * of all of them, undoes those for which what is left is too few, and settles none. */
-void decisions_settle(struct decision *const decisions[], size_t n, bool is_over);
-/* Fills ratio, low and high from all pairs. */
+ * of all of them, undoes those for which what is left is too few, and settles none. Returns whether
+ * the e-value that any of them wants has changed, and its interval with that. */
+bool decisions_settle(struct decision *const decisions[], size_t n, bool is_over);
+/* Fills ratio, low and high from all pairs. Without a pair that counts, they stay as they are. */
 void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n);
 
 /* Whether the verdict says "slower" (or "faster"), and it is time to look at each of the two alone.
