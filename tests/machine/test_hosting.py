@@ -51,7 +51,9 @@ if index < len(names):
 GO = '''#!{python}
 import json, os, re, sys
 def option(name, other=None):
-    return sys.argv[len(sys.argv) - sys.argv[::-1].index(name)] if name in sys.argv else other
+    name, words = name.lstrip('-'), [word.lstrip('-') for word in sys.argv]
+    words = [part for word in words for part in (word.split('=', 1) if word.startswith(name + '=') else [word])]
+    return words[len(words) - words[::-1].index(name)] if name in words else other
 with open(os.environ['LOG'], 'a') as log:
     log.write(json.dumps(sys.argv) + '\\n')
 levels = option('-test.bench').split('/')
@@ -232,20 +234,23 @@ def test_go():
     equal(one['metadata']['quiesce_unit_rate'], 'higher, B/s, step 10000', 'a rate')
     equal(one['runs'][0]['metadata']['loops'], 5000, 'loops')
     listed, *others = calls()
-    equal(listed[1:3] + listed[-2:], ['-test.bench', '.', '-test.cpu', '1'], 'the list, whose names have no -2')
+    equal(listed[1:3] + listed[-2:], ['-test.benchmem', '-test.bench=.', '-test.cpu', '1'], 'the list, whose names have no -2')
     # Levels of a name are expressions of their own, and nothing in a name has a meaning there.
     check([r'^BenchmarkSub$/^a\(b\)\.c$'] == list({option_of(call, '-test.bench') for call in others if 'a' in call[5]}
                                                     & {r'^BenchmarkSub$/^a\(b\)\.c$'}), others)
-    equal({option_of(call, '-test.benchtime') for call in others}, {'100ms', '5000x'}, 'calibrated, then told')
+    equal([word for word in others[0] if 'benchtime' in word], ['-test.benchtime=100ms'], 'calibrated')
+    equal({option_of(call, '-test.benchtime') for call in others[1:] if '-test.benchtime' in call}, {'5000x'}, 'then told')
     # Several values of a process are repeats in it.
     one = run('--harness', 'go', '--benchmark', 'BenchmarkSum', own, '-test.count', 3)['own.test']
     equal(values(one)[1], [1.5e-6, 3e-6, 4500 / 1e9], 'values of a process')
     equal(figure(one)[1], 3e-6, 'their mean')
     # A benchmark that is named need not be listed, which takes a run of all.
     equal([call for call in calls() if '1x' in call], [], 'no list')
-    # The user's own choice is that of the list.
-    found = run('--harness', 'go', own, '-test.bench', 'Sum')
+    # The user's own choice is that of the list, and how long a process measures is that of the calibration.
+    calls()
+    found = run('--harness', 'go', own, '-test.bench', 'Sum', '--test.benchtime=10ms')
     equal(list(found), ['own.test'], 'a choice by the program itself')
+    equal([word for call in calls() for word in call if word.endswith('ms')][1:], ['--test.benchtime=10ms'] * 3, 'its time')
 
 
 def test_google():
@@ -263,6 +268,9 @@ def test_google():
         equal(set(least), {'--benchmark_min_time=700x'}, 'what it was told')
         # The one that refuses is asked once.
         check(len(least) == 1 if old else len(least) >= 5, least)
+        run('--harness', 'google-benchmark', '--benchmark', 'BM_b', own, '--benchmark_min_time=0.02')
+        least = {word for call in calls() for word in call if 'min_time' in word and not word.endswith('x')}
+        equal(least, {'--benchmark_min_time=0.02'}, 'what the user says')
 
 
 def test_unknown_benchmark():

@@ -305,7 +305,24 @@ static void test_templates(void **state)
 		{ "{command} '^{pattern}$' {benchmark}",
 			"./x|a b|{file}|^B/a\\(1\\)\\.c$|B/a(1).c" },
 		{ "{command} {loops}x{loops} {index}", "./x|a b|{file}|100x100|{index}" },
+		{ "{command} '{default:-l=1}' '{default:--o}' '{default:y=2}'",
+			"./x|a b|{file}|-l=1|--o|y=2" },
 		{ "{command} x{command} {y}", "./x|a b|{file}|x{command}|{y}" },
+	};
+	static const char *const with_options[] = { "-x", "-a", "--b=2", "c=3", "-long", NULL };
+	static const struct {
+		const char *text;
+		bool is_taken;
+	} defaults[] = {
+		{ "{command} '{default:-a=1}'", false },
+		{ "{command} '{default:--a=1}'", false },
+		{ "{command} '{default:-b=1}'", false },
+		{ "{command} '{default:--b}'", false },
+		/* No option, the name of the program, and the beginning of another option. */
+		{ "{command} '{default:-c=1}'", true },
+		{ "{command} '{default:-x=1}'", true },
+		{ "{command} '{default:-lo=1}'", true },
+		{ "{command} '{default:-along}'", true },
 	};
 	static const char *const bad[] = { "", "x {file}", "x{command}", "{program}", "{arguments}",
 		"{command} {program} {arguments}", "{command} 'x" };
@@ -333,6 +350,13 @@ static void test_templates(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(template_check(bad[i], &why), -EINVAL);
 		free(TAKE_PTR(why));
+	}
+	values.command = (char *const *)with_options;
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++) {
+		char **words = template_fill_words(defaults[i].text, &values);
+
+		assert_int_equal(words[ARRAY_SIZE(with_options) - 1] != NULL, defaults[i].is_taken);
+		template_free_words(words);
 	}
 	values.level = "/";
 	levels = template_fill("{folder}^{pattern}$", &values);

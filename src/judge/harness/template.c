@@ -12,7 +12,7 @@
 #include "judge/harness/template.h"
 
 static const char command_word[] = "{command}", program_word[] = "{program}",
-		  arguments_word[] = "{arguments}";
+		  arguments_word[] = "{arguments}", default_begin[] = "{default:";
 
 bool template_has(const char *text, const char *placeholder)
 {
@@ -111,6 +111,34 @@ static void add_word(struct words *words, char *word)
 	words->items[words->n++] = word;
 }
 
+/* Whether the user's command has this option, "-o" or "-o=VALUE", with one hyphen or with two. */
+static bool has_option(char *const *command, const char *option)
+{
+	size_t length;
+
+	option += strspn(option, "-");
+	length = strcspn(option, "=");
+	for (size_t i = 1; command[i]; i++) {
+		const char *word = command[i];
+		size_t hyphens = strspn(word, "-");
+
+		if (hyphens > 0 && strncmp(word + hyphens, option, length) == 0 &&
+			(word[hyphens + length] == '=' || word[hyphens + length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* The option of a word that is a default, malloc'd; NULL of any other word. */
+static char *find_default(const char *word)
+{
+	size_t begin = strlen(default_begin), length = strlen(word);
+
+	if (!text_starts_with(word, default_begin) || word[length - 1] != '}')
+		return NULL;
+	return xptr(strndup(word + begin, length - begin - 1));
+}
+
 char **template_fill_words(const char *text, const struct template_values *values)
 {
 	_cleanup_free_ char **split = NULL;
@@ -120,7 +148,13 @@ char **template_fill_words(const char *text, const struct template_values *value
 	xcheck(words_split(text, &split, &why));
 	for (size_t i = 0; split[i]; i++) {
 		bool all = strcmp(split[i], command_word) == 0;
+		_cleanup_free_ char *option = find_default(split[i]);
 
+		if (option) {
+			if (!has_option(values->command, option))
+				add_word(&words, TAKE_PTR(option));
+			continue;
+		}
 		if (all || strcmp(split[i], program_word) == 0)
 			add_word(&words, xptr(strdup(values->command[0])));
 		if (all || strcmp(split[i], arguments_word) == 0)

@@ -3,7 +3,10 @@
  * The words of a command in which placeholders stand for what is known when it is run:
  *
  *	{command} --worker --loops {loops} -o {file}
- *	{program} -test.bench . {arguments} -test.bench ^{pattern}$ -test.benchtime {loops}x
+ *	{program} -m asv.benchmark run {arguments} {benchmark}
+ *	{command} {default:-test.benchtime=100ms} -test.count 1
+ *
+ * A word {default:OPTION} is there only where the user's command does not have this option.
  */
 #ifndef QUIESCE_JUDGE_HARNESS_TEMPLATE_H
 #define QUIESCE_JUDGE_HARNESS_TEMPLATE_H
