@@ -9,7 +9,7 @@ import re
 import statistics
 import tempfile
 
-from lab import call, check, equal, fail, note, parse_list, read, succeed, wait_for
+from lab import boots, call, check, equal, fail, note, parse_list, read, succeed, wait_for
 from target import cgroups, inside, moved, state, up
 
 # Seconds for a few sittings in an emulator.
@@ -160,6 +160,7 @@ def test_quiesce():
         equal(state('benchmark.target'), 'inactive', 'target')
 
 
+@boots('plain', 'cgroup-v1')
 def test_two_cpus():
     """The load on CPUs of its own, both locked, and known by what they did."""
     with Place() as place:
@@ -171,6 +172,7 @@ def test_two_cpus():
         check(facts['quiesce_served_rest'] in ('freeze', 'stop'), facts['quiesce_served_rest'])
 
 
+@boots('plain', 'cgroup-v1')
 def test_namespaces():
     """As in a container: a network, processes and mounts of its own."""
     with Place() as place:
