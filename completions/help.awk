@@ -2,7 +2,7 @@
 #   verb <TAB> WORD <TAB> <TAB> DESCRIPTION
 #   option <TAB> "-c --cpus" <TAB> ARGUMENT <TAB> DESCRIPTION
 # ARGUMENT is as in the help, [=N] where it may be left out. Options are in columns 1 to 28, their
-# description is behind and in the lines below; those that have no long name may be shorter. A shell puts this text between single quotes, so
+# description is behind and in the lines below; those that have a single name may be shorter. A shell puts this text between single quotes, so
 # that it has no such quote and no backslash but in the tabs below.
 function flush() {
 	if (words != "")
@@ -25,7 +25,7 @@ function add_verb(word, description) {
 	add_verb($2, "")
 	next
 }
-/^  -[A-Za-z] [A-Z]+ / {
+/^  -(-[a-z-]+|[A-Za-z]) [A-Z]+ / {
 	flush()
 	kind = "option"
 	words = $1

@@ -326,8 +326,14 @@ def check_failures(repository):
             ((f'{broken}^', failing, '--', 'out/prog'), 1, 'exit status 5'),
             ((f'{broken}^', f'{broken}^', '--', 'out/no-such'), 1, 'leaves no program out/no-such'),
             (('no-such', broken, '--', 'out/prog'), 2, 'there is no commit no-such'),
-            ((broken, '--', 'out/prog'), 2, 'BASE HEAD -- PROGRAM is wanted; see quiesce-gate --help'),
-            ((broken, broken, '--'), 2, 'BASE HEAD -- PROGRAM is wanted'),
+            (('--', 'out/prog'), 2, 'BASE [HEAD] -- PROGRAM is wanted; see quiesce-gate --help'),
+            ((broken, broken, '--'), 2, 'BASE [HEAD] -- PROGRAM is wanted'),
+            ((broken, '--'), 2, 'BASE [HEAD] -- PROGRAM is wanted'),
+            ((broken, broken, broken, '--', 'out/prog'), 2, 'BASE [HEAD] -- PROGRAM is wanted'),
+            (('--improve', '3', broken, broken, '--', 'out/prog'), 2, '-p and --improve ask two questions'),
+            (('--session',), 2, '--session needs a value'),
+            (('--session=x', '-u', '/', broken, broken, '--', 'out/prog'), 2, '--improve and --session are for programs'),
+            (('--session', 'x', '--layouts=3', broken, broken, '--', 'out/prog'), 2, 'and not for --layouts'),
             (('-x', broken, broken, '--', 'out/prog'), 2, 'there is no option -x'),
             (('--frob', broken, broken, '--', 'out/prog'), 2, 'there is no option --frob'),
             (('-p',), 2, '-p needs a value'),
@@ -459,6 +465,153 @@ def check_figures(repository):
     for options, status in ((served, 0), (('-H', harness), 0), (('-H', harness, '-m', 'p99'), 1)):
         result = repository.run(BISECT, '-b', 'sh build.sh', *options, good, 'out/prog')
         equal(result.returncode, status, f'{options}: {result.stderr}')
+
+
+RATED = '''#!/bin/sh
+at=$(cat "$0.at" 2>/dev/null || echo 0)
+echo $((at + 1)) >"$0.at"
+read -r times rate <"$0.luck"
+[ "$at" -lt "$times" ] || rate=1000
+echo served "$rate"
+'''
+SERVED = ('-f', 'rps,requests/s,higher=^served ([0-9]+)')
+
+
+def commit_rated(repository, times, rate):
+    """A program whose first runs serve so many requests, and each later one 1000."""
+    repository.write('build.sh', 'mkdir -p out && cp luck out/prog.luck && cp prog.sh out/prog && chmod +x out/prog\n')
+    repository.write('prog.sh', RATED)
+    repository.write('luck', f'{times} {rate}\n')
+    return repository.commit(f'{times} times {rate}')
+
+
+def read_files(folder):
+    return {path.relative_to(folder): (path.stat().st_mode, path.stat().st_mtime_ns, path.read_bytes())
+            for path in folder.rglob('*') if path.is_file() and not path.is_symlink()}
+
+
+def check_working_tree(repository):
+    """Without HEAD, BASE is compared with what lies in the working tree, of which nothing is changed."""
+    folder, kept = repository.folder, repository.root / 'kept'
+    kept.mkdir()
+    repository.write('.gitignore', 'ignored\n/out\n')
+    repository.write('gone', 'a file\n')
+    repository.write('becomes a link', 'a file\n')
+    (folder / 'sub').mkdir()
+    repository.write('sub/folder', 'a file\n')
+    for name in 'module', 'same module':
+        other = repository.root / 'kept' / name
+        repository.run('git', 'init', '-q', other, status=0)
+        repository.run('git', '-C', other, 'commit', '-q', '--allow-empty', '-m', 'first', status=0)
+        repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', other, name)
+    base = commit_rated(repository, 1000, 1000)
+
+    build = f"sh build.sh; git status --porcelain -uall >'{kept}'/status-${{PWD##*/}}; " \
+        f"find . -path ./.git -prune -o -printf '%P\\0' >'{kept}'/files-${{PWD##*/}}"
+    command = ('-b', build, *SERVED, '-d', kept, base, '--', 'out/prog')
+    result = repository.gate(*command)
+    equal(result.returncode, 0, f'no change: {result.stdout} {result.stderr}')
+    check(f'warning: the working tree is as {base}: nothing has changed' in result.stderr, result.stderr)
+    check(f'### prog: base {base[:12]}, head {base[:12]}\n' in result.stdout, result.stdout)
+
+    # Changed, staged and changed again, staged and gone, of another kind, untracked, ignored.
+    repository.write('luck', '1000 700\n')
+    repository.write('staged', 'as it was staged')
+    repository.write('staged and gone', '')
+    repository.git('add', 'staged', 'staged and gone')
+    (folder / 'staged').unlink()
+    (folder / 'staged').symlink_to('gone')
+    for name in 'gone', 'staged and gone', 'becomes a link', 'sub/folder':
+        (folder / name).unlink()
+    (folder / 'becomes a link').symlink_to('/no/such')
+    (folder / 'sub/folder').mkdir()
+    for name in '-untracked\n', 'sub/folder/untracked', 'ignored', 'out/ignored':
+        (folder / name).parent.mkdir(exist_ok=True)
+        repository.write(name, 'new\n')
+    (folder / '-untracked\n').chmod(0o755)
+    repository.run('git', 'init', '-q', 'own', status=0)
+    repository.run('git', '-C', 'own', 'commit', '-q', '--allow-empty', '-m', 'first', status=0)
+    repository.run('git', '-C', 'module', 'commit', '-q', '--allow-empty', '-m', 'second', status=0)
+    status = repository.run('git', 'status', '--porcelain', '-uall', status=0).stdout
+    before = read_files(folder)
+    for where in '.', 'sub':
+        for path in kept.glob('files-*'):
+            path.unlink()
+        result = repository.gate(*command) if where == '.' else repository.run(
+            'sh', '-c', 'cd sub && exec "$@"', 'sh', GATE, '-p', '20', *command)
+        equal(result.returncode, 3, f'{where}: {result.stdout} {result.stderr}')
+        check('**more than 10 % fewer requests/s: -30 %' in result.stdout, result.stdout)
+        check(f'### prog: base {base[:12]}, head the working tree on {base[:12]}\n' in result.stdout, result.stdout)
+        equal(sorted(line for line in result.stderr.splitlines() if 'warning: ' in line), [
+            'quiesce-gate: warning: module is a submodule: its changes are not compared',
+            'quiesce-gate: warning: own/ is a repository of its own, and is not compared'], 'warnings')
+        equal(read_files(folder), before, 'the tree, its index and its objects')
+        files = set((kept / 'files-head').read_text().split('\0'))
+        wanted = {'-untracked\n', 'sub/folder/untracked', 'staged', 'becomes a link', STRANGE, 'luck', 'module'}
+        equal(wanted - files, set(), 'files that are not compared')
+        equal({'ignored', 'out/ignored', 'gone', 'staged and gone', 'own'} & files, set(), 'files that are compared')
+        check('gone' in (kept / 'files-base').read_text().split('\0'), 'the files of the base')
+    said = json.loads((kept / 'result.json').read_text())
+    equal({**said.get('metadata', {}), **said['benchmarks'][-1]['metadata']}['head_commit'], f'{base}-dirty', 'the commit')
+    # What has changed is the same for git in the copy, but for what is staged and for repositories in it.
+    equal({line[3:] for line in (kept / 'status-head').read_text().splitlines()},
+          {line[3:] for line in status.splitlines()} - {'module', 'own/', '"staged and gone"'}, 'changes')
+
+    bare = repository.root / 'kept/bare'
+    repository.git('clone', '-q', '--bare', '.', bare)
+    result = repository.run('git', '-C', bare, '-c', f'alias.gate=!"{GATE}" {base} -- out/prog', 'gate', status=2)
+    check('there is no working tree here: name a HEAD' in result.stderr, result.stderr)
+
+
+def check_sessions(repository):
+    """Of patches that change nothing, whose first runs have luck, alone each is called better, and in a session none;
+    a good one is."""
+    session = repository.root / 'kept'
+    session.write_text('quiesce session 1\n' + ''.join(
+        f'begin {number} 2026-01-31T12:00:00Z {100 * number * (number + 1)} x\nend {number} not faster\n'
+        for number in range(1, 50)))
+    base = commit_rated(repository, 1000, 1000)
+    heads = [commit_rated(repository, times, 1400) for times in (15, 16, 17)]
+    good = commit_rated(repository, 1000, 1400)
+    builds = (GATE, '-b', 'sh build.sh', *SERVED)
+
+    def improve(head, *options):
+        """Again while it is not settled; the last exit status and what was said."""
+        for _ in range(ATTEMPTS):
+            result = repository.run(*builds, '--improve=20', *options, base, head, '--', 'out/prog')
+            if result.returncode != 4:
+                break
+        return result.returncode, result.stdout + result.stderr
+
+    better = '**more than 10 % more requests/s: +40 %'
+    for head in heads:
+        status, said = improve(head)
+        check(status == 0 and better in said, f'alone: {said}')
+        status, said = improve(head, '--session', session)
+        check(status in (3, 4) and '; try ' in said, f'in a session: {said}')
+    status, said = improve(good, '--session', session)
+    check(status == 0 and better in said, f'a good one: {said}')
+    check(re.search(r'; try [0-9]+ of its session\*\*\n', said), said)
+    equal(len(re.findall('^end [0-9]+ faster$', session.read_text(), re.M)), 1, 'finds')
+    result = repository.run(*builds, '--session', session, '-n', '10', good, base, '--', 'out/prog')
+    equal(result.returncode, 1, f'too few pairs: {result.stdout} {result.stderr}')
+    check(f'--max-runs 10: the next try of {session} takes at least 2' in result.stderr, result.stderr)
+    # A commit that cannot be built is no try, and one that is bad is one.
+    result = repository.run(*builds, '-b', 'false', '--session', session, good, base, '--', 'out/prog', status=1)
+    before = session.read_text()
+    rated = repository.root / 'rated'
+    rated.mkdir()
+    for name, text in (('prog', RATED), ('prog.luck', '1000 1400\n')):
+        (rated / name).write_text(text)
+    (rated / 'prog').chmod(0o755)
+    repository.git('checkout', '-q', base)
+    result = repository.run(BISECT, '-b', 'sh build.sh', *SERVED, '--session', session, rated, 'out/prog', status=1)
+    lines = session.read_text()[len(before):].splitlines()
+    number = before.count('begin ') + 1
+    check(re.fullmatch(rf'begin {number} \S+ [0-9]+ prog', lines[0]), session.read_text())
+    equal(lines[1:], [f'end {number} slower'], 'what the bisection has counted')
+    result = repository.run(BISECT, '--session=x', '-u', '/', rated, 'out/prog', status=128)
+    check('--session is for single builds of programs' in result.stderr, result.stderr)
 
 
 SUITE = '''#!/bin/sh
@@ -599,5 +752,6 @@ run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_reposito
            ('many layouts', on_repository(check_many_layouts)), ('linkers', on_repository(check_linkers)),
            ('interrupted', on_repository(check_interrupted)),
            ('bisection', on_repository(check_bisection)), ('figures', on_repository(check_figures)),
+           ('working tree', on_repository(check_working_tree)), ('sessions', on_repository(check_sessions)),
            ('suites', on_repository(check_suites)),
            ('services', on_repository(check_services)), ('workflow', on_repository(check_workflow))))

@@ -145,7 +145,7 @@ def offered(shell, line):
 def options_of(tool):
     text = subprocess.run([TOOLS[tool], '--help'], capture_output=True, text=True,
                           check=True).stdout
-    return set(re.findall(r'^  (?:(?:-.,|   ) (?=--)|(?=-. [A-Z]))(--?[A-Za-z-]+)', text, re.MULTILINE))
+    return set(re.findall(r'^  (?:(?:-.,|   ) (?=--)|(?=-(?:.|-[a-z-]+) [A-Z]))(--?[A-Za-z-]+)', text, re.MULTILINE))
 
 
 def check_options(shell):
@@ -175,7 +175,7 @@ def check_verbs(shell):
 
 
 def check_commits(shell):
-    """quiesce-gate takes two commits, and behind "--" a program, which quiesce-bisect has at once."""
+    """quiesce-gate takes one or two commits, and behind "--" a program, which quiesce-bisect has at once."""
     find('git')
     has(shell, 'quiesce-gate ', 'topic', 'v1', never=['result.json', 'bisect'])
     quoted = re.sub(r'([$()>`])', r'\\\1', HOSTILE) if shell != 'fish' else HOSTILE
@@ -183,6 +183,9 @@ def check_commits(shell):
     if shell == 'bash':
         has(shell, f'quiesce-gate {quoted[:6]}', quoted, never=['topic'])
     has(shell, 'quiesce-gate v1 topic -- res', 'result.json', never=['topic'])
+    has(shell, 'quiesce-gate v1 -- res', 'result.json', never=['topic'])
+    has(shell, 'quiesce-gate --s', '--session', '--seed')
+    has(shell, 'quiesce-gate --session ', 'result.json', never=['topic'])
     has(shell, 'quiesce-bisect res', 'result.json', never=['topic', 'bisect'])
     folder = 'folder/' if shell == 'fish' else 'folder'
     has(shell, 'quiesce-gate -d ', folder, never=['result.json'])
