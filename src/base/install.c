@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,29 +13,63 @@
 #include "base/text.h"
 #include "config.h"
 
-/* 0 with *ret, -EACCES, -ENOMEM, or -ENOENT for any other reason why the path is not executable. */
-static int try_place(const char *directory, const char *place, const char *name, char **ret)
-{
-	_cleanup_free_ char *path = NULL;
+/* Where this program lies, and whose it is. */
+struct own {
+	char directory[PATH_MAX]; /* "" when it is not known */
+	uid_t owner;
+	mode_t mode;
+};
 
-	if (text_format(&path, "%s%s%s", directory, place, name) < 0)
+static void find_own(struct own *own)
+{
+	ssize_t n = readlink("/proc/self/exe", own->directory, sizeof(own->directory) - 1);
+	struct stat st;
+	char *slash;
+
+	if (n < 0 || stat("/proc/self/exe", &st) < 0)
+		n = 0;
+	else {
+		own->owner = st.st_uid;
+		own->mode = st.st_mode;
+	}
+	own->directory[n] = '\0';
+	slash = strrchr(own->directory, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+/*
+ * Whether only root and the owner of this program can have put the path there: a tree may be
+ * unpacked below /tmp, where the folder beside it is a stranger's. In a sticky folder, as /tmp is,
+ * nobody replaces what is another's. On a file system without modes everybody may write to this
+ * program, too.
+ */
+static bool is_trusted(const char *path, const struct own *own)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || (st.st_uid != 0 && st.st_uid != own->owner))
+		return false;
+	return !(st.st_mode & S_IWOTH & ~own->mode) ||
+		(S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX);
+}
+
+/* 0 with *ret, -EACCES, -EPERM for a program that cannot be trusted, -ENOMEM, or -ENOENT for any
+ * other reason why the path is not executable. Without `own` the folder is the administrator's. */
+static int try_place(const char *directory, const char *place, const char *name,
+	const struct own *own, char **ret)
+{
+	_cleanup_free_ char *path = NULL, *folder = NULL;
+
+	if (text_format(&folder, "%s%s", directory, place) < 0 ||
+		text_format(&path, "%s%s", folder, name) < 0)
 		return -ENOMEM;
 	if (access(path, X_OK) < 0)
 		return errno == EACCES ? -EACCES : -ENOENT;
+	if (own && (!is_trusted(folder, own) || !is_trusted(path, own)))
+		return -EPERM;
 	*ret = TAKE_PTR(path);
 	return 0;
-}
-
-/* The directory of this program; "" when it is not known. */
-static void find_own_directory(char *buf, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
-	char *slash;
-
-	buf[n < 0 ? 0 : n] = '\0';
-	slash = strrchr(buf, '/');
-	if (slash)
-		*slash = '\0';
 }
 
 int install_find(const char *name, char **ret)
@@ -46,34 +81,33 @@ int install_find(const char *name, char **ret)
 		"/../../bin/",
 	};
 	static const char *const configured[] = { LIBEXECDIR "/", SBINDIR "/", BINDIR "/" };
-	char directory[PATH_MAX];
-	bool closed = false;
-	int r = -ENOENT;
+	struct own own;
+	int r = -ENOENT, why = -ENOENT;
 
-	find_own_directory(directory, sizeof(directory));
-	for (size_t i = 0; i < ARRAY_SIZE(near) && *directory && r < 0; i++) {
-		closed |= r == -EACCES;
-		r = try_place(directory, near[i], name, ret);
+	find_own(&own);
+	for (size_t i = 0; i < ARRAY_SIZE(near) && *own.directory && r < 0; i++) {
+		r = try_place(own.directory, near[i], name, &own, ret);
+		why = r == -ENOENT ? why : r;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(configured) && r < 0; i++) {
-		closed |= r == -EACCES;
-		r = try_place("", configured[i], name, ret);
+		r = try_place("", configured[i], name, NULL, ret);
+		why = r == -ENOENT ? why : r;
 	}
-	return r < 0 && (closed || r == -EACCES) ? -EACCES : r;
+	return why;
 }
 
 char *install_find_data(const char *name)
 {
 	/* In a build tree it is below the folder above that of the programs. */
 	static const char *const near[] = { "/../share/quiesce/", "/../" };
-	char directory[PATH_MAX];
+	struct own own;
 	char *path = NULL;
 
-	find_own_directory(directory, sizeof(directory));
-	for (size_t i = 0; i < ARRAY_SIZE(near) && *directory; i++) {
-		if (text_format(&path, "%s%s%s", directory, near[i], name) < 0)
+	find_own(&own);
+	for (size_t i = 0; i < ARRAY_SIZE(near) && *own.directory; i++) {
+		if (text_format(&path, "%s%s%s", own.directory, near[i], name) < 0)
 			return NULL;
-		if (access(path, R_OK | X_OK) == 0)
+		if (access(path, R_OK | X_OK) == 0 && is_trusted(path, &own))
 			return path;
 		free(TAKE_PTR(path));
 	}

@@ -15,8 +15,8 @@
 #include "base/say.h"
 #include "base/survive.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "base/xalloc.h"
-#include "config.h"
 #include "judge/harness/benchfmt.h"
 #include "measure/launch.h"
 
@@ -53,7 +53,7 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		xprint(stdout, "quiesce-figure (quiesce) %s\n", QUIESCE_VERSION);
+		xcheck(version_print("quiesce-figure"));
 	return r;
 }
 

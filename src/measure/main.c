@@ -21,6 +21,7 @@
 #include "base/systemd/booted.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "config.h"
 #include "measure/calibrate.h"
 #include "measure/command.h"
 #include "measure/conclude.h"
@@ -540,7 +541,9 @@ static int measure_commands(const struct options *given, const struct place *pla
 	if (!options->no_evidence && !evidence)
 		evidence = open_evidence(place);
 	if (evidence && options->cooldown >= 0 && !isfinite(evidence_first_temperature(evidence)))
-		say("note: no CPU temperature can be read here: --cooldown has no effect");
+		say("note: %s: --cooldown has no effect",
+			HAVE_LIBSENSORS ? "no CPU temperature can be read here"
+					: "built without libsensors, which reads the temperature");
 	in.evidence = evidence;
 	r = check_rounds(commands);
 	if (r == 0)

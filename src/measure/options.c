@@ -12,8 +12,8 @@
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "base/xalloc.h"
-#include "config.h"
 #include "judge/report/decision.h"
 #include "judge/report/why.h"
 #include "judge/result/benchmark.h"
@@ -1055,7 +1055,7 @@ static int read_options(int argc, char *argv[], struct options *o)
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		print(stdout, "runpinned (quiesce) %s\n", QUIESCE_VERSION);
+		version_print("runpinned");
 	return r;
 }
 

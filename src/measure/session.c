@@ -432,6 +432,10 @@ static void say_start_failure(int error, const struct launch_report *report,
 	else if (error == -ENOENT)
 		say("cannot start the launcher: runpinned-launcher and runpinned-floor are not "
 		    "installed");
+	else if (error == -EPERM && report->step == LAUNCH_STEP_SETUP)
+		say("cannot start the launcher: runpinned-launcher and runpinned-floor, and the "
+		    "folder that they are in, must belong to root or to the owner of runpinned, "
+		    "and not everybody may write to them");
 	else if (error == -EFBIG)
 		say("cannot start the launcher (runpinned-launcher): files may not be as large "
 		    "here as those in memory that it needs, of 1 MiB or more (ulimit -f)");

@@ -3,6 +3,7 @@
 """How every tool answers whoever does not know it yet: its help, and what it says of options that
 there are not. usage: test_help.py TOOL..."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -31,8 +32,11 @@ def check_tool(tool):
         check(len(line) <= 80, f'too wide: {line}')
         equal(line, line.rstrip(), 'blanks at the end')
     equal(run(tool, '-h').stdout, text, '-h')
-    equal(run(tool, '--version').returncode, 0, '--version')
-    check(run(tool, '--version').stdout.startswith(name), '--version does not name the tool')
+    result = run(tool, '--version')
+    equal((result.returncode, result.stderr), (0, ''), '--version')
+    missing = os.environ['BUILT_WITHOUT']
+    check(re.fullmatch(rf'{name} \(quiesce\) [0-9.]+\n', result.stdout.replace(f'built without {missing}\n', ''))
+          and (not missing or f'\nbuilt without {missing}\n' in result.stdout), f'--version: {result.stdout}')
     for option in '--help', '--version':
         with open('/dev/full', 'w', encoding='utf-8') as full:
             result = run(tool, option, stdout=full)

@@ -16,8 +16,8 @@
 #include "base/say.h"
 #include "base/survive.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "base/xalloc.h"
-#include "config.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/files.h"
 #include "judge/harness/harness.h"
@@ -496,7 +496,7 @@ static int read_options(
 	else if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		xprint(stdout, "bench-report %s\n", QUIESCE_VERSION);
+		xcheck(version_print("bench-report"));
 	return r;
 }
 

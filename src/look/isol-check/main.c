@@ -15,8 +15,8 @@
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/survive.h"
+#include "base/version.h"
 #include "base/xalloc.h"
-#include "config.h"
 #include "look/isol-check/cmdline.h"
 #include "look/isol-check/host.h"
 #include "look/isol-check/pick.h"
@@ -274,7 +274,7 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		xprint(stdout, "isol-check (quiesce) %s\n", QUIESCE_VERSION);
+		xcheck(version_print("isol-check"));
 	return r;
 }
 

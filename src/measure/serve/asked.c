@@ -9,9 +9,9 @@
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "base/words.h"
 #include "base/xalloc.h"
-#include "config.h"
 #include "measure/serve/asked.h"
 #include "measure/serve/loads.h"
 
@@ -286,7 +286,7 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		print(stdout, "runserved (quiesce) %s\n", QUIESCE_VERSION);
+		version_print("runserved");
 	return r;
 }
 

@@ -14,7 +14,7 @@
 #include "base/say.h"
 #include "base/survive.h"
 #include "base/tell.h"
-#include "config.h"
+#include "base/version.h"
 #include "quiet/benchmark-target/verbs.h"
 
 static void usage(void)
@@ -159,7 +159,7 @@ int main(int argc, char *argv[])
 			usage();
 			return print_conclude();
 		case 'V':
-			print(stdout, "benchmark-target (quiesce) %s\n", QUIESCE_VERSION);
+			version_print("benchmark-target");
 			return print_conclude();
 		default:
 			say_option(option, argv, options);

@@ -8,7 +8,7 @@
 #include "base/macro.h"
 #include "base/options.h"
 #include "base/say.h"
-#include "config.h"
+#include "base/version.h"
 #include "quiet/setter/arguments.h"
 
 static const char *const verb_names[] = {
@@ -100,7 +100,7 @@ static int read_options(const struct setter *setter, int argc, char *argv[], str
 	if (r == 'h')
 		usage(setter, common);
 	else if (r == 'V')
-		print(stdout, "%s (quiesce) %s\n", setter->engine.tool, QUIESCE_VERSION);
+		version_print(setter->engine.tool);
 	return r;
 }
 
