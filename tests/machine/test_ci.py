@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """contrib/ci on a small repository with a true regression, one that is none, and no change at all."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -13,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 
+import runner
 from machine import Skip, check, equal, run_tests
 
 GATE = pathlib.Path(os.environ['QUIESCE_GATE'])
@@ -732,19 +735,202 @@ def check_services(repository):
     equal(result.returncode, 0, f'bisect: {result.stderr}')
 
 
-def check_workflow(repository):
-    """GitHub's base is the tip of the branch: a pull request is compared with where it began."""
-    began = repository.git('rev-parse', 'HEAD')
-    tip = repository.commit('the branch goes on')
-    repository.git('checkout', '-q', '-b', 'request', began)
-    head = repository.commit('a change')
-    workflow = GATE.with_name('github-workflow.yml').read_text()
-    script = re.search(r'^( *)run: \|\n((?:\1  .*\n)+)', workflow, re.M)[2]
-    gate = repository.root / 'tools/quiesce-gate'
-    gate.write_text('#!/bin/sh\necho "$@"\n')
-    gate.chmod(0o755)
-    said = repository.run('bash', '-e', '-c', script, status=0, BASE_SHA=tip, HEAD_SHA=head).stdout
-    check(f' {began} {head} -- ' in said, said)
+# What ./bootstrap build leaves, for an action in a folder of the test's own.
+BOOTSTRAP = '''#!/bin/sh
+[ "$*" = build ] && mkdir -p build/src && ln -sf {} build/src
+'''
+SWINGING = '''#!/bin/sh
+at=$(cat "$0.at" 2>/dev/null || echo 0)
+echo $((at + 1)) >"$0.at"
+[ $((at % 2)) -eq "$(cat "$0.luck")" ] && echo served 700 || echo served 1300
+'''
+
+
+class Workplace:
+    """What GitHub has: an action, a clone, and events. Its project has a pull request, whose base has gone on."""
+
+    def __init__(self, repository):
+        self.repository, self.number = repository, 0
+        self.root = repository.root / 'kept'
+        self.path = runner.path_without('runpinned')
+        self.action = self.root / 'action'
+        for name in 'action.yml', 'packaging/github-action', 'contrib/ci/quiesce-gate':
+            (self.action / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(GATE.parents[2] / name, self.action / name)
+        (self.action / 'bootstrap').write_text(BOOTSTRAP.format(' '.join(shlex.quote(str(tool)) for tool in TOOLS)))
+        (self.action / 'bootstrap').chmod(0o755)
+        self.began = commit_rated(repository, 1000, 1000)
+        self.tip = commit_rated(repository, 1000, 500)
+        repository.git('checkout', '-q', '-b', '$(touch${IFS}pwned)', self.began)
+
+    def run(self, head, base=None, base_input='', head_input='', **inputs):
+        """A pull request where there is a base; the names of inputs have _ in place of -."""
+        self.number += 1
+        folder = self.root / str(self.number)
+        folder.mkdir()
+        event = {'ref': 'refs/heads/$(touch${IFS}pwned)'}
+        if base:
+            event = {'pull_request': {'title': '`touch pwned`', 'base': {'sha': base}, 'head': {'sha': head}}}
+        words = '\n'.join(SERVED) + '\n' + inputs.pop('options', '')
+        inputs = {'program': 'out/prog', 'build': 'sh build.sh', 'margin': '20', 'options': words, 'base': base_input, 'head': head_input,
+                  'folder': f'{folder}/kept', **{name.replace('_', '-'): value for name, value in inputs.items()}}
+        run = runner.Run(self.action, inputs, folder, self.repository.folder, event, {
+            **self.repository.environment, 'PATH': self.path, 'GITHUB_SHA': head,
+            'GITHUB_SERVER_URL': 'https://git.example', 'GITHUB_REPOSITORY': 'a/b', 'GITHUB_RUN_ID': '17'})
+        equal(list(self.repository.root.rglob('pwned')), [], f'what a shell has run of {inputs}: {run.said}')
+        return run
+
+    def make_release(self, *tools):
+        folder = self.root / 'release'
+        (folder / 'quiesce-1/bin').mkdir(parents=True)
+        for tool in tools:
+            path = folder / 'quiesce-1/bin' / tool.name
+            path.write_text(f'#!/bin/sh\nexec {shlex.quote(str(tool))} "$@"\n')
+            path.chmod(0o755)
+        archive = self.root / 'quiesce.tar.gz'
+        self.repository.run('tar', '-czf', archive, '-C', folder, 'quiesce-1', status=0)
+        shutil.rmtree(folder)
+        return archive, hashlib.sha256(archive.read_bytes()).hexdigest()
+
+
+def check_action(repository):
+    """The action of GitHub: a slower head, an equal one, one that cannot be built, one that fails, one not settled."""
+    place = Workplace(repository)
+    fewer = commit_rated(repository, 1000, 700)
+    # It was compared with the commit that it has begun from: of the base as it is now, it would be better.
+    run = place.run(fewer, base=place.tip)
+    equal((run.status, run.outputs['status']), (3, '3'), run.said)
+    check(run.outputs['verdict'].startswith('more than 10 % fewer requests/s: -30 %'), f'{run.outputs}')
+    equal(run.annotations, [('error', run.outputs['verdict'])], 'annotations')
+    summary, comment = (pathlib.Path(run.outputs[name]).read_text() for name in ('summary', 'comment'))
+    equal(run.summary, summary, 'the summary of the job')
+    check(f'base {place.began[:12]}, head {fewer[:12]}' in summary, summary)
+    equal(comment, f'<!-- quiesce-gate out/prog -->\n{summary}\nThe [job](https://git.example/a/b/actions/runs/17) '
+          'has the runs.\n', 'the comment')
+    # Built without cairo, bench-report draws nothing.
+    if os.environ.get('HAS_CAIRO') == '1':
+        check(xml.etree.ElementTree.parse(run.outputs['picture']).getroot().tag.endswith('}svg'), 'the picture')
+    else:
+        equal(run.outputs['picture'], '', 'the picture')
+    check((pathlib.Path(run.outputs['folder']) / 'result.json').exists(), 'the result')
+
+    archive, digest = place.make_release(*TOOLS)
+    run = place.run(place.began, base_input='HEAD~1', release=str(archive), sha256=digest)
+    equal((run.status, run.outputs['status']), (0, '0'), run.said)
+    check(run.outputs['verdict'].startswith('not 20 % fewer requests/s'), f'{run.outputs}')
+    equal(run.annotations[-1], ('notice', run.outputs['verdict']), 'annotations')
+
+    repository.write('build.sh', 'echo "this is no C" >&2; exit 7\n')
+    broken = repository.commit('broken')
+    repository.write('build.sh', 'mkdir -p out && printf "#!/bin/sh\\nexit 5\\n" >out/prog && chmod +x out/prog\n')
+    failing = repository.commit('failing')
+    for head, says in ((broken, f'quiesce-gate: head ({broken}) cannot be built by: sh build.sh'),
+                       (failing, 'quiesce-gate: the programs could not be measured')):
+        run = place.run(head, base=place.tip)
+        equal((run.status, run.outputs['status'], run.outputs['picture']), (1, '1', ''), run.said)
+        equal((run.outputs['verdict'], run.annotations), (says, [('error', says)]), 'the verdict')
+        check(f'**not measured**: {says}\n' in pathlib.Path(run.outputs['comment']).read_text(), run.said)
+        check(('this is no C' if head == broken else 'exit status 5') in run.said, run.said)
+
+    repository.write('build.sh', 'mkdir -p out && cp luck out/prog.luck && cp prog.sh out/prog && chmod +x out/prog\n')
+    repository.write('prog.sh', SWINGING)
+    swinging = []
+    for luck in '01':
+        repository.write('luck', luck)
+        swinging.append(repository.commit(f'swinging {luck}'))
+    for not_settled, status, kind in (('pass', 0, 'warning'), ('fail', 4, 'error')):
+        run = place.run(swinging[1], base=swinging[0], options='-n\n10', not_settled=not_settled)
+        equal((run.status, run.outputs['status']), (status, '4'), run.said)
+        equal(run.annotations[-1], (kind, run.outputs['verdict']), 'annotations')
+
+
+def check_action_inputs(repository):
+    """What is wrong is said, and nothing that is put in is run by a shell."""
+    place = Workplace(repository)
+    archive, digest = place.make_release(*TOOLS[1:])
+    good, sums = archive.read_bytes(), digest
+    for inputs, status, says in (
+            ({'program': ''}, 2, 'program: a path within the tree is wanted'),
+            ({'not_settled': 'maybe'}, 2, 'not-settled: pass or fail is wanted, and not maybe'),
+            ({'options': '--'}, 2, 'options: -- ends the options of quiesce-gate'),
+            ({'options': '--frob'}, 2, 'there is no option --frob'),
+            ({'margin': '$(touch pwned)'}, 2, "'$(touch pwned)' is not"),
+            ({'directory': '/no/such'}, 2, 'directory: there is no /no/such'),
+            ({'folder': '/dev/null/x'}, 2, 'folder: /dev/null/x cannot be made'),
+            ({'base_input': '-btouch pwned'}, 2, 'base: there is no commit -btouch pwned in this clone'),
+            ({'head_input': '--help'}, 2, 'head: there is no commit --help in this clone'),
+            ({'head_input': 'HEAD\n::error::100%'}, 2, 'head: there is no commit HEAD\n::error::100% in this clone'),
+            ({'base_input': ''}, 2, 'base: this is no pull request'),
+            ({'program': 'out/prog; touch pwned'}, 1, 'the build leaves no program out/prog; touch pwned'),
+            ({'program': '$(touch pwned)`touch pwned`'}, 1, 'the build leaves no program $(touch pwned)`touch pwned`'),
+            ({'release': 'http://127.0.0.1/x'}, 2, 'is no file, and no address that begins with https://'),
+            ({'release': 'https://127.0.0.1/x'}, 2, 'sha256: of a release that is downloaded its sum is wanted'),
+            ({'release': '/no/such'}, 2, 'release: /no/such cannot be read'),
+            ({'release': str(archive), 'sha256': 'A' * 64}, 2, 'sha256: 64 digits and letters a to f are wanted'),
+            ({'release': str(archive), 'sha256': '0' * 64}, 2, f'has another sha256 than {"0" * 64}'),
+            ({'release': str(archive), 'sha256': digest}, 2, 'has no bin/runpinned'),
+            ({'release': '/dev/null'}, 2, '')):
+        run = place.run(place.began, **{'base_input': place.began, **inputs})
+        equal(run.status, status, f'{inputs}: {run.said}')
+        check(any(kind == 'error' and says in text for kind, text in run.annotations) or says in run.said.split('::')[0],
+              f'{inputs}: {run.annotations} {run.said}')
+    # Arguments are words, whatever is in them.
+    result = place.run(place.began, base_input=place.began, arguments='a b\n$(touch pwned)\n; touch pwned\n')
+    equal(result.status, 0, result.said)
+
+    # A download, by a curl that has what was asked for.
+    archive, digest = place.make_release(*TOOLS)
+    curl = repository.root / 'kept/bin/curl'
+    curl.parent.mkdir()
+    curl.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >"$0.asked"\n'
+                    'while [ "$1" != --output ]; do shift; done\ncp "$0.served" "$2"\n')
+    curl.chmod(0o755)
+    place.path = f'{curl.parent}:{place.path}'
+    for served, status in ((archive.read_bytes(), 0), (good, 2)):
+        curl.with_name('curl.served').write_bytes(served)
+        run = place.run(place.began, base_input=place.began, release='https://git.example/q.tar.gz', sha256=digest)
+        equal(run.status, status, f'a download: {run.said}')
+        asked = curl.with_name('curl.asked').read_text().splitlines()
+        equal((asked[-2:], '=https' in asked), (['--', 'https://git.example/q.tar.gz'], True), 'what curl was asked')
+    check(sums != digest, 'two releases have one sum')
+
+
+def check_workflows(repository):
+    """The workflow for GitHub gives what the action takes; the job of GitLab is run as its runner does."""
+    workflow = runner.load(GATE.with_name('github-workflow.yml'))
+    steps = workflow['jobs']['gate']['steps']
+    own = [step for step in steps if step['uses'].startswith('./')]
+    equal([step['uses'] for step in own], [f'./{step["with"]["path"]}' for step in steps if 'repository' in step.get('with', {})],
+          'where the action is')
+    action = runner.load(GATE.parents[2] / 'action.yml')
+    equal(set(own[0]['with']) - set(action['inputs']), set(), 'inputs that the action lacks')
+    check({name for name, entry in action['inputs'].items() if entry.get('required')} <= set(own[0]['with']), 'inputs')
+    text = GATE.with_name('github-workflow.yml').read_text()
+    outputs = set(re.findall(r'steps\.gate\.outputs\.([\w-]+)', text))
+    check(outputs and outputs <= set(action['outputs']), f'outputs: {outputs}')
+    equal(workflow['permissions'], {'contents': 'read'}, 'permissions')
+    check('secrets' not in text and not [line for line in text.splitlines() if 'run:' in line and '${{' in line], text)
+
+    began, slower = commit_rated(repository, 1000, 1000), commit_rated(repository, 1000, 700)
+    repository.write('build.sh', 'false\n')
+    broken = repository.commit('broken')
+    job = runner.load(GATE.with_name('gitlab-ci.yml'))['benchmark']
+    # It is for another project, where programs take their time.
+    script = '\n'.join(job['script'])
+    for old, new in ((' -p 2 ', ' -p 20 ' + shlex.join(SERVED) + ' '), (' -b make ', " -b 'sh build.sh' "),
+                     (' build/prog', ' out/prog')):
+        equal(script.count(old), 1, f'{old} in {script}')
+        script = script.replace(old, new)
+    (repository.root / 'tools/quiesce-gate').symlink_to(GATE)
+    for head, status, kept in ((began, 0, True), (slower, 3, True), (broken, 1, False)):
+        folder = repository.folder / job['artifacts']['paths'][0]
+        shutil.rmtree(folder, ignore_errors=True)
+        result = repository.run('bash', '-c', f'set -eo pipefail; set +o noclobber\n{script}',
+                                CI_MERGE_REQUEST_DIFF_BASE_SHA=began, CI_COMMIT_SHA=head)
+        equal(result.returncode, status, f'{head}: {result.stdout} {result.stderr}')
+        equal((folder / 'summary.md').exists(), kept, 'the summary')
+        equal((folder / 'runs.svg').exists(), kept and os.environ.get('HAS_CAIRO') == '1', 'the picture')
+    equal(job['allow_failure']['exit_codes'], 4, 'what blocks nobody')
 
 
 run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_repository(check_failures)),
@@ -754,4 +940,5 @@ run_tests((('verdicts', on_repository(check_verdicts)), ('failures', on_reposito
            ('bisection', on_repository(check_bisection)), ('figures', on_repository(check_figures)),
            ('working tree', on_repository(check_working_tree)), ('sessions', on_repository(check_sessions)),
            ('suites', on_repository(check_suites)),
-           ('services', on_repository(check_services)), ('workflow', on_repository(check_workflow))))
+           ('services', on_repository(check_services)), ('workflows', on_repository(check_workflows)),
+           ('action', on_repository(check_action)), ('inputs of the action', on_repository(check_action_inputs))))
