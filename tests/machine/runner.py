@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs the steps of a composite action as GitHub's runner does: expressions are replaced in texts, each step has files
-of its own for its outputs, its summary and what it adds to the environment and the path, and the first one that fails is
-the last one. What the runner would not know, or would only warn of, is an error here."""
+of its own for its outputs, its summary and what it adds to the environment and the path, and the first one that fails
+is the last one. What the runner would not know, or would only warn of, is an error here."""
 
 import json
 import os

@@ -335,7 +335,7 @@ def check_failures(repository):
             ((broken, broken, broken, '--', 'out/prog'), 2, 'BASE [HEAD] -- PROGRAM is wanted'),
             (('--improve', '3', broken, broken, '--', 'out/prog'), 2, '-p and --improve ask two questions'),
             (('--session',), 2, '--session needs a value'),
-            (('--session=x', '-u', '/', broken, broken, '--', 'out/prog'), 2, '--improve and --session are for programs'),
+            (('--session=x', '-u', '/', broken, broken, '--', 'out/prog'), 2, '--session are for programs, and not'),
             (('--session', 'x', '--layouts=3', broken, broken, '--', 'out/prog'), 2, 'and not for --layouts'),
             (('-x', broken, broken, '--', 'out/prog'), 2, 'there is no option -x'),
             (('--frob', broken, broken, '--', 'out/prog'), 2, 'there is no option --frob'),
@@ -349,6 +349,9 @@ def check_failures(repository):
         equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
         check(says in result.stderr, f'{arguments}: {result.stderr}')
     for tool in (GATE, BISECT):
+        # Where README.md has the tools on the path, these two are, too.
+        copied = TOOLS[0].with_name(tool.name)
+        equal((copied.read_bytes(), os.access(copied, os.X_OK)), (tool.read_bytes(), True), f'{copied}')
         result = repository.run(tool, '--help', status=0)
         check(all(len(line) <= 80 for line in result.stdout.splitlines()), 'too wide')
         equal(repository.run(tool, '-h', status=0).stdout, result.stdout, '-h')
@@ -555,7 +558,8 @@ def check_working_tree(repository):
         equal({'ignored', 'out/ignored', 'gone', 'staged and gone', 'own'} & files, set(), 'files that are compared')
         check('gone' in (kept / 'files-base').read_text().split('\0'), 'the files of the base')
     said = json.loads((kept / 'result.json').read_text())
-    equal({**said.get('metadata', {}), **said['benchmarks'][-1]['metadata']}['head_commit'], f'{base}-dirty', 'the commit')
+    facts = {**said.get('metadata', {}), **said['benchmarks'][-1]['metadata']}
+    equal(facts['head_commit'], f'{base}-dirty', 'the commit')
     # What has changed is the same for git in the copy, but for what is staged and for repositories in it.
     equal({line[3:] for line in (kept / 'status-head').read_text().splitlines()},
           {line[3:] for line in status.splitlines()} - {'module', 'own/', '"staged and gone"'}, 'changes')
@@ -772,8 +776,8 @@ class Workplace:
         if base:
             event = {'pull_request': {'title': '`touch pwned`', 'base': {'sha': base}, 'head': {'sha': head}}}
         words = '\n'.join(SERVED) + '\n' + inputs.pop('options', '')
-        inputs = {'program': 'out/prog', 'build': 'sh build.sh', 'margin': '20', 'options': words, 'base': base_input, 'head': head_input,
-                  'folder': f'{folder}/kept', **{name.replace('_', '-'): value for name, value in inputs.items()}}
+        inputs = {'program': 'out/prog', 'build': 'sh build.sh', 'margin': '20', 'options': words, 'base': base_input,
+                  'head': head_input, 'folder': f'{folder}/kept', **{name.replace('_', '-'): value for name, value in inputs.items()}}
         run = runner.Run(self.action, inputs, folder, self.repository.folder, event, {
             **self.repository.environment, 'PATH': self.path, 'GITHUB_SHA': head,
             'GITHUB_SERVER_URL': 'https://git.example', 'GITHUB_REPOSITORY': 'a/b', 'GITHUB_RUN_ID': '17'})
@@ -872,8 +876,8 @@ def check_action_inputs(repository):
             ({'release': '/dev/null'}, 2, '')):
         run = place.run(place.began, **{'base_input': place.began, **inputs})
         equal(run.status, status, f'{inputs}: {run.said}')
-        check(any(kind == 'error' and says in text for kind, text in run.annotations) or says in run.said.split('::')[0],
-              f'{inputs}: {run.annotations} {run.said}')
+        errors = [text for kind, text in run.annotations if kind == 'error']
+        check(any(says in text for text in (*errors, run.said.split('::')[0])), f'{inputs}: {errors} {run.said}')
     # Arguments are words, whatever is in them.
     result = place.run(place.began, base_input=place.began, arguments='a b\n$(touch pwned)\n; touch pwned\n')
     equal(result.status, 0, result.said)
@@ -900,8 +904,8 @@ def check_workflows(repository):
     workflow = runner.load(GATE.with_name('github-workflow.yml'))
     steps = workflow['jobs']['gate']['steps']
     own = [step for step in steps if step['uses'].startswith('./')]
-    equal([step['uses'] for step in own], [f'./{step["with"]["path"]}' for step in steps if 'repository' in step.get('with', {})],
-          'where the action is')
+    checkouts = [step['with'] for step in steps if 'repository' in step.get('with', {})]
+    equal([step['uses'] for step in own], [f'./{checkout["path"]}' for checkout in checkouts], 'where the action is')
     action = runner.load(GATE.parents[2] / 'action.yml')
     equal(set(own[0]['with']) - set(action['inputs']), set(), 'inputs that the action lacks')
     check({name for name, entry in action['inputs'].items() if entry.get('required')} <= set(own[0]['with']), 'inputs')
