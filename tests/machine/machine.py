@@ -38,6 +38,8 @@ import tempfile
 import threading
 import time
 
+import schema
+
 HERE = pathlib.Path(__file__).resolve().parent
 # Under nohup, and behind some CI's runners, signals are ignored that tests send to our programs, which
 # leave an ignored signal ignored.
@@ -530,6 +532,9 @@ class Setter:
                               **{'alone': self.alone, **options})
         self.render_choices()
         self.note_run(arguments, result, user=user)
+        if '--json' in arguments and result.stdout and 'list' not in arguments:
+            wrong = schema.validate('setter-restore' if 'restore' in arguments else 'setter', result.stdout)
+            check(not wrong, f'{arguments}: not as docs/schemas has it: {wrong}')
         return result
 
     def note_run(self, arguments, result, user=False):
@@ -693,7 +698,20 @@ def bench_report(*arguments, status=0, says=None, stdin=subprocess.DEVNULL):
     equal(result.returncode, status, f'{arguments}: {result.stdout} {result.stderr}')
     if says:
         check(says in result.stderr, f'{arguments}: {result.stderr}')
+    if '--json' in arguments and result.stdout:
+        hold_to_schema(arguments, result.stdout)
     return result.stdout
+
+
+def hold_to_schema(arguments, text):
+    """What bench-report has printed is what docs/schemas says of that verb."""
+    verb = arguments[0]
+    if verb == 'merge' and not any(str(word).startswith(('-o', '--output')) for word in arguments):
+        name = 'result'
+    else:
+        name = f'bench-report-{verb}'
+    wrong = schema.validate(name, text)
+    check(not wrong, f'{arguments}: not as docs/schemas has it: {wrong}')
 
 
 def named_tests(tests):
