@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
+#include "base/lookup.h"
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/units.h"
@@ -55,7 +57,8 @@ struct imported {
 	struct facts facts, left_out;
 	struct item *items;
 	size_t n, capacity;
-	size_t at; /* which one was begun last */
+	struct lookup by_name; /* where an item is */
+	size_t at;	       /* which one was begun last */
 	bool is_new;
 };
 
@@ -86,6 +89,7 @@ void imported_free(struct imported *imported)
 	for (size_t i = 0; i < imported->n; i++)
 		item_clear(&imported->items[i]);
 	free(imported->items);
+	lookup_clear(&imported->by_name);
 	facts_clear(&imported->facts);
 	facts_clear(&imported->left_out);
 	free(imported);
@@ -123,16 +127,13 @@ void imported_leave_out(struct imported *imported, const char *name, const char 
 		xalloc_fail();
 }
 
-/* Most files have the values of a benchmark behind each other, or all benchmarks again and again in
- * one order. */
-static size_t find_item(const struct imported *imported, const char *name)
+static size_t find_item(const struct imported *imported, uint64_t hash, const char *name)
 {
-	for (size_t i = 0; i < imported->n; i++) {
-		size_t k = (imported->at + i) % imported->n;
+	size_t step = 0, at;
 
-		if (strcmp(imported->items[k].name, name) == 0)
-			return k;
-	}
+	while ((at = lookup_next(&imported->by_name, hash, &step)) != SIZE_MAX)
+		if (strcmp(imported->items[at].name, name) == 0)
+			return at;
 	return imported->n;
 }
 
@@ -140,7 +141,8 @@ int imported_begin(struct imported *imported, const char *name, size_t process, 
 	char **ret_why)
 {
 	_cleanup_free_ char *clean = metadata_clean(name);
-	size_t at = find_item(imported, clean);
+	uint64_t hash = hash_bytes(HASH_START, clean, strlen(clean));
+	size_t at = find_item(imported, hash, clean);
 	struct item *item;
 
 	if (!*clean)
@@ -151,6 +153,7 @@ int imported_begin(struct imported *imported, const char *name, size_t process, 
 	if (imported->is_new) {
 		xcheck(array_grow(&imported->items, sizeof(*item), at, &imported->capacity));
 		imported->items[imported->n++] = (struct item){ .name = TAKE_PTR(clean) };
+		lookup_add(&imported->by_name, hash, at);
 	}
 	imported->at = at;
 	item = &imported->items[at];

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -129,6 +130,14 @@ bool metadata_equal_strings(const char *a, const char *b)
 	metadata_strip(a, &a, &n_a);
 	metadata_strip(b, &b, &n_b);
 	return n_a == n_b && memcmp(a, b, n_a) == 0;
+}
+
+uint64_t metadata_hash_string(const char *s)
+{
+	size_t n;
+
+	metadata_strip(s, &s, &n);
+	return hash_bytes(HASH_START, s, n);
 }
 
 /* In Python, a boolean is an integer as well. */

@@ -18,8 +18,9 @@ void metadata_strip(const char *s, const char **ret, size_t *ret_length);
 /* The same, malloc'd and with control characters escaped (text_escape_control()): as a result has a
  * name. Ends the command without memory. */
 char *metadata_clean(const char *s);
-/* Whether two texts are equal, apart from blanks at their ends. */
+/* Whether two texts are equal, apart from blanks at their ends; and a hash that is equal then. */
 bool metadata_equal_strings(const char *a, const char *b);
+uint64_t metadata_hash_string(const char *s);
 /* Python's ==: 1, 1.0 and true are equal. */
 bool metadata_equal_facts(const struct fact *a, const struct fact *b);
 
