@@ -145,6 +145,32 @@ def test_history():
     equal([point['commit'] for point in trend['points']], ['c1', 'c2', 'c3'], 'commits')
 
 
+def test_results_of_asv():
+    """A folder of asv's, as asv leaves it: environments are histories of their own, and a commit of which all failed tells
+    nothing.
+    """
+    folder = FOLDER / 'asv'
+    folder.mkdir()
+    data = json.loads((SAMPLES / 'asv.json').read_text(encoding='utf-8'))
+    for day in range(20):
+        for python in '3.11', '3.12':
+            data.update(commit_hash=f'{day:040x}', date=1795861652000 + day * 86400000, env_name=f'conda-py{python}')
+            value = (1 if python == '3.11' else 2) * (1.5 if day >= 10 else 1) * (1 + day * 7 % 20 / 1000)
+            data['results'] = {'b.time_sum': [[value], [], 'v', 1795862586281, 1], 'b.time_gone': [None, [], 'v']}
+            (folder / f'{day:08x}-conda-py{python}.json').write_text(json.dumps(data), encoding='utf-8')
+    data['results'] = {'b.time_sum': [None, [], 'v']}
+    (folder / '00000014-conda-py3.11.json').write_text(json.dumps(data), encoding='utf-8')
+    (folder / 'machine.json').write_text(json.dumps({'arch': 'x86_64', 'machine': 'host', 'version': 1}), encoding='utf-8')
+    found = json.loads(report('trend', '--json', folder))['trends']
+    equal([(each['environment'], len(each['points']), [level['first'] for level in each['levels']]) for each in found],
+          [('conda-py3.11', 20, [0, 10]), ('conda-py3.12', 20, [0, 10])], 'histories')
+    text = report('trend', folder, says='left out: 33 more benchmarks of 33 files, which failed or have no value')
+    check('b.time_sum on CPU MODEL (host), in conda-py3.12: 20 results, 1 change\n' in text, text)
+    # One file alone has nothing to tell.
+    for verb in 'trend', 'show':
+        report(verb, folder / '00000014-conda-py3.11.json', status=1, says='all in it is left out (b.time_sum failed)')
+
+
 def test_unknown():
     """What is read is said, where it is none of that, once, with the harness for what programs print."""
     report('show', write('hello.txt', 'hello\n'), status=1,

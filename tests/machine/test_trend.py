@@ -164,6 +164,33 @@ def check_order(history):
           found['levels'][1]['change'] < 0, found['levels'])
 
 
+def check_containers(history):
+    """Each container has a name of its own, and another one the next day; processors are still told apart."""
+    for day in range(14):
+        for model in 'EPYC', 'Xeon':
+            history.add(day, {'sort': 0.010}, hostname=f'{day + 11:012x}', cpu_model_name=model)
+    equal([(each['machine'], len(each['points'])) for each in trends(history.root)],
+          [('Xeon (containers)', 14), ('EPYC (containers)', 14)], 'containers')
+    history.add(15, {'sort': 0.010}, hostname='0123456789ag', cpu_model_name='EPYC')
+    check('EPYC (0123456789ag)' in trend(history.root), 'another name')
+
+
+def check_failed(history):
+    """A result of google-benchmark in which all failed has no point."""
+    for day in range(14):
+        row = {'name': 'BM_a', 'run_name': 'BM_a', 'run_type': 'iteration', 'iterations': 9, 'real_time': 20.0 + day % 2,
+               'cpu_time': 20.0, 'time_unit': 'ns'}
+        if day == 5:
+            row = {'name': 'BM_a', 'run_name': 'BM_a', 'run_type': 'iteration', 'error_occurred': True,
+                   'error_message': 'no device'}
+        (history.root / f'{day:02}.json').write_text(json.dumps({
+            'context': {'date': f'2026-01-{1 + day:02}T10:00:00+00:00', 'host_name': '', 'executable': 'a'},
+            'benchmarks': [row]}))
+    text = trend(history.root, says='05.json:')
+    check('13 results' in text, text)
+    trend(history.root / '05.json', status=1, says='all in it failed or was skipped')
+
+
 def check_late(history):
     """A result that comes in between later is said, and the levels are those of the new order."""
     for day in range(24):
@@ -383,5 +410,5 @@ def check_refused(history):
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
     check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order,
-    check_late, check_earlier, check_together, check_zones, check_unreadable_date, check_no_date, check_control,
+    check_containers, check_failed, check_late, check_earlier, check_together, check_zones, check_unreadable_date, check_no_date, check_control,
     check_sensitive, check_left_out, check_clock, check_merged, check_nothing, check_refused))

@@ -20,6 +20,10 @@
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
 
+enum {
+	LEFT_OUT_SAID = 8, /* benchmarks of a history; the others are counted */
+};
+
 /* --- Their names --- */
 
 const char *file_label(const char *file)
@@ -44,7 +48,8 @@ static void add_name(struct file_names *names, const char *directory, const char
 
 static int is_result(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' &&
+	/* asv describes the machine beside its results. */
+	return entry->d_name[0] != '.' && strcmp(entry->d_name, "machine.json") != 0 &&
 		(text_ends_with(entry->d_name, ".json") ||
 			text_ends_with(entry->d_name, ".json.gz"));
 }
@@ -249,8 +254,10 @@ void say_left_out(const char *file, const struct facts *left_out)
 			left_out->items[i].string);
 }
 
-int report_read(
-	const struct request *request, const char *file, bool with_evidence, struct suite **ret)
+/* Says nothing of what is left out, which suite->left_out has, and nothing of a file in which all
+ * is: -ENODATA with *ret_why. */
+static int read_file(const struct request *request, const char *file, bool with_evidence,
+	struct suite **ret, char **ret_why)
 {
 	_cleanup_(suite) struct suite *suite = NULL;
 	_cleanup_import_ struct import import = { 0 };
@@ -268,14 +275,20 @@ int report_read(
 		suite_free(TAKE_PTR(suite));
 		r = suite_read(file, true, &suite, &why);
 	}
-	if (r < 0 && why)
+	if (r == -ENODATA && why)
+		*ret_why = TAKE_PTR(why);
+	else if (r < 0 && why)
 		say("%s:%s%s", file_label(file), why, import.is_unknown ? import_formats : "");
 	else if (r < 0)
 		say_errno(r, "cannot read %s", file_label(file));
 	if (r < 0)
 		return r;
-	say_left_out(file, &import.left_out);
-	say_left_out(file, &suite->left_out);
+	/* What was imported is read as a result of ours, in which nothing is left out any more. */
+	if (import.is_imported) {
+		facts_clear(&suite->left_out);
+		suite->left_out = import.left_out;
+		import.left_out = (struct facts){ 0 };
+	}
 	/* How long a program ran is what it was before. */
 	if (request->metric && !is_asked)
 		r = choose_metric(file, suite, request->metric);
@@ -292,6 +305,19 @@ int report_read(
 	return 0;
 }
 
+int report_read(
+	const struct request *request, const char *file, bool with_evidence, struct suite **ret)
+{
+	_cleanup_free_ char *why = NULL;
+	int r = read_file(request, file, with_evidence, ret, &why);
+
+	if (r == -ENODATA && why)
+		say("%s:%s", file_label(file), why);
+	if (r >= 0)
+		say_left_out(file, &(*ret)->left_out);
+	return r;
+}
+
 /* --- All of them --- */
 
 int reports_read(const struct request *request, bool with_evidence, struct reports *ret)
@@ -306,6 +332,50 @@ int reports_read(const struct request *request, bool with_evidence, struct repor
 			return r;
 		reports.n++;
 	}
+	*ret = reports;
+	reports = (struct reports){ 0 };
+	return 0;
+}
+
+int reports_read_history(const struct request *request, struct reports *ret)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+	size_t n_said = 0, n_more = 0, n_files = 0;
+
+	reports.suites = xptr(calloc(request->n_files, sizeof(struct suite *)));
+	for (size_t i = 0; i < request->n_files; i++) {
+		const char *file = request->files[i];
+		_cleanup_free_ char *why = NULL;
+		int r = read_file(request, file, false, &reports.suites[i], &why);
+		bool is_empty = r == -ENODATA && why;
+		size_t n;
+
+		if (r < 0 && (!is_empty || request->n_files == 1)) {
+			if (is_empty)
+				say("%s:%s", file_label(file), why);
+			return r;
+		}
+		if (is_empty)
+			reports.suites[i] = xptr(calloc(1, sizeof(struct suite)));
+		reports.n++;
+		n = is_empty ? 1 : reports.suites[i]->left_out.n;
+		if (n == 0)
+			continue;
+		if (n_said + n > LEFT_OUT_SAID) {
+			n_more += n;
+			n_files++;
+			continue;
+		}
+		n_said += n;
+		if (is_empty)
+			say("%s:%s", file_label(file), why);
+		else
+			say_left_out(file, &reports.suites[i]->left_out);
+	}
+	if (n_more > 0)
+		say("left out: %zu %sbenchmark%s of %zu file%s, which failed or have no value",
+			n_more, n_said > 0 ? "more " : "", n_more == 1 ? "" : "s", n_files,
+			n_files == 1 ? "" : "s");
 	*ret = reports;
 	reports = (struct reports){ 0 };
 	return 0;

@@ -20,8 +20,8 @@ struct file_names {
 };
 
 /* The files of a request, with those of a folder that end in .json or .json.gz, by name, instead of
- * the folder, but without the one that the request is to write. Says what is wrong: -ENOENT when a
- * folder has none. */
+ * the folder, but without the one that the request is to write, and asv's machine.json. Says what
+ * is wrong: -ENOENT when a folder has none. */
 int folders_expand(const struct request *request, struct file_names *ret);
 void folders_clear(struct file_names *names);
 #define _cleanup_folders_ __attribute__((cleanup(folders_clear)))
@@ -38,6 +38,10 @@ struct reports {
 	size_t n;
 };
 int reports_read(const struct request *request, bool with_evidence, struct reports *ret);
+/* The same without evidence, of results of many days or commits, some of which may have nothing to
+ * tell: where all benchmarks of a file failed, it has none here. Of benchmarks that are left out
+ * only the first are said one by one. */
+int reports_read_history(const struct request *request, struct reports *ret);
 void reports_clear(struct reports *reports);
 
 static inline void cleanup_reports(struct reports *reports)

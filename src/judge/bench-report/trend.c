@@ -102,6 +102,7 @@ static int print_trend(const struct trend *trend, size_t needed)
 	_cleanup_free_ char *name = xptr(text_escape_control(trend->name));
 	_cleanup_free_ char *machine = xptr(text_escape_control(trend->machine));
 	_cleanup_free_ char *clock = xptr(text_escape_control(trend->clock)), *line = NULL;
+	_cleanup_free_ char *environment = xptr(text_escape_control(trend->environment));
 	struct text t = { 0 };
 	size_t n_changes = trend->levels->n - 1;
 
@@ -111,6 +112,8 @@ static int print_trend(const struct trend *trend, size_t needed)
 	text_appendf(&t, "%s%s", *machine ? " on " : "", machine);
 	if (*clock)
 		text_appendf(&t, ", clock %s", clock);
+	if (*environment)
+		text_appendf(&t, ", in %s", environment);
 	text_appendf(&t, ": %zu result%s%s, ", trend->n, trend->n == 1 ? "" : "s",
 		trend->by_control ? " by their control" : "");
 	if (trend->n < needed)
@@ -136,6 +139,7 @@ static void emit_trend(struct sheet *sheet, const struct trend *trend, size_t ne
 	put_text(sheet, trend->name, "name");
 	put_text(sheet, *trend->machine ? trend->machine : NULL, "machine");
 	put_text(sheet, *trend->clock ? trend->clock : NULL, "clock");
+	put_text(sheet, *trend->environment ? trend->environment : NULL, "environment");
 	put_text(sheet, unit_name(trend->unit), "unit");
 	put_text(sheet, trend->points[0].benchmark->metric, "metric");
 	put_text(sheet, better_name(trend->points[0].benchmark->better), "better");
@@ -298,7 +302,7 @@ enum exit_status verb_trend(const struct request *request)
 	all.n_files = files.n;
 	if (request->earlier && earlier_read(request->earlier, &earlier) < 0)
 		return EXIT_FAILED;
-	if (reports_read(&all, false, &reports) < 0)
+	if (reports_read_history(&all, &reports) < 0)
 		return EXIT_FAILED;
 	r = trends_new(reports.suites, files.items, reports.n, request->benchmark, &trends);
 	if (r == 0 && trends->n == 0) {

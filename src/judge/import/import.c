@@ -151,9 +151,10 @@ static int finish(struct imported *imported, struct import *ret, char **ret_why)
 {
 	_cleanup_free_ char *why = NULL;
 	struct import import = { .is_imported = true };
+	int r = imported_write(imported, &import.text, &import.left_out, &why);
 
-	if (imported_write(imported, &import.text, &import.left_out, &why) < 0)
-		return xrefuse(ret_why, -EINVAL, " %s", why);
+	if (r < 0)
+		return xrefuse(ret_why, r, " %s", why);
 	import.input = input_open_memory(import.text.data, import.text.length);
 	*ret = import;
 	return 0;

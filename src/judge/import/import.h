@@ -27,9 +27,10 @@ struct import {
  * Opens a file, "-" for standard input, or criterion's folder. With a harness it is what the
  * program of that harness has written.
  *
- * Ends the command without memory. -EINVAL with *ret_why, malloc'd and safe for a terminal: a file
- * of another tool that is not as it should be, with the place in front ("3:17: ..."), where it has
- * one. Else the errors of input_open() and input_read().
+ * Ends the command without memory. With *ret_why, malloc'd and safe for a terminal: -EINVAL for a
+ * file of another tool that is not as it should be, with the place in front ("3:17: ..."), where it
+ * has one, and -ENODATA for one in which all benchmarks are left out. Else the errors of
+ * input_open() and input_read().
  */
 int import_open(
 	const char *path, const struct harness *harness, struct import *ret, char **ret_why);

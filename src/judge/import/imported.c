@@ -397,6 +397,6 @@ int imported_write(
 		return xrefuse(
 			ret_why, -EINVAL, "no result of %s: it has no values", imported->tool);
 	first = &imported->left_out.items[0];
-	return xrefuse(ret_why, -EINVAL, "no result of %s: all in it is left out (%s %s)",
+	return xrefuse(ret_why, -ENODATA, "no result of %s: all in it is left out (%s %s)",
 		imported->tool, first->name, first->string);
 }

@@ -66,8 +66,8 @@ int imported_put(struct imported *imported, const struct imported_number *number
 void imported_leave_out(struct imported *imported, const char *name, const char *why);
 
 /* The text of a result. Benchmarks with a value that is not above 0, which no result can have, are
- * left out: *ret_left_out has them, and those of imported_leave_out(), with the reason. -EINVAL
- * with *ret_why where nothing remains. */
+ * left out: *ret_left_out has them, and those of imported_leave_out(), with the reason. -ENODATA
+ * with *ret_why where nothing remains of it, -EINVAL where there was nothing. */
 int imported_write(
 	struct imported *imported, struct text *ret, struct facts *ret_left_out, char **ret_why);
 

@@ -475,7 +475,7 @@ int import_asv(const struct import_source *source, struct imported *imported, ch
 	set_member(facts, "hostname", all, "params.machine");
 	set_member(facts, "cpu_machine", all, "params.arch");
 	set_member(facts, "cpu_model_name", all, "params.cpu");
-	set_member(facts, "asv_environment", all, "env_name");
+	set_member(facts, METADATA_ASV_ENVIRONMENT, all, "env_name");
 	json_each(result, json_member(all, "results"))
 	{
 		r = result->name ? take_asv(imported, result, &columns, ret_why) : 0;

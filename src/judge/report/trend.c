@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lookup.h"
 #include "base/macro.h"
 #include "base/xalloc.h"
 #include "judge/report/control.h"
@@ -15,6 +16,17 @@
 #include "judge/result/metric.h"
 #include "judge/stats/stats.h"
 
+enum {
+	CONTAINER_ID = 12, /* digits */
+};
+
+/* Whether it is the name that a container has when nobody gives it one: the start of its number.
+ * Each container has another. */
+static bool is_container(const char *node)
+{
+	return strlen(node) == CONTAINER_ID && strspn(node, "0123456789abcdef") == CONTAINER_ID;
+}
+
 static char *name_machine(const struct benchmark *benchmark)
 {
 	struct fleet_sitting sitting;
@@ -24,6 +36,8 @@ static char *name_machine(const struct benchmark *benchmark)
 	if (n > 1)
 		return xformat("%zu machines", n);
 	(void)fleet_describe_sitting(benchmark, 0, &sitting);
+	if (is_container(sitting.node))
+		sitting.node = "containers";
 	has_both = *sitting.model && *sitting.node;
 	return xformat(
 		"%s%s%s%s", sitting.model, has_both ? " (" : "", sitting.node, has_both ? ")" : "");
@@ -39,50 +53,65 @@ static const char *find_clock(const struct benchmark *benchmark)
 	return clock ? clock : "";
 }
 
-/* The history that the benchmark belongs to, perhaps a new one. *next is the place where the
- * history of the next benchmark is looked for first: most often, files have the same benchmarks in
- * the same order. */
+/* The environment of asv, which measures a commit in several; "" where there is none. */
+static const char *find_environment(const struct benchmark *benchmark)
+{
+	const char *environment = facts_find_string(&benchmark->metadata, METADATA_ASV_ENVIRONMENT);
+
+	return environment ? environment : "";
+}
+
+/* The history that the benchmark belongs to, perhaps a new one. */
 static struct trend *find_trend(
-	struct trends *trends, const struct benchmark *benchmark, size_t *next)
+	struct trends *trends, const struct benchmark *benchmark, struct lookup *by_name)
 {
 	_cleanup_free_ char *machine = name_machine(benchmark);
-	const char *clock = find_clock(benchmark);
+	const char *clock = find_clock(benchmark), *environment = find_environment(benchmark);
+	uint64_t hash = metadata_hash_string(benchmark->name);
+	size_t step = 0, at;
 
-	for (size_t i = 0; i < trends->n; i++) {
-		size_t at = (*next + i) % trends->n;
+	while ((at = lookup_next(by_name, hash, &step)) != SIZE_MAX) {
 		struct trend *trend = &trends->items[at];
 
 		if (unit_is_same(trend->unit, benchmark->unit) &&
 			strcmp(trend->machine, machine) == 0 && strcmp(trend->clock, clock) == 0 &&
-			metadata_equal_strings(trend->name, benchmark->name)) {
-			*next = at + 1;
+			strcmp(trend->environment, environment) == 0 &&
+			metadata_equal_strings(trend->name, benchmark->name))
 			return trend;
-		}
 	}
 	trends->items = xptr(reallocarray(trends->items, trends->n + 1, sizeof(*trends->items)));
 	trends->items[trends->n] = (struct trend){
 		.name = benchmark->name,
 		.machine = TAKE_PTR(machine),
 		.clock = clock,
+		.environment = environment,
 		.unit = benchmark->unit,
 	};
-	*next = trends->n + 1;
+	lookup_add(by_name, hash, trends->n);
 	return &trends->items[trends->n++];
 }
 
-static void add_point(struct trends *trends, const struct suite *suite,
-	const struct benchmark *benchmark, const char *file, size_t order, size_t *next)
+static bool has_controls(const struct suite *suite)
+{
+	for (size_t i = 0; i < suite->n; i++)
+		if (benchmark_is_control(suite->benchmarks[i]))
+			return true;
+	return false;
+}
+
+static void add_point(struct trends *trends, const struct benchmark *benchmark,
+	const struct benchmark *control, const char *file, size_t order, struct lookup *by_name)
 {
 	struct trend *trend;
 	double value;
 
 	if (benchmark_median(benchmark, &value) < 0)
 		return;
-	trend = find_trend(trends, benchmark, next);
+	trend = find_trend(trends, benchmark, by_name);
 	trend->points = xptr(reallocarray(trend->points, trend->n + 1, sizeof(*trend->points)));
 	trend->points[trend->n++] = (struct trend_point){
 		.benchmark = benchmark,
-		.control = control_find(suite->benchmarks, suite->n, benchmark),
+		.control = control,
 		.file = file,
 		.commit = facts_find_string(&benchmark->metadata, METADATA_COMMIT),
 		.value = value,
@@ -316,15 +345,21 @@ int trends_new(struct suite *const *suites, char *const *files, size_t n, const 
 	struct trends **ret)
 {
 	_cleanup_(trends) struct trends *trends = xptr(calloc(1, sizeof(*trends)));
-	size_t next = 0;
+	_cleanup_lookup_ struct lookup by_name = { 0 };
 	int r;
 
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < suites[i]->n; k++) {
-			const struct benchmark *benchmark = suites[i]->benchmarks[k];
+		const struct suite *suite = suites[i];
+		bool any_control = has_controls(suite);
+
+		for (size_t k = 0; k < suite->n; k++) {
+			const struct benchmark *benchmark = suite->benchmarks[k];
+			const struct benchmark *control = any_control
+				? control_find(suite->benchmarks, suite->n, benchmark)
+				: NULL;
 
 			if (!benchmark_is_control(benchmark))
-				add_point(trends, suites[i], benchmark, files[i], i, &next);
+				add_point(trends, benchmark, control, files[i], i, &by_name);
 		}
 	}
 	trends->n_together = trends->n;

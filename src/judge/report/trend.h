@@ -3,11 +3,12 @@
  * The history of a benchmark: its results over time or commits, and where their level changed.
  *
  * Each result is one number, the median of its units (benchmark_units()). Results of different
- * machines, or by different clocks, are separate histories. Where all results can be compared by
- * their controls (judge/report/control.h), the numbers are what the program would take where the
- * control takes its median, so that a different state of the machine on another day does not look
- * like a change. By how many times as much as its control a program is slowed down is learnt from
- * the history, and what may be left of a change of the control is no change of the program.
+ * machines (all containers count as one), by different clocks or in different environments of asv,
+ * are separate histories. Where all results can be compared by their controls
+ * (judge/report/control.h), the numbers are what the program would take where the control takes its
+ * median, so that a different state of the machine on another day does not look like a change. By
+ * how many times as much as its control a program is slowed down is learnt from the history, and
+ * what may be left of a change of the control is no change of the program.
  *
  * Histories are looked at again and again, after each new result. All looks at all histories of the
  * files together tell a change where there is none in at most 5 % (judge/stats/multiple.h). The
@@ -41,6 +42,7 @@ struct trend {
 	const char *name;  /* of the benchmark */
 	char *machine;	   /* "AMD EPYC (host)", "5 machines", "" when nothing is known of it */
 	const char *clock; /* quiesce_clock, "" when it is not known; borrowed */
+	const char *environment; /* of asv, "" when there is none; borrowed */
 	const struct unit *unit;
 	struct trend_point *points; /* by date, and by order where dates are equal or missing */
 	size_t n;

@@ -129,7 +129,7 @@ static int read_document(struct input *input, bool may_convert, struct suite **r
 	int r;
 
 	r = suite_read_kept(input, &suite, ret_why);
-	if (r == -EBADMSG)
+	if (r == -EBADMSG || r == -ENODATA)
 		r = -EINVAL;
 	if (r >= 0 && suite->foreign && !may_convert)
 		return xrefuse(ret_why, -EINVAL,

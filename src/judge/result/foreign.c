@@ -1027,10 +1027,12 @@ int reader_read_google(struct reader *reader)
 	free(google.run_name);
 	if (r < 0 || reader->n_pending > 0)
 		return r;
-	if (reader->left_out.n > 0)
-		return reader_refuse(reader,
+	if (reader->left_out.n > 0) {
+		(void)reader_refuse(reader,
 			"no result of google-benchmark: all in it failed or was skipped (%s %s)",
 			reader->left_out.items[0].name, reader->left_out.items[0].string);
+		return -ENODATA;
+	}
 	return reader_refuse(reader,
 		"no result of google-benchmark: it has neither times of iterations nor their "
 		"median or mean");

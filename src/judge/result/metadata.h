@@ -82,6 +82,8 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
  */
 #define METADATA_COMMIT "commit_id"
 #define METADATA_COMMIT_DATE "commit_date"
+/* What asv built and ran it with, such as "conda-py3.12". */
+#define METADATA_ASV_ENVIRONMENT "asv_environment"
 /*
  * A date as ISO 8601 and git's %ci and %cI have it, in nanoseconds since 1970: "2026-11-20",
  * "2026-11-20 10:14", "2026-11-20T10:14:10.5", perhaps with a zone behind the time: "Z", "+01:00",

@@ -436,7 +436,7 @@ static int read_input(
 	text_clear(&reader.raw);
 	if (r == -EINVAL)
 		r = name_unknown(&reader);
-	if (r == -EINVAL || r == -EBADMSG)
+	if (r == -EINVAL || r == -EBADMSG || r == -ENODATA)
 		*ret_why = TAKE_PTR(reader.why);
 	free(reader.why);
 	if (r < 0)

@@ -41,7 +41,8 @@ struct suite {
 };
 
 /*
- * -EINVAL when the file is not a result, and -EBADMSG when compressed data are damaged; *ret_why
+ * -EINVAL when the file is not a result, -ENODATA when all benchmarks in it are left out, and
+ * -EBADMSG when compressed data are damaged; *ret_why
  * (malloc'd, safe for a terminal) is one phrase with the place in front: "3:17: a number above 0
  * was expected" (line and column, both from 1). Else the errors of input_open() and input_read();
  * *ret_why is not touched then. with_evidence: keep the evidence in the metadata of
