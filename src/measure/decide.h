@@ -19,7 +19,8 @@
  * the runs of a comparison are equally many. */
 bool decide_look(const struct options *options, struct commands *commands);
 /* Has the order of a round begin with the command `last`, which ended the round before, where it is
- * to be seen of each program alone, in runs after one of the same program, that one is slower. */
+ * to be seen of each program alone, in runs that do not follow one of the other program, that one
+ * is slower. */
 void decide_order(const struct commands *commands, size_t last, size_t order[], size_t n);
 /* After the last run: estimates the changes from all pairs. */
 void decide_conclude(const struct options *options, struct commands *commands);

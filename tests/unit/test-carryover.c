@@ -21,7 +21,7 @@
 #include "random.h"
 
 enum {
-	PROGRAMS_MAX = 3,
+	PROGRAMS_MAX = 40,
 	ROUNDS_MAX = 60,
 	TRIALS = 400 / TRIALS_PART,
 };
@@ -55,7 +55,7 @@ struct measured {
 static void measure(const struct machine *machine, size_t n_programs, size_t rounds,
 	uint64_t *random, struct measured *ret)
 {
-	static const char *const names[] = { "old", "new", "third" };
+	static const char *const names[] = { "old", "new", "third", "further" };
 	size_t before = n_programs, order[PROGRAMS_MAX];
 	int64_t now_ns = 0;
 
@@ -86,7 +86,9 @@ static void measure(const struct machine *machine, size_t n_programs, size_t rou
 	for (size_t i = 0; i < n_programs; i++) {
 		struct benchmark *view = &ret->views[i];
 
-		assert_int_equal(benchmark_view(names[i], ret->series[i], view), 0);
+		assert_int_equal(
+			benchmark_view(names[MIN(i, ARRAY_SIZE(names) - 1)], ret->series[i], view),
+			0);
 		if (machine->is_rate)
 			invert(view);
 		facts_set_string(&view->metadata, "quiesce_interleaved", "all");
@@ -271,6 +273,30 @@ static void test_third(void **state)
 	}
 }
 
+/* Of a suite, hardly any run follows one of its own program, and hardly any one of the program that
+ * it is compared with. So the runs tell as soon as all others do what each of the two is alone. */
+static void test_suite(void **state)
+{
+	const struct machine machine = { .noise = 0.01, .slower = 0.03 };
+	size_t n_shown = 0;
+	uint64_t random = 11;
+
+	(void)state;
+	for (size_t trial = 0; trial < 40; trial++) {
+		struct measured measured;
+		struct carryover carryover;
+
+		measure(&machine, PROGRAMS_MAX, 25, &random, &measured);
+		carryover_find(measured.list[0], measured.list[1], measured.list + 2,
+			measured.n - 2, &carryover);
+		assert_true(carryover.is_known);
+		n_shown += carryover_alone_p(&carryover, 1.015, true) <= CARRYOVER_ALONE;
+		carryover_clear(&carryover);
+		forget(&measured);
+	}
+	assert_true(n_shown > 36);
+}
+
 static void test_words(void **state)
 {
 	const struct machine machine = { .noise = 0.01, .after = { { 0, 0.02 } } };
@@ -295,8 +321,8 @@ static void test_words(void **state)
 			n_found++;
 		} else if (c->is_carried) {
 			assert_non_null(strstr(text,
-				"unclear: of the runs after one of the same "
-				"program the change is "));
+				"unclear: of the runs that do not follow one of the "
+				"other program the change is "));
 			assert_non_null(strstr(text,
 				", so what another one leaves behind may slow "
 				"down new\n"));
@@ -319,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_who_is_blamed),
 		cmocka_unit_test(test_gate),
 		cmocka_unit_test(test_third),
+		cmocka_unit_test(test_suite),
 		cmocka_unit_test(test_words),
 	};
 

@@ -696,9 +696,9 @@ static void test_texts(void **state)
 		"more than 1 %\" has 99, \"not slower by 2 %\" has 9.9");
 	d.alone = 1.002;
 	assert_text(&d,
-		"not settled: -5.0 %, after 40 pairs; of the runs after one of the same program it is "
-		"+0.20 %, so the old one may leave something that slows down the new one: have a hook "
-		"remove that (--prepare sync), or allow more runs");
+		"not settled: -5.0 %, after 40 pairs; of the runs that do not follow one of the "
+		"other program it is +0.20 %, so the old one may leave something that slows down "
+		"the new one: have a hook remove that (--prepare sync), or allow more runs");
 	d.alone = 0;
 	assert_text(&d,
 		"not settled: -5.0 %, after 40 pairs; too few runs follow one of the same program to tell "

@@ -656,7 +656,7 @@ static void test_carryover(void **state)
 				assert_non_null(strstr(c->unclear,
 					carryover_is_found(&c->carryover)
 						? ", which may be all of the difference"
-						: "of the runs after one of the same program "));
+						: "of the runs that do not follow one of the other program "));
 			if (carryover_is_found(&c->carryover) && cases[i].carried > 0) {
 				_cleanup_free_ char *text = comparison_render(c);
 				struct carryover found_again;

@@ -65,10 +65,13 @@ static size_t list_starts(const struct benchmark *benchmark, size_t side, struct
 	return n_values == benchmark->n_values ? series->n_samples : 0;
 }
 
-/* The runs of one program by the program that ran before them. */
+/* The runs of one program by the program that ran before them: OLD, NEW, or any but the other one
+ * of the two. */
 struct after {
 	double *values[2];
 	size_t n[2];
+	double *alone;
+	size_t n_alone;
 };
 
 /* Signed, positive where runs after NEW take longer. */
@@ -121,7 +124,7 @@ static bool find_after(const struct benchmark *old, const struct benchmark *new,
 	if (old->metric && old->better == BETTER_UNKNOWN)
 		return false;
 	starts = xptr(reallocarray(NULL, MAX(n, (size_t)1), sizeof(*starts)));
-	*ret_values = values = xptr(reallocarray(NULL, MAX(n, (size_t)1), 4 * sizeof(*values)));
+	*ret_values = values = xptr(reallocarray(NULL, MAX(n, (size_t)1), 6 * sizeof(*values)));
 	for (size_t side = 0; side < 2 + n_others; side++) {
 		const struct benchmark *benchmark = side == 0 ? old
 			: side == 1			      ? new
@@ -135,7 +138,8 @@ static bool find_after(const struct benchmark *old, const struct benchmark *new,
 	qsort(starts, n, sizeof(*starts), compare_starts);
 	for (size_t side = 0; side < 2; side++)
 		ret[side] = (struct after){
-			.values = { values + 2 * side * n, values + (2 * side + 1) * n },
+			.values = { values + 3 * side * n, values + (3 * side + 1) * n },
+			.alone = values + (3 * side + 2) * n,
 		};
 	for (size_t i = 1; i < n; i++) {
 		size_t side = starts[i].side, before = starts[i - 1].side;
@@ -143,8 +147,12 @@ static bool find_after(const struct benchmark *old, const struct benchmark *new,
 		/* Which one came first is not known, as of dates in whole seconds. */
 		if (starts[i].ns == starts[i - 1].ns)
 			return false;
-		if (side < 2 && before < 2 && !isnan(starts[i].value))
+		if (side >= 2 || isnan(starts[i].value))
+			continue;
+		if (before < 2)
 			ret[side].values[before][ret[side].n[before]++] = starts[i].value;
+		if (before == side || before >= 2)
+			ret[side].alone[ret[side].n_alone++] = starts[i].value;
 	}
 	return true;
 }
@@ -162,15 +170,18 @@ void carryover_find(const struct benchmark *old, const struct benchmark *new,
 	struct after after[2];
 
 	found.is_known = find_after(old, new, others, n_others, &values, after);
-	for (size_t i = 0; found.is_known && i < 4; i++)
-		stats_sort(after[i / 2].values[i % 2], after[i / 2].n[i % 2]);
+	for (size_t side = 0; found.is_known && side < 2; side++) {
+		for (size_t i = 0; i < 2; i++)
+			stats_sort(after[side].values[i], after[side].n[i]);
+		stats_sort(after[side].alone, after[side].n_alone);
+	}
 	if (found.is_known)
 		compare_orders(after, &found);
-	if (found.is_known && after[0].n[0] > 0 && after[1].n[1] > 0) {
+	if (found.is_known && after[0].n_alone > 0 && after[1].n_alone > 0) {
 		found.alone_change = shift_estimate(
-			after[0].values[0], after[0].n[0], after[1].values[1], after[1].n[1]);
-		(void)shift_test_of_samples(after[0].values[0], after[0].n[0], after[1].values[1],
-			after[1].n[1], &found.alone);
+			after[0].alone, after[0].n_alone, after[1].alone, after[1].n_alone);
+		(void)shift_test_of_samples(after[0].alone, after[0].n_alone, after[1].alone,
+			after[1].n_alone, &found.alone);
 	}
 	*ret = found;
 }

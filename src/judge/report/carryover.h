@@ -36,10 +36,11 @@ struct carryover {
 	double p;
 
 	/*
-	 * The two programs as each is alone: of all runs those that follow one of the same program.
-	 * They are few, of two programs a quarter of all runs, but nothing that the other program
-	 * leaves behind is in them, also where it slows down only one of the two. The test is of
-	 * logarithms; NULL where one of the two never follows itself.
+	 * The two programs as each is alone: all runs but those that follow one of the other
+	 * program. Where only the two are run, they are few, but nothing that the other program
+	 * leaves behind is in them, also where it slows down only one of the two. Further programs,
+	 * as the other benchmarks of a suite, run before each of the two equally often. The test is
+	 * of logarithms; NULL where there are no such runs of one of the two.
 	 */
 	struct shift_test *alone;
 	double alone_change; /* its estimate of log(NEW / OLD), or NAN */

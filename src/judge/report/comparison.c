@@ -357,8 +357,8 @@ static char *explain_carryover(const struct comparison *c, bool is_above)
 		text_append(&t, ", which may be all of the difference");
 	} else {
 		text_appendf(&t,
-			"of the runs after one of the same program the change is %s, so what "
-			"another one leaves behind may %s %s",
+			"of the runs that do not follow one of the other program the change is %s, "
+			"so what another one leaves behind may %s %s",
 			units_format_change(expm1(c->carryover.alone_change), alone),
 			comparison_is_of_speed(c) ? "slow down" : "change",
 			is_above ? c->new->name : c->old->name);

@@ -486,8 +486,8 @@ static void append_reason(struct text *t, const struct decision *d)
 			"(--prepare sync)");
 	} else if (d->alone > 0) {
 		text_appendf(t,
-			"; of the runs after one of the same program it is %s, so the old one may "
-			"leave something that %s: have a hook remove that "
+			"; of the runs that do not follow one of the other program it is %s, so the "
+			"old one may leave something that %s: have a hook remove that "
 			"(--prepare sync), or allow more runs",
 			units_format_change(d->alone - 1, alone), harm_text(d));
 	} else if (d->alone == 0) {

@@ -93,7 +93,7 @@ struct decision {
 	} of_alone;
 	size_t next_look; /* at each alone: after so many pairs */
 	/* Set by decision_conclude(): NEW / OLD of each alone, where that is why "slower" (or
-	 * "faster") is not settled; 0 where too few runs follow one of the same program; else NAN.
+	 * "faster") is not settled; 0 where all runs of one follow one of the other; else NAN.
 	 */
 	double alone;
 
