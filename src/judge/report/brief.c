@@ -327,34 +327,14 @@ void brief_add_benchmark(struct brief *brief, const struct summary_input *input)
 
 /* --- A comparison --- */
 
-static void add_verdict(
-	struct brief *brief, const char *title, const struct comparison *c, bool with_medians)
-{
-	char both[COMPARISON_BOTH_SIZE];
-	struct text t = { 0 };
-
-	text_appendf(&t, "%s: ", title);
-	comparison_append_verdict(&t, c);
-	text_appendf(&t, ", %s", comparison_format_both(c, both));
-	comparison_append_correction(&t, c);
-	if (with_medians) {
-		text_append(&t, ", medians ");
-		comparison_append_medians(&t, c);
-	} else if (c->verdict != VERDICT_UNCLEAR) {
-		text_append(&t, ", ");
-		comparison_append_design(&t, c);
-	}
-	add_line(&brief->lines, BRIEF_VERDICT, xptr(text_steal(&t)));
-	brief->n_verdicts++;
-}
-
 void brief_add_comparison(
 	struct brief *brief, const char *title, const struct comparison *c, bool with_medians)
 {
 	_cleanup_text_ struct text differences = { 0 }, doubts = { 0 }, fleet = { 0 };
 	const char *remark = comparison_median_remark(c, true);
 
-	add_verdict(brief, title, c, with_medians);
+	add_line(&brief->lines, BRIEF_VERDICT, comparison_headline(title, c, with_medians));
+	brief->n_verdicts++;
 	if (c->verdict == VERDICT_UNCLEAR)
 		brief_add(brief, BRIEF_DOUBT, "  unclear    %s", c->unclear);
 	for (size_t i = 0; i < c->n_differences; i++)

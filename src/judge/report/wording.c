@@ -348,6 +348,25 @@ void comparison_append_medians(struct text *t, const struct comparison *comparis
 		scale_format_shown(scale, c->old->unit, c->new_stats.median, b));
 }
 
+char *comparison_headline(const char *title, const struct comparison *comparison, bool with_medians)
+{
+	char both[COMPARISON_BOTH_SIZE];
+	struct text t = { 0 };
+
+	text_appendf(&t, "%s: ", title);
+	comparison_append_verdict(&t, comparison);
+	text_appendf(&t, ", %s", comparison_format_both(comparison, both));
+	comparison_append_correction(&t, comparison);
+	if (with_medians) {
+		text_append(&t, ", medians ");
+		comparison_append_medians(&t, comparison);
+	} else if (comparison->verdict != VERDICT_UNCLEAR) {
+		text_append(&t, ", ");
+		comparison_append_design(&t, comparison);
+	}
+	return xptr(text_steal(&t));
+}
+
 char *comparison_render(const struct comparison *comparison)
 {
 	const struct comparison *c = comparison;

@@ -31,6 +31,11 @@ void comparison_append_design(struct text *t, const struct comparison *compariso
 void comparison_append_medians(struct text *t, const struct comparison *comparison);
 void comparison_append_resolution(struct text *t, const struct comparison *comparison);
 void comparison_append_doubts(struct text *t, const struct comparison *comparison);
+/* The first line of a report, and the title of a picture, malloc'd: "old -> new: slower, +4.8 %
+ * (+4.4 % .. +5.2 %), measured in turn, 25 pairs"; with_medians: the medians in place of how it was
+ * measured. */
+char *comparison_headline(
+	const char *title, const struct comparison *comparison, bool with_medians);
 /* The figures and the verdict as some lines of text, malloc'd. The caller adds the title. */
 char *comparison_render(const struct comparison *comparison);
 /* "-3.7 %"; "-4.4 % .. -2.9 %", or "" when there is no interval; "-3.7 % (-4.4 % .. -2.9 %)", or
