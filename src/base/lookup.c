@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/lookup.h"
-#include "base/xalloc.h"
 
 enum {
 	SLOTS_FIRST = 64, /* a power of 2, as all numbers of slots */
@@ -19,11 +19,13 @@ static void put(struct lookup_slot *slots, size_t n_slots, struct lookup_slot sl
 }
 
 /* In the order of the old slots from a free one on, things of one hash keep their order. */
-static void grow(struct lookup *lookup)
+static int grow(struct lookup *lookup)
 {
 	size_t n_slots = lookup->n_slots > 0 ? 2 * lookup->n_slots : SLOTS_FIRST, first = 0;
-	struct lookup_slot *slots = xptr(calloc(n_slots, sizeof(*slots)));
+	struct lookup_slot *slots = calloc(n_slots, sizeof(*slots));
 
+	if (!slots)
+		return -ENOMEM;
 	while (lookup->n_slots > 0 && lookup->slots[first].at1 > 0)
 		first++;
 	for (size_t i = 0; i < lookup->n_slots; i++) {
@@ -35,14 +37,16 @@ static void grow(struct lookup *lookup)
 	free(lookup->slots);
 	lookup->slots = slots;
 	lookup->n_slots = n_slots;
+	return 0;
 }
 
-void lookup_add(struct lookup *lookup, uint64_t hash, size_t at)
+int lookup_add(struct lookup *lookup, uint64_t hash, size_t at)
 {
-	if (2 * (lookup->n + 1) > lookup->n_slots)
-		grow(lookup);
+	if (2 * (lookup->n + 1) > lookup->n_slots && grow(lookup) < 0)
+		return -ENOMEM;
 	put(lookup->slots, lookup->n_slots, (struct lookup_slot){ hash, at + 1 });
 	lookup->n++;
+	return 0;
 }
 
 size_t lookup_next(const struct lookup *lookup, uint64_t hash, size_t *step)

@@ -26,8 +26,8 @@ struct lookup {
 	size_t n, n_slots;
 };
 
-/* Ends the command without memory. */
-void lookup_add(struct lookup *lookup, uint64_t hash, size_t at);
+/* -ENOMEM; the lookup is as before then. */
+int lookup_add(struct lookup *lookup, uint64_t hash, size_t at);
 /* The next place that was added with this hash, in the order of lookup_add(). *step is 0 before the
  * first one. SIZE_MAX when there is no further one. */
 size_t lookup_next(const struct lookup *lookup, uint64_t hash, size_t *step);

@@ -32,7 +32,8 @@ static void test_found(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N; i++)
-		lookup_add(&lookup, hashes[i % 5] + (i % HASHES) / 5 * 4096, i);
+		assert_int_equal(
+			lookup_add(&lookup, hashes[i % 5] + (i % HASHES) / 5 * 4096, i), 0);
 	for (size_t k = 0; k < HASHES; k++) {
 		uint64_t hash = hashes[k % 5] + k / 5 * 4096;
 		size_t step = 0;

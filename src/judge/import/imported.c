@@ -153,7 +153,7 @@ int imported_begin(struct imported *imported, const char *name, size_t process, 
 	if (imported->is_new) {
 		xcheck(array_grow(&imported->items, sizeof(*item), at, &imported->capacity));
 		imported->items[imported->n++] = (struct item){ .name = TAKE_PTR(clean) };
-		lookup_add(&imported->by_name, hash, at);
+		xcheck(lookup_add(&imported->by_name, hash, at));
 	}
 	imported->at = at;
 	item = &imported->items[at];

@@ -87,7 +87,7 @@ static struct trend *find_trend(
 		.environment = environment,
 		.unit = benchmark->unit,
 	};
-	lookup_add(by_name, hash, trends->n);
+	xcheck(lookup_add(by_name, hash, trends->n));
 	return &trends->items[trends->n++];
 }
 

@@ -355,7 +355,7 @@ static bool is_named_twice(const struct suite *suite, struct lookup *by_name, co
 	while ((at = lookup_next(by_name, hash, &step)) != SIZE_MAX)
 		if (metadata_equal_strings(suite->benchmarks[at]->name, name))
 			return true;
-	lookup_add(by_name, hash, suite->n);
+	xcheck(lookup_add(by_name, hash, suite->n));
 	return false;
 }
 
