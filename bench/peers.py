@@ -55,14 +55,14 @@ def install(package):
     return venv / 'bin'
 
 
-def clone(name, url, tag):
-    """The folder of a repository at a tag, below a cache directory."""
+def clone(name, url, tag=None):
+    """The folder of a repository, at a tag if there is one, below a cache directory."""
     folder = cache_of(name)
     if not folder.exists():
         print(f'cloning {url} into {folder}', file=sys.stderr)
         folder.parent.mkdir(parents=True, exist_ok=True)
         try:
-            run(['git', 'clone', '--quiet', '--depth=1', f'--branch={tag}', url, folder])
+            run(['git', 'clone', '--quiet', '--depth=1', *([f'--branch={tag}'] if tag else []), url, folder])
         except (OSError, Missing) as reason:
             raise Missing(f'not here, and cannot be cloned: {reason}') from reason
     return folder
