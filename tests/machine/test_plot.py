@@ -69,11 +69,13 @@ def write(name, *benchmarks):
 
 
 class Page(html.parser.HTMLParser):
-    """The parts of a page that the tests need: its tags, the titles of the spots, and its text."""
+    """The parts of a page that the tests need: its tags, anchors and links, the titles of the spots, and its
+    text."""
 
     def __init__(self, text):
         super().__init__()
         self.tags, self.titles, self.text, self.found = [], [], [], None
+        self.ids, self.links, self.narrow = [], [], False
         self.open = []
         self.feed(text)
 
@@ -81,6 +83,10 @@ class Page(html.parser.HTMLParser):
         self.tags.append(tag)
         if tag not in ('meta', 'img', 'br'):
             self.open.append(tag)
+        if tag == 'figure':
+            self.narrow = dict(attrs).get('class') == 'narrow'
+        self.ids += [value for key, value in attrs if key == 'id']
+        self.links += [value for key, value in attrs if key == 'href']
         if tag == 'body':
             self.found = json.loads(dict(attrs).get('data-found', 'null'))
 
@@ -91,7 +97,8 @@ class Page(html.parser.HTMLParser):
         equal(self.open.pop(), tag, 'closed in order')
 
     def handle_data(self, data):
-        if self.open[-2:] == ['circle', 'title']:
+        # A picture is there twice, for windows of either width.
+        if self.open[-2:] == ['circle', 'title'] and not self.narrow:
             self.titles.append(data)
         self.text.append(data)
 
@@ -147,42 +154,60 @@ def test_hostile_names():
 def test_several_files():
     old, new = write('old.json', benchmark('a', [1, 2])), write('new.json', benchmark('a', [3, 4]))
     out = scratch('files.html')
-    plot('-o', out, old, new)
+    plot('--by', 'run', '-o', out, old, new)
     page = Page(out.read_text(encoding='utf-8'))
-    equal(page.tags.count('figure'), 1, 'pictures')
+    equal(page.tags.count('section'), 1, 'pictures')
     equal([title.split(',')[0] for title in page.titles], [str(old)] * 2 + [str(new)] * 2, 'files')
 
 
 def test_rivals_are_one_picture():
     rivals = {'quiesce_interleaved': 'a, b', 'quiesce_order_seed': 1}
     source = write('rivals.json', benchmark('a', [1, 2], **rivals), benchmark('b', [3, 4], **rivals))
-    plot('-o', scratch('rivals.svg'), source)
+    for by, kind in (('run', 'samples'), ('change', 'comparison')):
+        picture, = drawn('--by', by, '-o', scratch('rivals.svg'), source)['pictures']
+        equal(picture['kind'], kind, by)
 
 
-def test_short_beside_long_values():
+def test_magnitudes():
+    """What takes seconds and what takes microseconds have no axis in common, in a picture or in a page."""
     rivals = {'quiesce_interleaved': 'a, b', 'quiesce_order_seed': 1}
     source = write('sizes.json', benchmark('slow', [5, 5.01, 5.02], **rivals),
                    benchmark('fast', [2e-6, 2.01e-6, 2.02e-6], **rivals))
     out = scratch('sizes.html')
-    plot('-o', out, source)
+    plot('-o', out, '--by', 'run', source)
     page = Page(out.read_text(encoding='utf-8'))
+    equal(page.tags.count('section'), 2, 'sections')
     check('fast: median 2.010 us, 3 runs' in page.text, f'the legend: {page.text}')
-    equal(page.titles[-1], 'fast, run 3: 2.020 us', 'a sample')
-    check(re.search(r'<td>fast</td><td>3</td><td>2\.010 us</td><td>10\.0+ ns</td>',
-                    out.read_text(encoding='utf-8')), 'the row of the table')
+    equal(page.titles[-1], 'run 3: 2.020 us', 'a sample')
+    # Whole runs of 82 ms beside what they measured themselves, which takes 0.5 ns.
+    values = [{**rivals, 'quiesce_stamps': 'program'} if ': ' in name else rivals
+              for name in ('old', 'new', 'old: v', 'new: v')]
+    source = write('lookup.json', *(
+        benchmark(name, [(0.5e-9 if ': ' in name else 0.082) * (1 + at / 100) for at in range(9)], warmup=1, **more)
+        for name, more in zip(('old', 'new', 'old: v', 'new: v'), values, strict=True)))
+    pictures = drawn('--by', 'run', '-o', scratch('lookup.svg'), source)['pictures']
+    equal([[series['name'] for series in each['series']] for each in pictures],
+          [['old', 'new'], ['old: v', 'new: v']], 'who shares an axis')
+    check(pictures[1]['axes']['value']['high'] < 1e-9, pictures[1]['axes'])
 
 
 def test_several_names():
+    """Each name has a picture of its own in the file, or there is no room, and that is said."""
     out = scratch('names.svg')
+    source = write('names.json', benchmark('a', [1, 2]), benchmark('b', [3, 4]), benchmark('c', [1e-6] * 9))
+    equal([each['title'] for each in drawn('-o', out, source)['pictures']], ['a', 'b', 'c'], 'pictures')
+    found = check_texts(out, 'three names')
+    at = {text: (left, top) for text, left, top, _, _ in found if text in 'abc'}
+    equal(len({left for left, _ in at.values()}), 2, f'columns: {at}')
+    equal(len({top for _, top in at.values()}), 2, f'rows: {at}')
     out.write_text('kept', encoding='utf-8')
-    source = write('names.json', benchmark('a', [1, 2]), benchmark('b', [3, 4]))
-    said = plot('-o', out, source, status=1)
-    check('a, b' in said and '-b' in said and said.count('\n') == 1, said)
+    said = plot('-o', out, '--size', '400x300', source, status=1)
+    check('3 pictures' in said and '-b' in said and said.count('\n') == 1, said)
     equal(out.read_text(encoding='utf-8'), 'kept', 'the old file')
-    plot('-o', out, '-b', 'b', source)
+    plot('-o', out, '-b', 'b', '--size', '400x300', source)
     check(out.read_text(encoding='utf-8') != 'kept', 'not written')
     plot('-o', scratch('names.html'), source)
-    equal(Page(scratch('names.html').read_text(encoding='utf-8')).tags.count('figure'), 2, 'pictures')
+    equal(Page(scratch('names.html').read_text(encoding='utf-8')).tags.count('section'), 3, 'sections')
 
 
 def test_pyperf_runs_of_several_values():
@@ -218,7 +243,7 @@ def test_json():
                    'pixels_per_point': 2}, 'the sheet')
     series, = picture.pop('series')
     axes = picture.pop('axes')
-    equal(picture, {'title': 'a', 'subtitle': 'Model X', 'unit': 'second', 'metric': None,
+    equal(picture, {'kind': 'samples', 'title': 'a', 'subtitle': 'Model X', 'unit': 'second', 'metric': None,
                     'entry': 'run', 'below': 0, 'above': 0}, 'the picture')
     equal(axes['order'], {'low': -0.5, 'high': 4.5, 'unit': 'run'}, 'the order')
     equal(axes['value']['unit'], 'second', 'unit of the values')
@@ -277,7 +302,7 @@ def test_waiting():
 def test_json_of_several():
     old, new = (write(name, benchmark('a', [1, 2]), benchmark(HOSTILE, [3, 4]))
                 for name in ('old.json', 'new.json'))
-    result = drawn('-o', scratch('several.html'), old, new)
+    result = drawn('--by', 'run', '-o', scratch('several.html'), old, new)
     equal(result['format'], 'html', 'format')
     equal([picture['title'] for picture in result['pictures']], ['a', HOSTILE], 'titles')
     for picture in result['pictures']:
@@ -295,11 +320,26 @@ def test_json_that_cannot_be_written():
           result.stderr)
 
 
+SVG = '{http://www.w3.org/2000/svg}'
+
+
+def each_text(element, x=0.0, y=0.0):
+    """Each text of a picture with where its origin is: a picture in a picture has one of its own, and what is
+    clipped has not."""
+    if element.tag == f'{SVG}svg' and not element.get('viewBox'):
+        x, y = x + float(element.get('x')), y + float(element.get('y'))
+    if element.tag == f'{SVG}text':
+        yield element, x, y
+    for child in element:
+        yield from each_text(child, x, y)
+
+
 def boxes(path):
     """(text, left, top, right, bottom) of each text of a picture."""
     found = []
-    for text in xml.etree.ElementTree.parse(path).iter('{http://www.w3.org/2000/svg}text'):
+    for text, from_x, from_y in each_text(xml.etree.ElementTree.parse(path).getroot()):
         x, y, size, width = (float(text.get(key)) for key in ('x', 'y', 'font-size', 'textLength'))
+        x, y = x + from_x, y + from_y
         before = width * {'start': 0, 'middle': 0.5, 'end': 1}[text.get('text-anchor')]
         # Most letters have nothing below the line, and capitals are three quarters of the size.
         along, across = (-before, width - before), (-0.75 * size, 0)
@@ -340,6 +380,8 @@ def test_no_text_is_on_another():
         for size in SIZES:
             out = scratch('steps.svg')
             plot('-o', out, '--size', size, source)
+            check_texts(out, f'{size}, comparisons of {period}')
+            plot('--by', 'run', '-o', out, '--size', size, source)
             found = check_texts(out, f'{size}, steps of {period}')
     # A label near the right end is placed to the left of its change of level.
     check([box for box in found if box[0].startswith('run 291: ')], f'no label: {found}')
@@ -372,7 +414,11 @@ def test_one_to_ten_files():
         sources = list(many_files(n))
         for size in SIZES:
             out = scratch('ten.svg')
-            series = drawn('-o', out, '--size', size, *sources)['pictures'][0]['series']
+            if n > 1:
+                kind = drawn('-o', out, '--size', size, *sources)['pictures'][0]['kind']
+                equal(kind, 'comparison' if n == 2 else 'comparisons', f'{n} files')
+                check_texts(out, f'{n} files compared, {size}')
+            series = drawn('--by', 'run', '-o', out, '--size', size, *sources)['pictures'][0]['series']
             equal(len({each['color'] for each in series}), n, 'colours')
             texts = [box[0] for box in check_texts(out, f'{n} files, {size}')]
             for at in range(n):
@@ -385,13 +431,13 @@ def test_short_beside_long():
     beside them."""
     def shapes(shape, color):
         return [each for each in xml.etree.ElementTree.parse(out).iter(
-            f'{{http://www.w3.org/2000/svg}}{shape}') if each.get('fill') == color]
+            f'{SVG}{shape}') if each.get('fill') == color]
 
     out = scratch('both.svg')
     long = write('long.json', benchmark('a', [1 + at % 97 / 1000 for at in range(20000)]))
     for n in 25, 400, 2000:
         short = write('short.json', benchmark('a', [1.2 + at % 7 / 1000 for at in range(n)]))
-        plot('-o', out, long, short)
+        plot('--by', 'run', '-o', out, long, short)
         circles, columns = shapes('circle', '#e69e00'), shapes('rect', '#e69e00')
         # One more is in the legend.
         equal(len(circles), n + 1 if n < 2000 else 1, f'samples of {n}')
@@ -403,10 +449,10 @@ def test_short_beside_long():
 
 
 def test_what_is_disturbed():
-    """Rings around a few runs; where all are disturbed, words in their place."""
+    """Rings around a few runs; where most are disturbed, words and a strip in their place."""
     def rings(path):
         return [circle for circle in xml.etree.ElementTree.parse(path).iter(
-            '{http://www.w3.org/2000/svg}circle') if circle.get('stroke') == '#d64000']
+            f'{SVG}circle') if circle.get('stroke') == '#d64000']
 
     out = scratch('rings.svg')
     some = benchmark('a', [1, 1.1, 1.2, 1.1], flags=['', 'irq', '', ''])
@@ -420,12 +466,29 @@ def test_what_is_disturbed():
     rivals = {'quiesce_interleaved': 'a, b', 'quiesce_order_seed': 1}
     for each in some, every:
         each['metadata'].update(rivals)
-    plot('-o', out, write('both.json', some, every))
+    plot('--by', 'run', '-o', out, write('both.json', some, every))
     equal(len(rings(out)), 2, 'a ring of the one that has other runs, and one in the legend')
     check('b: median 1.100 s, 4 runs, all disturbed' in [box[0] for box in boxes(out)], boxes(out))
     many = benchmark('a', [1 + at % 9 / 1000 for at in range(3000)], flags=['irq'] * 3000)
     plot('-o', out, write('many.json', many))
     check('#d64000' not in out.read_text(encoding='utf-8'), 'all columns are marked')
+    most = benchmark('a', [1 + at % 9 / 1000 for at in range(40)], flags=['irq' if at % 10 else '' for at in range(40)])
+    plot('-o', out, write('most.json', most))
+    check('36 of 40 runs disturbed: irq 36' in [box[0] for box in boxes(out)], boxes(out))
+    equal(len(rings(out)), 0, 'rings around most')
+    low = [rect for rect in xml.etree.ElementTree.parse(out).iter(f'{SVG}rect')
+           if rect.get('height') == '5.00' and rect.get('fill') == '#0073b3']
+    equal(len(low), 36, 'the strip has the disturbed ones')
+
+
+def test_long_warm_up():
+    """A warm-up of many runs takes no more than a fifth of the axis."""
+    runs = [{'warmups': [[1, 9.0]], 'metadata': {'calibrate_warmups': 1}} for _ in range(60)]
+    source = write('long-warm.json', {'metadata': {'name': 'a', 'unit': 'second'}, 'runs': [
+        *runs, *({'values': [1 + at / 100]} for at in range(40))]})
+    picture, = drawn('-o', scratch('long-warm.svg'), source)['pictures']
+    equal(picture['axes']['order'], {'low': -9.5, 'high': 40.5, 'unit': 'run'}, 'the axis')
+    check('warm-up, the last 10 of 60' in [box[0] for box in boxes(scratch('long-warm.svg'))], 'not said')
 
 
 def test_warm_up_is_named():
@@ -437,15 +500,229 @@ def test_warm_up_is_named():
 
 def test_median_has_its_colour():
     dashed = [path.get('stroke') for name in ('a', 'b') for path in xml.etree.ElementTree.fromstring(
-        drawn_svg(name)).iter('{http://www.w3.org/2000/svg}path') if path.get('stroke-dasharray')]
+        drawn_svg(name)).iter(f'{SVG}path') if path.get('stroke-dasharray')]
     equal(dashed, ['#0073b3', '#e69e00'] * 2, 'medians')
 
 
 def drawn_svg(name):
     rivals = {'quiesce_interleaved': 'a, b', 'quiesce_order_seed': 1}
     out = scratch(f'{name}.svg')
-    plot('-o', out, write('median.json', benchmark('a', [1] * 9, **rivals), benchmark('b', [2] * 9, **rivals)))
+    plot('--by', 'run', '-o', out,
+         write('median.json', benchmark('a', [1] * 9, **rivals), benchmark('b', [2] * 9, **rivals)))
     return out.read_text(encoding='utf-8')
+
+
+# --- Comparisons ---
+
+RIVALS = {'quiesce_interleaved': 'old, new', 'quiesce_baseline': 'old', 'quiesce_order_seed': 7}
+
+
+def pair(factor, n=30, *, noise=0.01, seed=1, scale=1.0, flags=None, **metadata):
+    """Two programs that were run in turn, the second of which takes `factor` times as long."""
+    draw = random.Random(seed)
+    machine_is = [draw.gauss(1, noise) for _ in range(n)]
+    return [benchmark(name, [scale * times * at * draw.gauss(1, noise / 2) for at in machine_is], flags=flags,
+                      **RIVALS, **metadata) for name, times in (('old', 1), ('new', factor))]
+
+
+def report(*arguments):
+    result = subprocess.run([REPORT, *map(str, arguments)], stdin=subprocess.DEVNULL, check=True,
+                            capture_output=True, text=True)
+    return result.stdout
+
+
+def test_change():
+    """The picture of a comparison says what compare says, and how that came about."""
+    out = scratch('change.svg')
+    source = write('change.json', *pair(1.05, cpu_model_name='Model X'))
+    picture, = drawn('-o', out, source)['pictures']
+    said, = json.loads(report('compare', '--json', source))['comparisons']
+    equal((picture['kind'], picture['verdict'], picture['subtitle']), ('comparison', 'slower', 'Model X'), 'kind')
+    for ours, theirs in (('change', 'ratio'), ('low', 'ratio_low'), ('high', 'ratio_high')):
+        check(abs(picture[ours] + 1 - said[theirs]) < 1e-9, (ours, picture[ours], said[theirs]))
+    equal(picture['title'], report('compare', source).splitlines()[0], 'the title is the verdict')
+    texts = [box[0] for box in check_texts(out, 'a comparison')]
+    check(' '.join(texts).startswith(picture['title']), f'the title is not drawn: {texts}')
+    for name, values in ((side, picture[side]['values']) for side in ('old', 'new')):
+        equal(len(values), 30, f'runs of {name}')
+    equal([round(each, 9) for each in picture['pairs']],
+          [round(new / old - 1, 9) for old, new in zip(picture['old']['values'], picture['new']['values'],
+                                                      strict=True)], 'pairs')
+    steps = picture['estimates']
+    equal([each['pairs'] for each in steps], list(range(1, 31)), 'a step for each of few pairs')
+    equal((steps[0]['low'], steps[0]['high']), (None, None), 'one pair has no interval')
+    equal({key: steps[-1][key] for key in ('change', 'low', 'high')},
+          {key: picture[key] for key in ('change', 'low', 'high')}, 'the last one is the verdict')
+    check(steps[-1]['high'] - steps[-1]['low'] < steps[9]['high'] - steps[9]['low'], 'it does not close in')
+    check('each pair: new against old' in texts and 'pair' in texts, texts)
+
+
+def decided(verdict, ratio, low, high, percent=2.0, **more):
+    return {'quiesce_decide': percent, 'quiesce_decide_e_wanted': 100.0, 'quiesce_decide_e_slower': 120.0,
+            'quiesce_decide_e_not_slower': 0.0, 'quiesce_decide_e_faster': 0.0, 'quiesce_decide_e_not_faster': 0.0,
+            'quiesce_decide_ratio': ratio, 'quiesce_decide_ratio_low': low, 'quiesce_decide_ratio_high': high,
+            'quiesce_decide_pairs': 30, 'quiesce_decide_settled_after': 30, 'quiesce_decide_verdict': verdict, **more}
+
+
+def test_change_that_was_decided():
+    """The interval and the margin are those of the gate; of a rate, worse is less."""
+    out = scratch('decided.svg')
+    old, new = pair(1.05)
+    new['metadata'].update(decided('slower', 1.05, 1.04, 1.06))
+    picture, = drawn('-o', out, write('decided.json', old, new))['pictures']
+    equal(picture['verdict'], 'slower', 'the verdict')
+    check('slower by more than 1 %: +5' in picture['title'], picture['title'])
+    check(abs(picture['margin'] - 0.02) < 1e-9 and abs(picture['low'] - 0.04) < 1e-9, picture['margin'])
+    texts = [box[0] for box in check_texts(out, 'a decision')]
+    check('the change, its 98 % interval, margin 2 %' in texts, texts)
+    new['metadata'].update(decided('not faster', 0.99, 0.98, 1.0, quiesce_decide_for='faster'))
+    picture, = drawn('-o', out, write('improve.json', old, new))['pictures']
+    check(abs(picture['margin'] + 0.02) < 0.001, picture['margin'])
+
+
+def figures(name, values):
+    """A program whose figure may be below 0."""
+    b = benchmark(name, [1.0] * len(values), quiesce_metric='balance', quiesce_unit_balance='higher, EUR', **RIVALS)
+    for run, value in zip(b['runs'], values, strict=True):
+        run['metadata']['quiesce_event_balance'] = value
+    return b
+
+
+def test_changes_of_any_kind():
+    """One run, equal values, values below 0, far outliers, long and hostile names: a picture of each, in any
+    size, where no text is on another."""
+    flags = ['irq' if at % 10 else '' for at in range(30)]
+    far = pair(1.02)
+    for at in 3, 9, 17:
+        far[1]['runs'][at]['values'] = [40.0]
+    named = pair(0.9)
+    for each in named:
+        each['metadata']['name'] += f' {HOSTILE} \u03c4\u4f60 ' + 'x' * 300
+        each['metadata']['quiesce_baseline'] = named[0]['metadata']['name']
+    cases = {'one': pair(1.1, 1), 'two': pair(1.1, 2), 'equal': pair(1, noise=0), 'step': pair(2, noise=0),
+             'below': [figures(name, values) for name, values in (('old', [-1, 0, 2.0, 1]), ('new', [3, -2, 0.5, 2]))],
+             'far': far, 'named': named, 'long': pair(1.01, 800), 'disturbed': pair(1.05, flags=flags),
+             'tiny': pair(1.05, scale=5e-10), 'huge': pair(1.05, scale=3e5),
+             'hot': pair(1.05, temperature_of=1)}
+    for each in cases['hot']:
+        for at, run in enumerate(each['runs']):
+            run['metadata'].update(quiesce_temperature_after=50 + at % 3, quiesce_frequency_khz=2400000 + at)
+    for name, benchmarks in cases.items():
+        for size in (*SIZES, '600x800', '900x240'):
+            picture, = drawn('-o', scratch('any.svg'), '--size', size, write(f'any-{name}.json', *benchmarks))[
+                'pictures']
+            check_texts(scratch('any.svg'), f'{name}, {size}')
+            equal(picture['kind'], 'comparison', name)
+            # On a smaller canvas the pairs are not drawn.
+            if name == 'far' and size in ('1000x600', '600x800'):
+                equal((picture['below'], picture['above']), (0, 3), 'beyond the axis')
+                texts = [box[0] for box in boxes(scratch('any.svg'))]
+                check(any(text.startswith('3 above, up to ') for text in texts), texts)
+            equal(picture['difference'], name == 'below', f'differences of {name}')
+        plot('-o', scratch('any.png'), scratch(f'any-{name}.json'))
+        text = (plot('-o', scratch('any.html'), scratch(f'any-{name}.json')),
+                scratch('any.html').read_text(encoding='utf-8'))[1]
+        check('script' not in Page(text).tags, 'a tag came through')
+
+
+def test_change_of_two_files():
+    """Not in turn: the runs in order, no running estimate, and why it is unclear."""
+    draw = random.Random(3)
+    old, new = (write(f'{name}.json', benchmark('sort', [level * draw.gauss(1, 0.01) for _ in range(20)]))
+                for name, level in (('before', 1.0), ('after', 1.002)))
+    out = scratch('files.svg')
+    picture, = drawn('-o', out, old, new)['pictures']
+    equal((picture['pairs'], picture['estimates']), ([], []), 'pairs')
+    equal([picture[side]['label'] for side in ('old', 'new')], [str(old), str(new)], 'labels')
+    texts = [box[0] for box in check_texts(out, 'two files')]
+    check('the runs in order, ms' in texts or 'the runs in order, s' in texts, texts)
+
+
+def test_forest():
+    """Many benchmarks: a line for each, of any magnitude, and a page that leads to each run."""
+    draw = random.Random(5)
+    files = [write(f'{name}.json', *(benchmark(f'bench {at}', [
+        10 ** (at - 9) * (1.3 if name == 'new' and at == 3 else 1) * draw.gauss(1, 0.01) for _ in range(12)])
+        for at in range(12)), benchmark(f'only {name}', [1.0] * 5)) for name in ('old', 'new')]
+    out = scratch('forest.svg')
+    picture, = drawn('-o', out, *files)['pictures']
+    equal((picture['kind'], len(picture['comparisons'])), ('comparisons', 12), 'kind')
+    texts = [box[0] for box in check_texts(out, 'a forest')]
+    for at in range(12):
+        check(f'bench {at}' in texts, f'{at}: {texts}')
+    for size in SIZES:
+        plot('-o', out, '--size', size, *files)
+        check_texts(out, f'a forest, {size}')
+    plot('-o', out, '--size', '600x200', *files)
+    check(any(text.endswith(' more have no room here') for text, *_ in boxes(out)), boxes(out))
+    plot('-o', scratch('forest.html'), *files)
+    page = Page(scratch('forest.html').read_text(encoding='utf-8'))
+    equal(page.open, [], 'tags left open')
+    # The forest, each comparison, the samples of each name, and of the two that only one file has.
+    equal(page.tags.count('section'), 1 + 12 + 12 + 2, 'sections')
+    equal(len(page.ids), len(set(page.ids)), 'each anchor is there once')
+    missing = {link for link in page.links if link[1:] not in page.ids}
+    check(len(page.links) > 12 + 12 * 24 and not missing, f'links that lead nowhere: {missing}')
+
+
+def test_trend():
+    """A folder is a history, whose changes have the names of the commits that they begin with."""
+    folder = scratch('history')
+    folder.mkdir()
+    draw = random.Random(8)
+    for at in range(40):
+        (folder / f'{at:02}.json').write_text(json.dumps({'version': '1.0', 'benchmarks': [benchmark(
+            'sort', [(1.2 if at >= 25 else 1) * draw.gauss(1, 0.005) for _ in range(5)],
+            commit_date=f'2026-10-{at // 2 + 1:02} 1{at % 2}:00:00', commit_id=f'c0ffee{at:02}')]}),
+            encoding='utf-8')
+    out = scratch('trend.svg')
+    picture, = drawn('-o', out, folder)['pictures']
+    equal((picture['kind'], len(picture['points'])), ('trend', 40), 'kind')
+    equal([(level['first'], level['last']) for level in picture['levels']], [(1, 25), (26, 40)], 'levels')
+    texts = [box[0] for box in check_texts(out, 'a trend')]
+    check('2026-10-13 c0ffee25: +20 %' in texts, f'the change has no name: {texts}')
+    check(any('40 results, 1 change' in text for text in texts), texts)
+    by_date = drawn('--by', 'date', '-o', out, *sorted(folder.iterdir()))['pictures']
+    equal([each['levels'] for each in by_date], [picture['levels']], 'the same from files')
+    plot('-o', scratch('trend.html'), folder)
+    check('c0ffee25' in scratch('trend.html').read_text(encoding='utf-8'), 'the table')
+
+
+def test_latency():
+    """Quantiles over their rarity: of figures by their medians, and of a service as its result has them."""
+    def quantile(program, name, center):
+        b = benchmark(program, [center * (1 + at / 100) for at in range(9)], quiesce_metric=name)
+        b['metadata'][f'quiesce_unit_{name}'] = 'lower, s'
+        for run in b['runs']:
+            run['metadata'][f'quiesce_event_{name}'] = run['values'][0]
+        return b
+
+    single = write('figures.json', quantile('wrk', 'p99', 0.03))
+    out = scratch('latency.svg')
+    served = {f'quiesce_served_{name}': value
+              for name, value in (('p50', 0.001), ('p99', 0.02), ('p999', 0.5), ('max', 0.9), ('rps', 1000.0))}
+    service = write('served.json', benchmark('baseline', [1e-5] * 5, **served))
+    picture, = drawn('--by', 'latency', '-o', out, service)['pictures']
+    equal(picture['kind'], 'latency', 'kind')
+    curve, = picture['curves']
+    equal([(point['quantile'], point['median']) for point in curve['points']],
+          [('p50', 0.001), ('p99', 0.02), ('p99.9', 0.5)], 'points')
+    for size in SIZES:
+        plot('--by', 'latency', '-o', out, '--size', size, service)
+        texts = [box[0] for box in check_texts(out, f'quantiles, {size}')]
+        check({'p50', 'p99', 'p99.9', 'baseline'} <= set(texts), texts)
+    plot('-o', scratch('latency.html'), service)
+    check('p99.9' in scratch('latency.html').read_text(encoding='utf-8'), 'a page has it, too')
+    errors = plot('--by', 'latency', '-o', out, single, status=1)
+    check('no program has quantiles' in errors, errors)
+
+
+def test_pdf():
+    out = scratch('change.pdf')
+    plot('-o', out, write('pdf.json', *pair(1.05)))
+    data = out.read_bytes()
+    check(data.startswith(b'%PDF-') and data.rstrip().endswith(b'%%EOF'), data[:20])
+    check(b'1000 600' in data, 'the size of the page')
 
 
 # --- In a browser. ---
@@ -509,13 +786,15 @@ def test_browser():
     plot('-o', scratch('browser.html'), source)
     plot('-o', scratch('ten.html'), *many_files(10))
     plot('-o', scratch('scan.html'), write('browser-scan.json', *scan(lambda n: 3e-8 * n)))
+    plot('-o', scratch('turn.html'), write('browser-turn.json', *pair(1.05)))
     pages = {name: scratch(f'{name}.html').read_text(encoding='utf-8')
-             for name in ('browser', 'ten', 'scan')}
+             for name in ('browser', 'ten', 'scan', 'turn')}
     for name, scheme, words in (
             ('browser', 'light', [f'{names[0]}: median 1.100 s, 4 runs', 'run 52: +10 %', 'warm-up',
                                   'all 4 runs disturbed: irq 4', 'steps: the machine and the program']),
             ('browser', 'dark', ['all 4 runs disturbed: irq 4']),
             ('ten', 'dark', ['-9.json: median', '30 of 500 runs disturbed']),
+            ('turn', 'dark', ['old -> new: slower, +4.8 % (', 'each pair: new against old', 'new: run by run']),
             ('scan', 'light', ['sort/n={n}: ', ' * n ('])):
         found, messages = browse(pages[name], scheme)
         equal(messages, [], f'messages of the console ({name}, {scheme})')
@@ -556,7 +835,8 @@ def test_scan():
                             ('1', None, lambda n: 0.01)):
         picture, = drawn('-o', scratch('scan.svg'), write('scan.json', *scan(law)))['pictures']
         curve, = picture.pop('curves')
-        equal(picture, {'parameter': 'n', 'unit': 'second', 'metric': None}, 'the picture')
+        equal(picture, {'kind': 'scan', 'title': 'sort/n={n}', 'parameter': 'n', 'unit': 'second', 'metric': None},
+              'the picture')
         growth = curve['growth']
         equal((curve['name'], growth['kind']), ('sort/n={n}', kind), f'{growth}')
         check(growth['share'] > 0.8, growth)
@@ -649,7 +929,7 @@ def test_scan_of_several():
     picture, = drawn('-o', scratch('both.html'), both, again)['pictures']
     equal(len(picture['curves']), 4, 'curves of two files')
     page = Page(scratch('both.html').read_text(encoding='utf-8'))
-    check(page.tags.count('figure') == 1 and page.open == [], page.tags)
+    check(page.tags.count('section') == 1 and page.open == [], page.tags)
     # One run a size tells nothing of how runs differ.
     growth = drawn('-o', scratch('one.svg'), write('one.json', *scan(
         lambda n: 1e-8 * n, runs=1)))['pictures'][0]['curves'][0]['growth']
@@ -689,9 +969,9 @@ def test_scan_or_not():
     words = write('words.json', *(benchmark('same', [0.01] * 5, parameter_n=word) for word in ['fast']))
     two = write('two.json', *scan(lambda n: 1e-8 * n, sizes=(1, 2), quiesce_interleaved='a, b'))
     whole = write('whole.json', *scan(lambda n: 1e-8 * n, quiesce_interleaved='a, b'))
-    for arguments in [words], [two], ['--by', 'run', whole]:
-        picture, = drawn('-o', scratch('not.svg'), *arguments)['pictures']
-        check('series' in picture, picture)
+    for arguments in [words], ['--by', 'run', two], ['--by', 'run', whole]:
+        for picture in drawn('-o', scratch('not.svg'), *arguments)['pictures']:
+            check('series' in picture, picture)
     check('curves' in drawn('-o', scratch('not.svg'), '--by', 'n', two)['pictures'][0], 'two sizes')
     errors = plot('-o', scratch('not.svg'), '--by', 'm', whole, status=1)
     check("no benchmark was measured with several numbers as 'm'" in errors, errors)
@@ -712,7 +992,7 @@ def test_refuses():
         {'warmups': [[1, 1.0]], 'metadata': {'calibrate_warmups': 1}}]})
     for arguments, status, word in (
             ((source,), 2, '-o'),
-            (('-o', scratch('x.pdf'), source), 2, '.svg'),
+            (('-o', scratch('x.gif'), source), 2, '.svg'),
             (('-o', '.svg', source), 2, '.svg'),
             (('-o', scratch('x.svg'), '--size', '10x10', source), 2, '10x10'),
             (('-o', scratch('x.svg'), '--size', '1000', source), 2, '1000'),
@@ -722,8 +1002,8 @@ def test_refuses():
             (('-o', scratch('x.svg'), '-b', 'nobody', source), 1, 'nobody'),
             (('-o', scratch('x.svg'), empty), 1, 'no value'),
             (('-o', '/nowhere/x.svg', source), 1, '/nowhere/x.svg'),
-            (('-o', scratch('x.svg'), scratch('missing.json')), 1, 'missing.json'),
-            (('-o', scratch('x.svg'), *[source] * 11), 1, '10')):
+            (('-o', scratch('x.svg'), '--by', 'change', source), 1, 'compare wants a second file'),
+            (('-o', scratch('x.svg'), scratch('missing.json')), 1, 'missing.json')):
         said = plot(*arguments, status=status)
         check(said.count('\n') == 1 and word in said, said)
         check(not scratch('x.svg').exists(), 'something was written')

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <cairo-pdf.h>
 #include <cairo.h>
 #include <errno.h>
 #include <math.h>
@@ -80,9 +81,13 @@ int canvas_new(
 		return -EINVAL;
 	canvas = xptr(calloc(1, sizeof(*canvas)));
 	canvas->format = format;
-	canvas->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24,
-		is_svg(canvas) ? 1 : (int)ceil(width * scale),
-		is_svg(canvas) ? 1 : (int)ceil(height * scale));
+	if (format == CANVAS_PDF)
+		canvas->surface = cairo_pdf_surface_create_for_stream(
+			append, &canvas->data, width * scale, height * scale);
+	else
+		canvas->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24,
+			is_svg(canvas) ? 1 : (int)ceil(width * scale),
+			is_svg(canvas) ? 1 : (int)ceil(height * scale));
 	canvas->cairo = cairo_create(canvas->surface);
 	r = status_to_errno(cairo_status(canvas->cairo));
 	if (r < 0)
@@ -210,6 +215,29 @@ void canvas_draw_line(struct canvas *canvas, struct point from, struct point to,
 	double dash, struct color color)
 {
 	draw_path(canvas, (const struct point[]){ from, to }, 2, width, dash, color);
+}
+
+void canvas_fill_path(
+	struct canvas *canvas, const struct point *points, size_t n, struct color color)
+{
+	if (is_svg(canvas))
+		text_append(&canvas->data, "<path d=\"");
+	for (size_t i = 0; i < n; i++) {
+		if (is_svg(canvas))
+			text_appendf(&canvas->data, "%c%.2f %.2f", i > 0 ? 'L' : 'M', points[i].x,
+				points[i].y);
+		else
+			cairo_line_to(canvas->cairo, points[i].x, points[i].y);
+	}
+	if (is_svg(canvas)) {
+		text_append(&canvas->data, "Z\"");
+		append_fill(canvas, color);
+		text_append(&canvas->data, "/>\n");
+		return;
+	}
+	use_color(canvas, color);
+	cairo_close_path(canvas->cairo);
+	cairo_fill(canvas->cairo);
 }
 
 static void trace_circle(struct canvas *canvas, struct point center, double radius)
@@ -359,6 +387,48 @@ void canvas_draw_text_upwards(struct canvas *canvas, struct point at, enum canva
 	draw_text(canvas, at, true, anchor, size, false, color, text);
 }
 
+/* The length of the longest beginning of the text that ends at a space, or with the text, and is
+ * not wider; at least one word. */
+static size_t find_line(
+	struct canvas *canvas, double size, bool bold, const char *text, double width)
+{
+	size_t end = 0;
+
+	for (;;) {
+		size_t next = end + strcspn(text + end + (end > 0), " ") + (end > 0);
+		_cleanup_free_ char *line = xptr(strndup(text, next));
+
+		if (end > 0 && canvas_text_width(canvas, size, bold, line) > width)
+			return end;
+		end = next;
+		if (!text[end])
+			return end;
+	}
+}
+
+size_t canvas_draw_lines(struct canvas *canvas, struct point at, double size, bool bold,
+	struct color color, const char *text, double width, size_t most, bool drawn)
+{
+	size_t n = 0;
+
+	while (*text && n < most) {
+		size_t length = find_line(canvas, size, bold, text, width);
+		_cleanup_free_ char *line =
+			xptr(n + 1 < most ? strndup(text, length) : strdup(text));
+		char fitting[CANVAS_FITTING_SIZE];
+
+		if (drawn)
+			canvas_draw_text(canvas,
+				(struct point){ at.x, at.y + (double)n * size * 1.3 }, CANVAS_LEFT,
+				size, bold, color,
+				canvas_fit_text(canvas, size, bold, line, width, fitting));
+		n++;
+		text += length;
+		text += strspn(text, " ");
+	}
+	return n;
+}
+
 /* --- The whole. --- */
 
 /* SVG clips what is in an inner <svg>, which needs no name as a clipping path does: such names must
@@ -385,6 +455,23 @@ void canvas_unclip(struct canvas *canvas)
 		cairo_restore(canvas->cairo);
 }
 
+void canvas_begin_cell(struct canvas *canvas, double x, double y, double width, double height)
+{
+	if (is_svg(canvas)) {
+		text_appendf(&canvas->data,
+			"<svg x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\">\n", x, y, width,
+			height);
+		return;
+	}
+	cairo_save(canvas->cairo);
+	cairo_translate(canvas->cairo, x, y);
+}
+
+void canvas_end_cell(struct canvas *canvas)
+{
+	canvas_unclip(canvas);
+}
+
 int canvas_finish(struct canvas *canvas, char **ret, size_t *ret_size)
 {
 	/* This is checked for SVG as well: a text that is not valid UTF-8 cannot be measured. */
@@ -394,7 +481,7 @@ int canvas_finish(struct canvas *canvas, char **ret, size_t *ret_size)
 	canvas->cairo = NULL;
 	if (is_svg(canvas))
 		text_append(&canvas->data, "</svg>\n");
-	else if (status == CAIRO_STATUS_SUCCESS)
+	else if (status == CAIRO_STATUS_SUCCESS && canvas->format == CANVAS_PNG)
 		status = cairo_surface_write_to_png_stream(canvas->surface, append, &canvas->data);
 	cairo_surface_finish(canvas->surface);
 	if (status == CAIRO_STATUS_SUCCESS)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A canvas to draw on: an SVG or PNG picture in memory. Coordinates are in points from the upper
- * left corner; a PNG has `scale` pixels for each point. The drawing functions do not fail: the
- * first error is remembered, and canvas_finish() returns it.
+ * A canvas to draw on: an SVG, PNG or PDF picture in memory. Coordinates are in points from the
+ * upper left corner; a PNG has `scale` pixels for each point. The drawing functions do not fail:
+ * the first error is remembered, and canvas_finish() returns it.
  *
- * cairo draws the PNG and measures texts. SVG is written here, because cairo's SVG has the shapes
- * of letters in place of text, which nobody can search, select or have read aloud, and one colour
- * for light and dark paper. Each text is made as wide as it was measured, whatever font its reader
- * has.
+ * cairo draws PNG and PDF and measures texts. SVG is written here, because cairo's SVG has the
+ * shapes of letters in place of text, which nobody can search, select or have read aloud, and one
+ * colour for light and dark paper. Each text is made as wide as it was measured, whatever font its
+ * reader has.
  */
 #ifndef QUIESCE_JUDGE_BENCH_REPORT_CANVAS_H
 #define QUIESCE_JUDGE_BENCH_REPORT_CANVAS_H
@@ -21,6 +21,7 @@
 enum canvas_format {
 	CANVAS_SVG,
 	CANVAS_PNG,
+	CANVAS_PDF,
 };
 
 enum canvas_anchor {
@@ -49,6 +50,9 @@ void canvas_draw_line(struct canvas *canvas, struct point from, struct point to,
 /* A line through n points. It is interrupted at a point with a NAN. */
 void canvas_draw_path(struct canvas *canvas, const struct point *points, size_t n, double width,
 	struct color color);
+/* The area within n points, none of them a NAN. */
+void canvas_fill_path(
+	struct canvas *canvas, const struct point *points, size_t n, struct color color);
 void canvas_fill_circle(
 	struct canvas *canvas, struct point center, double radius, struct color color);
 void canvas_draw_circle(struct canvas *canvas, struct point center, double radius, double width,
@@ -68,9 +72,19 @@ double canvas_text_width(struct canvas *canvas, double size, bool bold, const ch
 const char *canvas_fit_text(struct canvas *canvas, double size, bool bold, const char *text,
 	double width, char buf[static CANVAS_FITTING_SIZE]);
 
+/* Draws a text in lines of at most this width, at most `most` of them, whose last one is shortened
+ * as canvas_fit_text() does it. `drawn` is false: it is only measured. `at` is where the first
+ * baseline begins; returns how many lines there are, which are 1.3 times the size apart. */
+size_t canvas_draw_lines(struct canvas *canvas, struct point at, double size, bool bold,
+	struct color color, const char *text, double width, size_t most, bool drawn);
+
 /* Restricts all further drawing to this rectangle, until canvas_unclip(). */
 void canvas_clip(struct canvas *canvas, double x, double y, double width, double height);
 void canvas_unclip(struct canvas *canvas);
+
+/* Moves the origin of all that follows there, until canvas_end_cell(): a picture in a picture. */
+void canvas_begin_cell(struct canvas *canvas, double x, double y, double width, double height);
+void canvas_end_cell(struct canvas *canvas);
 
 /* Returns the finished picture, malloc'd. Nothing can be drawn afterwards. SVG is an <svg> element
  * without anything before it, so that it can stand in an HTML page as well; it follows the light or

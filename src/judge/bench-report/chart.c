@@ -7,6 +7,7 @@
 
 #include "base/macro.h"
 #include "base/xalloc.h"
+#include "judge/bench-report/axis.h"
 #include "judge/bench-report/chart.h"
 #include "judge/bench-report/ticks.h"
 #include "judge/result/series.h"
@@ -24,6 +25,7 @@ enum {
 	/* Height of the marks of flagged runs when samples are not drawn one by one. */
 	MARK_HEIGHT = 7,
 	MAX_LABELS = 256,
+	STRIP = 6, /* the height of the marks below the samples of a mostly disturbed series */
 };
 
 struct panel {
@@ -49,6 +51,8 @@ struct chart {
 	struct scale scale;
 	/* Numbers of runs: 1 is the first that counts, a warm-up is 0 or less. */
 	double first_x, last_x;
+	size_t n_warmups, n_warmups_shown; /* of the series that has most of them */
+	double strips_y, strip; /* of the marks of mostly disturbed series, and their height */
 	struct panel main, histogram, rows[CHART_MAX_ROWS]; /* not drawn when the height is 0 */
 	const struct run_fact *strips[RUN_FACTS_MAX];	    /* what the rows show */
 	size_t n_rows;
@@ -121,28 +125,6 @@ static double run_number(const struct chart_series *series, size_t index)
 
 /* --- The ranges of the axes. --- */
 
-/* Finds the range of n sorted values that is shown. It is the range of all values, except a few
- * outliers (at most 5 % on each side) that would make everything else look like a flat line: those
- * that lie beyond the fences by more than twice the distance between the fences. */
-static void find_visible(
-	const double *sorted, const struct stats *stats, double *ret_low, double *ret_high)
-{
-	double far = 2 * (stats->fence_high - stats->fence_low);
-	size_t spare = stats->n / 20, first = 0, last = stats->n - 1;
-
-	while (far > 0 && first < spare && sorted[first] < stats->fence_low - far)
-		first++;
-	while (far > 0 && stats->n - 1 - last < spare && sorted[last] > stats->fence_high + far)
-		last--;
-	*ret_low = sorted[first];
-	*ret_high = sorted[last];
-	/* More than 5 % are not outliers, so all of them are shown. */
-	if (sorted[first] < stats->fence_low - far)
-		*ret_low = stats->min;
-	if (sorted[last] > stats->fence_high + far)
-		*ret_high = stats->max;
-}
-
 static int find_statistics(struct chart *chart)
 {
 	for (size_t s = 0; s < chart->n_series; s++) {
@@ -158,7 +140,7 @@ static int find_statistics(struct chart *chart)
 		r = stats_compute(sorted, n_counted(series), &chart->stats[s]);
 		if (r < 0)
 			return r;
-		find_visible(sorted, &chart->stats[s], &chart->low[s], &chart->high[s]);
+		axis_find_visible(sorted, &chart->stats[s], &chart->low[s], &chart->high[s]);
 	}
 	return 0;
 }
@@ -182,6 +164,12 @@ size_t chart_list_rows(const struct run_fact *ret[static RUN_FACTS_MAX])
 		run_facts_list(offsetof(struct run_fact, strip.rank), ret), (size_t)CHART_MAX_ROWS);
 }
 
+/* The first sample that has a place on the axis. */
+static size_t find_first(const struct chart *chart, const struct chart_series *series)
+{
+	return series->n_warmups - MIN(series->n_warmups, chart->n_warmups_shown);
+}
+
 /* The range of a row; false when no series has such values. */
 static bool find_row_range(
 	const struct chart *chart, size_t row_index, double *ret_low, double *ret_high)
@@ -193,7 +181,7 @@ static bool find_row_range(
 		const struct chart_series *series = &chart->series[s];
 		const double *row = series->rows[row_index];
 
-		for (size_t i = 0; row && i < series->n; i++) {
+		for (size_t i = find_first(chart, series); row && i < series->n; i++) {
 			if (!isfinite(row[i]))
 				continue;
 			low = MIN(low, row[i]);
@@ -228,9 +216,11 @@ static size_t count_disturbed(const struct chart_series *series)
 	return n;
 }
 
-static bool all_disturbed(const struct chart_series *series)
+/* Rings around most samples would hide which series they are of, and tell nothing: then a strip
+ * below them has the disturbed ones. */
+static bool is_mostly_disturbed(const struct chart_series *series)
 {
-	return count_disturbed(series) == n_counted(series);
+	return 2 * count_disturbed(series) > n_counted(series);
 }
 
 /* "3 of 25 runs disturbed: irq 2, steal 1" for all series together; false when no run is
@@ -327,9 +317,15 @@ static void add_legend(struct head *head)
 
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const char *name = chart->series[s].name;
-		bool all = all_disturbed(&chart->series[s]);
+		size_t n_disturbed = count_disturbed(&chart->series[s]);
+		char disturbed[64] = "";
 
-		ringed = ringed || (!all && count_disturbed(&chart->series[s]) > 0);
+		if (!is_mostly_disturbed(&chart->series[s]))
+			ringed = ringed || n_disturbed > 0;
+		else if (n_disturbed == n_counted(&chart->series[s]))
+			snprintf(disturbed, sizeof(disturbed), ", all disturbed");
+		else
+			snprintf(disturbed, sizeof(disturbed), ", %zu disturbed", n_disturbed);
 
 		/* One digit more than on the axis, because the medians of series are often close
 		 * together. */
@@ -338,16 +334,20 @@ static void add_legend(struct head *head)
 		snprintf(text, sizeof(text), ": median %s, %zu %s%s%s", median,
 			n_counted(&chart->series[s]), chart->options->what,
 			n_counted(&chart->series[s]) == 1 ? "" : "s",
-			all && chart->n_series > 1 ? ", all disturbed" : "");
+			chart->n_series > 1 ? disturbed : "");
 		add_legend_item(head, ink_of_series(s).ink, name ? name : "runs",
 			head->head_size < HEAD_NAMES ? text : "", room);
 	}
-	/* Where all runs are disturbed none has a ring, because rings would tell nothing. So there
-	 * is no ring to explain, and the text has no mark. */
+	/* Where no series has rings there is none to explain, and the text has no mark. */
 	if (disturbed_text(chart, text, sizeof(text)))
 		add_legend_item(head, ringed ? INK_ALARM : INK_PAPER, text, "", width);
+	if (chart->first_x < 0.5 && chart->n_warmups > chart->n_warmups_shown)
+		snprintf(text, sizeof(text), "warm-up, the last %zu of %zu", chart->n_warmups_shown,
+			chart->n_warmups);
+	else
+		snprintf(text, sizeof(text), "warm-up");
 	if (chart->first_x < 0.5)
-		add_legend_item(head, INK_GRID, "warm-up", "", width);
+		add_legend_item(head, INK_GRID, text, "", width);
 }
 
 static void add_line(
@@ -489,9 +489,9 @@ static void add_spot(struct chart *chart, struct point at, size_t series, size_t
 static void draw_each_sample(struct chart *chart, size_t s, double radius)
 {
 	const struct chart_series *series = &chart->series[s];
-	bool ringed = !all_disturbed(series);
+	bool ringed = !is_mostly_disturbed(series);
 
-	for (size_t i = 0; i < series->n; i++) {
+	for (size_t i = find_first(chart, series); i < series->n; i++) {
 		struct point at = { x_of_run(chart, run_number(series, i)),
 			y_of(&chart->main, series->values[i]) };
 		bool disturbed = series->causes && series->causes[i];
@@ -520,7 +520,7 @@ static void draw_columns(struct chart *chart, size_t s)
 	size_t n_columns = (size_t)MAX(length, 1.0);
 	double width = MAX(length / (double)n_columns, 1.0);
 	_cleanup_free_ double *column = NULL;
-	bool ringed = !all_disturbed(series);
+	bool ringed = !is_mostly_disturbed(series);
 
 	column = xptr((double *)malloc((n / n_columns + 2) * sizeof(*column)));
 	for (size_t c = 0; c < n_columns; c++) {
@@ -630,8 +630,12 @@ static void draw_changes(struct chart *chart, size_t s)
 		char change[UNITS_TEXT_SIZE], label[128];
 
 		units_format_difference(level->median, last->median, change);
-		snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what, level->first + 1,
-			change);
+		if (chart->series[s].names && *chart->series[s].names[level->first])
+			snprintf(label, sizeof(label), "%s: %s",
+				chart->series[s].names[level->first], change);
+		else
+			snprintf(label, sizeof(label), "%s %zu: %s", chart->options->what,
+				level->first + 1, change);
 		if (!draw_step_label(chart, before, step, next, color, label))
 			draw_step_label(chart, before, step, next, color, change);
 	}
@@ -648,7 +652,7 @@ static void draw_beyond(struct chart *chart)
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const struct chart_series *series = &chart->series[s];
 
-		for (size_t i = 0; i < series->n; i++) {
+		for (size_t i = find_first(chart, series); i < series->n; i++) {
 			double value = series->values[i], x, y;
 			bool above = value > panel->high;
 
@@ -718,6 +722,32 @@ static void draw_samples(struct chart *chart)
 	canvas_unclip(chart->canvas);
 }
 
+/* Draws a mark for each disturbed run of the series that have no rings. Where several share a point
+ * of the axis, one is enough. */
+static void draw_strips(const struct chart *chart)
+{
+	double y = chart->strips_y;
+	double width = MAX(1.0, chart->main.width / (chart->last_x - chart->first_x) - 0.5);
+
+	for (size_t s = 0; s < chart->n_series; s++) {
+		const struct chart_series *series = &chart->series[s];
+		double end = -INFINITY;
+
+		if (!is_mostly_disturbed(series) || chart->strip <= 0)
+			continue;
+		for (size_t i = series->n_warmups; i < series->n; i++) {
+			double x = x_of_run(chart, run_number(series, i)) - width / 2;
+
+			if (!series->causes[i] || x + width < end + 0.5)
+				continue;
+			end = x + width;
+			canvas_fill_rectangle(
+				chart->canvas, x, y, width, chart->strip - 1, ink_of_series(s));
+		}
+		y += chart->strip;
+	}
+}
+
 /* Draws the histograms side by side, with the value axis of the samples. The bars show shares of
  * the series' own number of runs. */
 static void draw_histogram(const struct chart *chart)
@@ -772,7 +802,7 @@ static void draw_row(const struct chart *chart, size_t row_index)
 		if (!row)
 			continue;
 		points = xptr((struct point *)malloc((series->n / step + 1) * sizeof(*points)));
-		for (size_t i = 0; i < series->n; i += step) {
+		for (size_t i = find_first(chart, series); i < series->n; i += step) {
 			double sum = 0;
 			size_t count = 0;
 
@@ -841,6 +871,7 @@ static void place_panels(struct chart *chart, double top)
 		(1 + 0.1 * (double)(chart->n_series - 1));
 	double row_height = MAX(24.0, (bottom - top) * 0.12);
 	double y = bottom, left, width;
+	size_t n_strips = 0;
 
 	/* From bottom to top, so that the remaining room goes to the samples. */
 	for (size_t i = chart->n_rows; i-- > 0;) {
@@ -856,6 +887,14 @@ static void place_panels(struct chart *chart, double top)
 		row->height = row_height;
 		y -= GAP;
 	}
+	for (size_t s = 0; s < chart->n_series; s++)
+		n_strips += is_mostly_disturbed(&chart->series[s]);
+	/* On a small canvas they are thin, or left out. */
+	if (n_strips > 0)
+		chart->strip = MIN((double)STRIP, (y - top) * 0.1 / (double)n_strips);
+	chart->strip = chart->strip < 2 ? 0 : chart->strip;
+	y -= chart->strip * (double)n_strips;
+	chart->strips_y = y + 1;
 	chart->main.y = top;
 	chart->main.height = y - top;
 	/* How many numbers there are, and so how wide they are, follows from the heights. */
@@ -880,16 +919,34 @@ static void find_runs_range(struct chart *chart)
 		longest = MAX(longest, n_counted(&chart->series[s]));
 		warmups = MAX(warmups, chart->series[s].n_warmups);
 	}
-	chart->first_x = 0.5 - (double)warmups;
+	/* Long warm-ups would take the room of what counts. */
+	chart->n_warmups = warmups;
+	chart->n_warmups_shown = MIN(warmups, (longest + 3) / 4);
+	chart->first_x = 0.5 - (double)chart->n_warmups_shown;
 	chart->last_x = (double)longest + 0.5;
+}
+
+/* "ms", "requests/s, more is better" */
+static const char *name_axis(const struct chart *chart, char buf[static UNITS_TEXT_SIZE])
+{
+	const char *unit = chart->scale.unit, *remark = chart->options->remark;
+
+	if (!remark)
+		return unit;
+	snprintf(buf, UNITS_TEXT_SIZE, "%s%s%s", unit, *unit ? ", " : "", remark);
+	return canvas_text_width(chart->canvas, chart->text_size, false, buf) <= chart->main.height
+		? buf
+		: unit;
 }
 
 static void draw_panels(struct chart *chart)
 {
 	const struct panel *lowest = &chart->main;
+	char unit[UNITS_TEXT_SIZE];
 
-	draw_y_axis(chart, &chart->main, chart->scale.factor, chart->scale.unit);
+	draw_y_axis(chart, &chart->main, chart->scale.factor, name_axis(chart, unit));
 	draw_samples(chart);
+	draw_strips(chart);
 	draw_histogram(chart);
 	for (size_t i = 0; i < chart->n_rows; i++) {
 		if (chart->rows[i].height <= 0)

@@ -36,6 +36,7 @@ struct chart_series {
 	const double *values;
 	const uint32_t *causes; /* enum sample_flag: what disturbed the run; 0: nothing */
 	const double *rows[CHART_MAX_ROWS]; /* NAN when unknown */
+	const char *const *names;	    /* what a change of level that begins there is called */
 	size_t n;
 	size_t n_warmups;
 	/* The levels of the values without warm-ups, which are drawn with their changes; or
@@ -49,6 +50,7 @@ struct chart_options {
 	const char *title;	 /* or NULL */
 	const char *subtitle;	 /* or NULL */
 	const struct unit *unit; /* the unit of all values */
+	const char *remark;	 /* of the values, "more is better"; or NULL */
 	const char *what;	 /* what an entry is, for example "run" */
 };
 

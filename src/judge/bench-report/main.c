@@ -51,8 +51,8 @@ static const struct verb verbs[] = {
 			TAKES_FAIL_SLOWER | TAKES_RESULTS | TAKES_VERBOSE,
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare,
 		"--fail-worse found one, or --fail-unclear one that is unclear" },
-	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "-o FILE FILE...",
-		"a picture: the samples in order, what was beside them", verb_plot },
+	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "-o FILE FILE|FOLDER...",
+		"a picture: of a comparison, a scan, a history, or the runs", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
 		"what took the longest to measure", verb_slowest },
 	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE|FOLDER...",
@@ -198,8 +198,9 @@ static const char *find_own_help(const char *option, const struct verb *verb)
 		return verb->options & TAKES_OUTPUT ? "with -o: say as JSON what was written"
 						    : "as JSON, with all digits";
 	if (strcmp(option, "output") == 0)
-		return verb->options & TAKES_SIZE ? "write to FILE: .svg, .png, or .html for a page"
-						  : "write to FILE";
+		return verb->options & TAKES_SIZE
+			? "write to FILE: .svg, .png, .pdf, or .html for a page"
+			: "write to FILE";
 	return NULL;
 }
 
@@ -462,7 +463,7 @@ static int read_options(
 			option_filled, &request->earlier, "a file name", .once = true },
 		{ 'o', "output", "FILE",
 			"merge, plot: write to FILE; a picture is .svg, .png,\n"
-			"or an .html page",
+			".pdf, or an .html page",
 			option_filled, &request->output, "a file name", .once = true },
 		{ 0, "size", "WIDTHxHEIGHT",
 			"plot: in points (default 1000x600; a PNG has two\n"
@@ -471,7 +472,9 @@ static int read_options(
 		{ 0, "by", "NAME",
 			"plot: a curve over the parameter NAME of a scan, and\n"
 			"how it grows (default where all have such a number);\n"
-			"run: the samples in order",
+			"change: what compare says (default of what it can\n"
+			"compare); date: what trend says (default of a\n"
+			"folder); latency: quantiles; run: the samples in order",
 			option_text, &request->by, .once = true },
 		{ 0, "harness", "NAME",
 			"what the program of this harness wrote: nanobench,\n"

@@ -13,23 +13,28 @@
 #include "judge/bench-report/picture.h"
 #include "judge/result/metadata.h"
 
+/* Medians that differ by more than this factor do not share an axis. */
+#define SAME_AXIS 5
+
+void curve_clear(struct curve *curve)
+{
+	free(curve->name);
+	free(curve->values);
+	for (size_t row = 0; row < CHART_MAX_ROWS; row++)
+		free(curve->rows[row]);
+	free(curve->causes);
+	free(curve->runs);
+	analysis_free(curve->analysis);
+	free(curve->levels.items);
+}
+
 void pictures_clear(struct pictures *pictures)
 {
 	for (size_t i = 0; i < pictures->n; i++) {
 		struct picture *picture = &pictures->items[i];
 
-		for (size_t k = 0; k < picture->n; k++) {
-			struct curve *curve = &picture->curves[k];
-
-			free(curve->name);
-			free(curve->values);
-			for (size_t row = 0; row < CHART_MAX_ROWS; row++)
-				free(curve->rows[row]);
-			free(curve->causes);
-			free(curve->runs);
-			analysis_free(curve->analysis);
-			free(curve->levels.items);
-		}
+		for (size_t k = 0; k < picture->n; k++)
+			curve_clear(&picture->curves[k]);
 		free(picture->title);
 		free(picture->subtitle);
 	}
@@ -39,18 +44,39 @@ void pictures_clear(struct pictures *pictures)
 
 /* --- Which benchmarks are drawn together. --- */
 
+/* Of what a program measured itself, "PROGRAM: VALUE", the part that other programs have as well;
+ * "" of whole runs. */
+static const char *own_part(const struct benchmark *benchmark)
+{
+	const char *colon = strrchr(benchmark->name, ':');
+
+	return benchmark_is_by_program(benchmark) && colon ? colon : "";
+}
+
+/* Whether one axis shows both: a median is not many times the other one. */
+static bool have_one_magnitude(const struct benchmark *a, const struct benchmark *b)
+{
+	double x, y;
+
+	if (benchmark_median(a, &x) < 0 || benchmark_median(b, &y) < 0)
+		return false;
+	return x == y || (fabs(x) <= SAME_AXIS * fabs(y) && fabs(y) <= SAME_AXIS * fabs(x));
+}
+
 static bool belong_together(
 	const struct curve *a, const char *file, const struct benchmark *benchmark)
 {
 	const char *interleaved = facts_find_string(&a->benchmark->metadata, "quiesce_interleaved");
 	const char *other_interleaved =
 		facts_find_string(&benchmark->metadata, "quiesce_interleaved");
+	bool in_turn = interleaved && other_interleaved && a->file == file &&
+		strcmp(interleaved, other_interleaved) == 0 &&
+		strcmp(own_part(a->benchmark), own_part(benchmark)) == 0;
 
-	if (!unit_is_same(a->benchmark->unit, benchmark->unit))
-		return false;
-	return metadata_equal_strings(a->benchmark->name, benchmark->name) ||
-		(interleaved && other_interleaved && a->file == file &&
-			strcmp(interleaved, other_interleaved) == 0);
+	return (metadata_equal_strings(a->benchmark->name, benchmark->name) || in_turn) &&
+		unit_is_same(a->benchmark->unit, benchmark->unit) &&
+		benchmark_is_same_metric(a->benchmark, benchmark) &&
+		have_one_magnitude(a->benchmark, benchmark);
 }
 
 int pictures_add(struct pictures *pictures, const char *file, const struct benchmark *benchmark)
@@ -59,20 +85,18 @@ int pictures_add(struct pictures *pictures, const char *file, const struct bench
 
 	if (benchmark->n_values == 0)
 		return 0;
-	for (size_t i = 0; !picture && i < pictures->n; i++)
-		for (size_t k = 0; !picture && k < pictures->items[i].n; k++)
-			if (belong_together(&pictures->items[i].curves[k], file, benchmark))
-				picture = &pictures->items[i];
+	for (size_t i = 0; !picture && i < pictures->n; i++) {
+		struct picture *other = &pictures->items[i];
+
+		for (size_t k = 0; !picture && other->n < CHART_MAX_SERIES && k < other->n; k++)
+			if (belong_together(&other->curves[k], file, benchmark))
+				picture = other;
+	}
 	if (!picture) {
 		pictures->items = xptr(
 			reallocarray(pictures->items, pictures->n + 1, sizeof(*pictures->items)));
 		picture = &pictures->items[pictures->n++];
 		*picture = (struct picture){ 0 };
-	}
-	if (picture->n == CHART_MAX_SERIES) {
-		say("more than %d benchmarks belong into one picture: choose with -b, or give fewer files",
-			CHART_MAX_SERIES);
-		return -E2BIG;
 	}
 	picture->curves[picture->n++] = (struct curve){ .file = file, .benchmark = benchmark };
 	return 0;
@@ -108,13 +132,14 @@ static char *picture_title(const struct picture *picture)
 	struct text t = { 0 };
 
 	text_append(&t, picture->n > 1 && interleaved ? interleaved : first->name);
+	if (picture->n > 1 && interleaved)
+		text_append(&t, own_part(first));
 	if (first->metric && !first->is_figure)
 		text_appendf(&t, " (%s)", first->metric);
 	return xptr(text_steal(&t));
 }
 
-/* The machine, as described in the first file. */
-static char *picture_subtitle(const struct picture *picture)
+char *benchmark_subtitle(const struct benchmark *benchmark)
 {
 	static const struct {
 		const char *key, *before;
@@ -126,8 +151,7 @@ static char *picture_subtitle(const struct picture *picture)
 	struct text t = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
-		const char *value =
-			facts_find_string(&picture->curves[0].benchmark->metadata, facts[i].key);
+		const char *value = facts_find_string(&benchmark->metadata, facts[i].key);
 
 		if (!value)
 			continue;
@@ -206,6 +230,35 @@ static void curve_fill(struct curve *curve)
 	}
 }
 
+int curve_fill_units(struct curve *curve)
+{
+	const struct benchmark *b = curve->benchmark;
+	bool by_run = benchmark_units_are_runs(b);
+	_cleanup_free_ double *units = NULL;
+	size_t n = 0, run = 0;
+	int r = analysis_new(b, &curve->analysis);
+
+	if (r >= 0)
+		r = benchmark_units(b, &units, &n);
+	if (r < 0)
+		return r;
+	curve_allocate(curve, n);
+	/* Where the units are values, they are of the only run that has some. */
+	for (size_t i = 0; i < n; i++, run += by_run) {
+		size_t first, n_values = 0;
+
+		for (; run < b->series->n_samples; run++) {
+			n_values = sample_counts(&b->series->samples[run]);
+			if (b->runs)
+				benchmark_run_values(b, run, &first, &n_values);
+			if (n_values > 0)
+				break;
+		}
+		curve_append(curve, MIN(run, b->series->n_samples - 1), units[i]);
+	}
+	return 0;
+}
+
 /* Levels are found among runs; on this axis a level begins at the first value of its first run. */
 static void curve_find_levels(struct curve *curve)
 {
@@ -253,7 +306,7 @@ static int picture_fill(struct picture *picture)
 	}
 	picture->what = by_run ? "run" : "value";
 	picture->title = picture_title(picture);
-	picture->subtitle = picture_subtitle(picture);
+	picture->subtitle = benchmark_subtitle(picture->curves[0].benchmark);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What plot draws: benchmarks as curves, and which of them go into the same picture. These are
- * benchmarks of the same name in several files, and programs that runpinned ran in turn.
+ * Samples as plot draws them: benchmarks as curves, and which of them go into the same picture.
+ * These are benchmarks of the same name in several files, and programs that runpinned ran in turn,
+ * if their medians are not many times each other.
  */
 #ifndef QUIESCE_JUDGE_BENCH_REPORT_PICTURE_H
 #define QUIESCE_JUDGE_BENCH_REPORT_PICTURE_H
@@ -9,11 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "judge/bench-report/canvas.h"
 #include "judge/bench-report/chart.h"
-#include "judge/bench-report/scancurve.h"
 #include "judge/report/analysis.h"
 
 /* A benchmark as it is drawn: first an entry for each warm-up, then one for each value. */
@@ -31,6 +30,13 @@ struct curve {
 	struct levels levels; /* the levels of the values; the items are allocated here */
 };
 
+/* The same with an entry for each unit, of which conclusions are drawn (benchmark_units()), and
+ * without levels. `file`, `benchmark` and `name` are set. */
+int curve_fill_units(struct curve *curve);
+void curve_clear(struct curve *curve);
+/* The machine, as its metadata describe it, malloc'd. */
+char *benchmark_subtitle(const struct benchmark *benchmark);
+
 struct picture {
 	struct curve curves[CHART_MAX_SERIES];
 	size_t n;
@@ -46,8 +52,8 @@ struct pictures {
 };
 
 void pictures_clear(struct pictures *pictures);
-/* Adds a benchmark to the picture that it belongs to. A benchmark without values is ignored. `file`
- * and `benchmark` are borrowed. -E2BIG, after saying so, when the picture has too many of them. */
+/* Adds a benchmark to the picture that it belongs to, or to another one where that is full. A
+ * benchmark without values is ignored. `file` and `benchmark` are borrowed. */
 int pictures_add(struct pictures *pictures, const char *file, const struct benchmark *benchmark);
 /* To be called once all benchmarks have been added: fills in the entries, levels and texts. */
 int pictures_fill(struct pictures *pictures);
@@ -67,8 +73,5 @@ struct picture_sheet {
 	double width; /* in points */
 	double height;
 };
-/* What is in a picture of a scan. */
-int scan_emit(FILE *stream, const struct scan *scan, const struct picture_sheet *sheet);
-int pictures_emit(FILE *stream, const struct pictures *pictures, const struct picture_sheet *sheet);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* plot: draws pictures of benchmarks into a file. */
+/* plot: draws pictures of benchmarks into a file: which ones, and how they share it. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +12,54 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
-#include "judge/bench-report/chart.h"
 #include "judge/bench-report/files.h"
+#include "judge/bench-report/forestchart.h"
 #include "judge/bench-report/page.h"
+#include "judge/bench-report/pairs.h"
 #include "judge/bench-report/picture.h"
-#include "judge/bench-report/scanchart.h"
+#include "judge/bench-report/view.h"
+#include "judge/stats/level.h"
 
 enum {
 	WIDTH_DEFAULT = 1000,
 	HEIGHT_DEFAULT = 600,
+	/* Of a page in a narrow window. */
+	WIDTH_NARROW = 600,
+	HEIGHT_NARROW = 440,
+	HEIGHT_NARROW_CHANGE = 800, /* whose panels lie below each other */
+	/* Of several pictures in one file, as far as the whole has room for it. */
+	CELL_WIDTH = 480,
+	CELL_HEIGHT = 300,
 	/* How many pixels of a PNG make a point: on the screens and projectors of today, a point is
 	 * larger than a pixel. */
 	PNG_SCALE = 2,
 };
 
+/* What is plotted. */
+struct plot {
+	const struct request *request;
+	struct picture_sheet sheet;
+	bool has_size; /* --size */
+	struct reports reports;
+	struct scan scan;
+	struct pairs pairs;
+	struct changes changes;
+	struct trends *trends;
+	struct latencies latencies;
+	struct pictures pictures;
+	struct views views;
+};
+
+/* Words of --by, each of which is what the pictures show; any other is a parameter. */
+#define BY_RUN "run"
+#define BY_CHANGE "change"
+#define BY_DATE "date"
+#define BY_LATENCY "latency"
+
 static const struct picture_format formats[] = {
 	{ ".svg", CANVAS_SVG, false, 1 },
 	{ ".png", CANVAS_PNG, false, PNG_SCALE },
+	{ ".pdf", CANVAS_PDF, false, 1 },
 	{ ".html", CANVAS_SVG, true, 1 },
 };
 
@@ -59,133 +91,144 @@ static int parse_size(const char *text, double *ret_width, double *ret_height)
 	return 0;
 }
 
-static int draw(struct picture *picture, const struct picture_sheet *sheet, struct drawing *ret)
+/* --- Drawing --- */
+
+static int draw_view(struct view *view, const struct picture_sheet *sheet, double width,
+	double height, struct drawing *ret)
 {
 	const struct picture_format *format = sheet->format;
 	_cleanup_(canvas) struct canvas *canvas = NULL;
-	struct chart_series series[CHART_MAX_SERIES];
-	struct chart_options options = {
-		.width = sheet->width,
-		.height = sheet->height,
-		/* In an HTML page the title is a heading of the page. */
-		.title = format->page ? NULL : picture->title,
-		.subtitle = picture->subtitle,
-		.unit = picture->curves[0].benchmark->unit,
-		.what = picture->what,
-	};
-	struct drawing drawing = {
-		.width = sheet->width, .height = sheet->height, .what = picture->what
-	};
-	int r;
+	struct drawing drawing = { .width = width, .height = height };
+	int r = canvas_new(format->canvas, width, height, format->scale, &canvas);
 
-	for (size_t i = 0; i < picture->n; i++) {
-		const struct curve *curve = &picture->curves[i];
-
-		series[i] = (struct chart_series){
-			.name = curve->name,
-			.values = curve->values,
-			.causes = curve->causes,
-			.n = curve->n,
-			.n_warmups = curve->n_warmups,
-			.levels = &curve->levels,
-		};
-		for (size_t row = 0; row < CHART_MAX_ROWS; row++)
-			series[i].rows[row] = curve->rows[row];
-	}
-	r = canvas_new(format->canvas, sheet->width, sheet->height, format->scale, &canvas);
-	if (r < 0)
-		return r;
-	r = chart_draw(canvas, series, picture->n, &options, &picture->axes,
-		format->page ? &drawing.spots : NULL, &drawing.n_spots);
+	/* In an HTML page the title is a heading of the page. */
+	if (r >= 0)
+		r = view_draw(canvas, view, width, height, !format->page,
+			format->page ? &drawing.spots : NULL, &drawing.n_spots);
 	if (r >= 0)
 		r = canvas_finish(canvas, &drawing.data, &drawing.size);
-	if (r < 0) {
-		drawing_clear(&drawing);
-		return r;
-	}
-	*ret = drawing;
-	return 0;
-}
-
-static void fill_page_curves(const struct picture *picture, struct page_curve *curves)
-{
-	for (size_t i = 0; i < picture->n; i++) {
-		const struct curve *curve = &picture->curves[i];
-
-		curves[i] = (struct page_curve){
-			.name = curve->name,
-			.benchmark = curve->benchmark,
-			.analysis = curve->analysis,
-			.values = curve->values,
-			.runs = curve->runs,
-			.rows = curve->rows,
-			.n_warmups = curve->n_warmups,
-		};
-	}
-}
-
-static int write_picture(FILE *stream, struct picture *picture, const struct picture_sheet *sheet)
-{
-	struct page_curve curves[CHART_MAX_SERIES];
-	struct drawing drawing;
-	int r;
-
-	r = draw(picture, sheet, &drawing);
 	if (r < 0)
-		return r;
-	if (sheet->format->page) {
-		fill_page_curves(picture, curves);
-		page_add(stream, picture->title, curves, picture->n, &drawing);
-	} else {
-		fwrite(drawing.data, 1, drawing.size, stream);
-	}
-	drawing_clear(&drawing);
-	return 0;
+		drawing_clear(&drawing);
+	else
+		*ret = drawing;
+	return r;
 }
 
-/* -EINVAL, after saying so, when one file cannot hold all pictures. */
-static int check_number(const struct pictures *pictures, const struct picture_format *format)
+static double height_of(const struct plot *plot, const struct view *view)
 {
-	_cleanup_free_ char *all = NULL;
-	struct text names = { 0 };
+	double height = plot->has_size ? 0 : view_height(view);
 
-	if (pictures->n == 0) {
-		say("there is no value to draw");
-		return -EINVAL;
+	return height > 0 ? MAX(height, (double)CHART_MIN_HEIGHT) : plot->sheet.height;
+}
+
+static int write_page(FILE *stream, struct plot *plot)
+{
+	int r = 0;
+
+	page_begin(stream, &plot->views);
+	for (size_t i = 0; r >= 0 && i < plot->views.n; i++) {
+		struct view *view = &plot->views.items[i];
+		struct drawing wide = { 0 }, narrow = { 0 };
+		double height = view_height(view) > 0 ? height_of(plot, view)
+			: view->kind == VIEW_CHANGE   ? HEIGHT_NARROW_CHANGE
+						      : HEIGHT_NARROW;
+
+		r = draw_view(view, &plot->sheet, WIDTH_NARROW, height, &narrow);
+		/* Last: what --json says is that of the wide one. */
+		if (r >= 0)
+			r = draw_view(view, &plot->sheet, plot->sheet.width, height_of(plot, view),
+				&wide);
+		if (r >= 0)
+			r = page_add(stream, &plot->views, i, &wide, &narrow);
+		drawing_clear(&wide);
+		drawing_clear(&narrow);
 	}
-	if (pictures->n == 1 || format->page)
+	page_end(stream);
+	return r;
+}
+
+/* Several views in one picture, each as large as the others. */
+struct grid {
+	size_t columns, rows;
+	double width, height; /* of a cell */
+};
+
+/* -EINVAL, after saying so, when there is no room for all of them. */
+static int find_grid(struct plot *plot, struct grid *ret)
+{
+	struct picture_sheet *sheet = &plot->sheet;
+	size_t n = plot->views.n;
+	struct grid grid = { .columns = (size_t)MAX(sheet->width / CELL_WIDTH, 1.0) };
+
+	grid.columns = MIN(grid.columns, n);
+	grid.rows = (n + grid.columns - 1) / grid.columns;
+	if (!plot->has_size)
+		sheet->height = MAX(sheet->height, (double)(grid.rows * CELL_HEIGHT));
+	/* A flat picture has them beside each other. */
+	while (sheet->height / (double)grid.rows < CHART_MIN_HEIGHT && grid.columns < n &&
+		sheet->width / (double)(grid.columns + 1) >= CHART_MIN_WIDTH) {
+		grid.columns++;
+		grid.rows = (n + grid.columns - 1) / grid.columns;
+	}
+	grid.width = sheet->width / (double)grid.columns;
+	grid.height = sheet->height / (double)grid.rows;
+	if (grid.width >= CHART_MIN_WIDTH && grid.height >= CHART_MIN_HEIGHT &&
+		sheet->height * sheet->format->scale <= 32000) {
+		*ret = grid;
 		return 0;
-	for (size_t i = 0; i < pictures->n; i++)
-		text_appendf(&names, "%s%s", i > 0 ? ", " : "",
-			pictures->items[i].curves[0].benchmark->name);
-	all = xptr(text_steal(&names));
-	say("%s files hold one picture each, and these make several: %s: choose one with -b, or "
+	}
+	say("%zu pictures have no room in %gx%g points: choose with -b, give a larger --size, or "
 	    "write an .html file",
-		format->suffix, all);
+		n, sheet->width, sheet->height);
 	return -EINVAL;
 }
 
-/* Writes the file by `write`. -EINVAL, after saying so, when it cannot be written. */
-static int write_file(const struct picture_sheet *sheet,
-	int (*write)(FILE *stream, const struct picture_sheet *sheet, void *context), void *context)
+static int write_grid(FILE *stream, struct plot *plot, const struct grid *grid)
 {
-	_cleanup_(file_replace) struct file_replace *file = NULL;
-	FILE *stream;
-	int r;
+	const struct picture_sheet *sheet = &plot->sheet;
+	_cleanup_(canvas) struct canvas *canvas = NULL;
+	_cleanup_free_ char *data = NULL;
+	size_t size;
+	int r = canvas_new(
+		sheet->format->canvas, sheet->width, sheet->height, sheet->format->scale, &canvas);
 
+	for (size_t i = 0; r >= 0 && i < plot->views.n; i++) {
+		canvas_begin_cell(canvas, (double)(i % grid->columns) * grid->width,
+			(double)(i / grid->columns) * grid->height, grid->width, grid->height);
+		r = view_draw(
+			canvas, &plot->views.items[i], grid->width, grid->height, true, NULL, NULL);
+		canvas_end_cell(canvas);
+	}
+	if (r >= 0)
+		r = canvas_finish(canvas, &data, &size);
+	if (r >= 0)
+		fwrite(data, 1, size, stream);
+	return r;
+}
+
+/* Writes the file. -EINVAL, after saying so, when it cannot be written. */
+static int write_file(struct plot *plot)
+{
+	struct picture_sheet *sheet = &plot->sheet;
+	_cleanup_(file_replace) struct file_replace *file = NULL;
+	struct grid grid = { 1, 1, sheet->width, sheet->height };
+	int r = 0;
+
+	if (!sheet->format->page && plot->views.n > 1)
+		r = find_grid(plot, &grid);
+	else if (!sheet->format->page)
+		sheet->height = grid.height = height_of(plot, &plot->views.items[0]);
+	if (r < 0)
+		return r;
 	r = xcheck(file_replace_begin(sheet->output, &file));
 	if (r < 0) {
 		say("cannot write %s: %s", sheet->output, file_replace_explain(r));
 		return -EINVAL;
 	}
-	stream = file_replace_stream(file);
-	if (sheet->format->page)
-		page_begin(stream);
-	r = write(stream, sheet, context);
+	r = sheet->format->page ? write_page(file_replace_stream(file), plot)
+				: write_grid(file_replace_stream(file), plot, &grid);
 	if (r < 0)
 		return r;
-	if (sheet->format->page)
-		page_end(stream);
 	r = xcheck(file_replace_commit(TAKE_PTR(file)));
 	if (r < 0) {
 		say_errno(r, "cannot write %s", sheet->output);
@@ -194,17 +237,7 @@ static int write_file(const struct picture_sheet *sheet,
 	return 0;
 }
 
-static int write_pictures(FILE *stream, const struct picture_sheet *sheet, void *context)
-{
-	struct pictures *pictures = context;
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < pictures->n; i++)
-		r = write_picture(stream, &pictures->items[i], sheet);
-	return r;
-}
-
-/* --- Curves over a parameter --- */
+/* --- What is drawn --- */
 
 static char *scan_title(const struct scan *scan)
 {
@@ -213,123 +246,208 @@ static char *scan_title(const struct scan *scan)
 	return xformat("by %s", scan->parameter);
 }
 
-static int draw_scan(const struct scan *scan, const char *title, const struct picture_sheet *sheet,
-	struct drawing *ret)
-{
-	const struct picture_format *format = sheet->format;
-	_cleanup_(canvas) struct canvas *canvas = NULL;
-	int r;
-
-	*ret = (struct drawing){ .width = sheet->width, .height = sheet->height, .what = "size" };
-	r = canvas_new(format->canvas, sheet->width, sheet->height, format->scale, &canvas);
-	if (r >= 0)
-		r = scan_chart_draw(
-			canvas, sheet->width, sheet->height, format->page ? NULL : title, scan);
-	return r < 0 ? r : canvas_finish(canvas, &ret->data, &ret->size);
-}
-
-/* The figures below the picture are those of each benchmark. */
-static int add_scan_to_page(
-	FILE *stream, const struct scan *scan, const char *title, const struct drawing *drawing)
-{
-	_cleanup_free_ struct page_curve *curves = NULL;
-	size_t n = 0;
-	int r = 0;
-
-	for (size_t i = 0; i < scan->n; i++)
-		n += scan->curves[i].n;
-	curves = xptr(calloc(n, sizeof(*curves)));
-	n = 0;
-	for (size_t i = 0; i < scan->n; i++) {
-		for (size_t k = 0; r >= 0 && k < scan->curves[i].n; k++) {
-			const struct benchmark *b = scan->curves[i].points[k].benchmark;
-			struct analysis *analysis = NULL;
-
-			r = analysis_new(b, &analysis);
-			if (r >= 0)
-				curves[n++] = (struct page_curve){
-					.name = b->name, .benchmark = b, .analysis = analysis
-				};
-		}
-	}
-	if (r >= 0)
-		page_add(stream, title, curves, n, drawing);
-	for (size_t i = 0; i < n; i++)
-		analysis_free((struct analysis *)curves[i].analysis);
-	return r;
-}
-
-static int write_scan(FILE *stream, const struct picture_sheet *sheet, void *context)
-{
-	const struct scan *scan = context;
-	_cleanup_free_ char *title = scan_title(scan);
-	struct drawing drawing = { 0 };
-	int r = draw_scan(scan, title, sheet, &drawing);
-
-	if (r >= 0 && sheet->format->page)
-		r = add_scan_to_page(stream, scan, title, &drawing);
-	else if (r >= 0)
-		fwrite(drawing.data, 1, drawing.size, stream);
-	drawing_clear(&drawing);
-	return r;
-}
-
 static int add_benchmark(const char *file, const struct benchmark *benchmark, void *context)
 {
 	return pictures_add(context, file, benchmark);
 }
 
-enum exit_status verb_plot(const struct request *request)
+static int add_samples(struct plot *plot)
 {
-	_cleanup_reports_ struct reports reports = { 0 };
-	struct pictures pictures = { 0 };
-	struct scan scan = { 0 };
-	struct picture_sheet sheet = {
-		.output = request->output,
-		.format = request->output ? find_format(request->output) : NULL,
-		.width = WIDTH_DEFAULT,
-		.height = HEIGHT_DEFAULT,
-	};
+	int r = reports_each(plot->request, &plot->reports, add_benchmark, &plot->pictures);
+
+	if (r >= 0 && plot->pictures.n == 0) {
+		say("there is no value to draw");
+		return -EINVAL;
+	}
+	if (r >= 0)
+		r = pictures_fill(&plot->pictures);
+	for (size_t i = 0; r >= 0 && i < plot->pictures.n; i++) {
+		struct picture *picture = &plot->pictures.items[i];
+
+		views_add(&plot->views, VIEW_SAMPLES, xptr(text_escape_control(picture->title)))
+			->picture = picture;
+	}
+	return r;
+}
+
+/* Compares what can be compared. -ENODATA when there is nothing; said where it was asked for. */
+static int find_changes(struct plot *plot)
+{
+	bool asked = plot->request->by;
 	int r;
 
-	if (!sheet.format) {
-		say("plot needs -o FILE, and FILE ends in .svg, .png or .html");
+	plot->pairs = (struct pairs){
+		.request = plot->request, .reports = &plot->reports, .quiet = !asked
+	};
+	plot->pairs.repeats.n_together = plot->reports.suites[0]->n;
+	r = pairs_make(&plot->pairs);
+	if (r < 0)
+		return r;
+	if (plot->pairs.n == 0)
+		return -ENODATA;
+	comparison_settle(plot->pairs.comparisons, plot->pairs.n);
+	return changes_new(&plot->pairs, &plot->changes);
+}
+
+/* A picture where there are quantiles. */
+static int add_latencies(struct plot *plot)
+{
+	int r = latencies_new(plot->request, &plot->reports, &plot->latencies);
+
+	if (r >= 0 && plot->latencies.n > 0)
+		views_add(&plot->views, VIEW_LATENCY, xptr(strdup("how long requests took")))
+			->latencies = &plot->latencies;
+	return r;
+}
+
+/* A page has all of them, and the samples; another file has one picture. */
+static int add_changes(struct plot *plot)
+{
+	bool page = plot->sheet.format->page;
+	int r;
+
+	if (plot->changes.n > 1)
+		views_add(&plot->views, VIEW_FOREST, forest_title(&plot->changes))->changes =
+			&plot->changes;
+	for (size_t i = 0; (page || plot->changes.n == 1) && i < plot->changes.n; i++)
+		views_add(&plot->views, VIEW_CHANGE, xptr(strdup(plot->changes.items[i].title)))
+			->change = &plot->changes.items[i];
+	if (!page)
+		return 0;
+	r = add_latencies(plot);
+	return r < 0 ? r : add_samples(plot);
+}
+
+static int add_trends(struct plot *plot)
+{
+	const struct request *request = plot->request;
+	size_t needed;
+	int r = trends_new(plot->reports.suites, request->files, plot->reports.n,
+		request->benchmark, &plot->trends);
+
+	if (r < 0)
+		return r;
+	if (plot->trends->n == 0 && request->benchmark) {
+		reports_say_none(request, &plot->reports);
+		return -ENOENT;
+	}
+	if (plot->trends->n == 0) {
+		say("there is no value to draw");
+		return -EINVAL;
+	}
+	needed = levels_changes_needed(plot->trends->n_together);
+	for (size_t i = 0; i < plot->trends->n; i++) {
+		const struct trend *trend = &plot->trends->items[i];
+		_cleanup_free_ char *title = trend_headline(trend, needed);
+
+		views_add(&plot->views, VIEW_TREND, xptr(text_escape_control(title)))->trend =
+			trend;
+	}
+	return 0;
+}
+
+static bool is_by(const struct plot *plot, const char *word)
+{
+	return plot->request->by && strcmp(plot->request->by, word) == 0;
+}
+
+/* Chooses what is drawn: what was asked for, or a history of a folder, else a scan, else
+ * comparisons, else the samples. */
+static int find_views(struct plot *plot, bool has_folder)
+{
+	bool is_open = !plot->request->by;
+	int r = -ENODATA;
+
+	if (is_by(plot, BY_DATE) || (is_open && has_folder))
+		return add_trends(plot);
+	if (is_by(plot, BY_LATENCY)) {
+		r = add_latencies(plot);
+		if (r < 0 || plot->views.n > 0)
+			return r;
+		say("--by: no program has quantiles of how long requests took, such as p50 and p99");
+		return -ENOENT;
+	}
+	if (!is_by(plot, BY_RUN) && !is_by(plot, BY_CHANGE))
+		r = scan_new(plot->request, &plot->reports, &plot->scan);
+	if (r >= 0) {
+		views_add(&plot->views, VIEW_SCAN, scan_title(&plot->scan))->scan = &plot->scan;
+		return 0;
+	}
+	if (r == -ENODATA && (is_open || is_by(plot, BY_CHANGE))) {
+		r = find_changes(plot);
+		if (r >= 0)
+			return add_changes(plot);
+	}
+	if (r == -ENODATA && plot->sheet.format->page && is_open)
+		r = add_latencies(plot) < 0 ? -EINVAL : -ENODATA;
+	return r == -ENODATA ? add_samples(plot) : r;
+}
+
+static void plot_clear(struct plot *plot)
+{
+	views_clear(&plot->views);
+	scan_clear(&plot->scan);
+	changes_clear(&plot->changes);
+	if (plot->pairs.labels)
+		pairs_clear(&plot->pairs);
+	trends_free(plot->trends);
+	latencies_clear(&plot->latencies);
+	pictures_clear(&plot->pictures);
+	reports_clear(&plot->reports);
+}
+
+/* Whether a folder was named, whose files are now in its place. */
+static bool has_folder(const struct request *request, const struct file_names *files)
+{
+	if (files->n != request->n_files)
+		return true;
+	for (size_t i = 0; i < files->n; i++)
+		if (strcmp(files->items[i], request->files[i]) != 0)
+			return true;
+	return false;
+}
+
+enum exit_status verb_plot(const struct request *request)
+{
+	_cleanup_folders_ struct file_names files = { 0 };
+	struct request all = *request;
+	struct plot plot = {
+		.request = &all,
+		.sheet = { .output = request->output,
+			.format = request->output ? find_format(request->output) : NULL,
+			.width = WIDTH_DEFAULT,
+			.height = HEIGHT_DEFAULT },
+		.has_size = request->size,
+	};
+	enum exit_status status;
+	int r;
+
+	if (!plot.sheet.format) {
+		say("plot needs -o FILE, and FILE ends in .svg, .png, .pdf or .html");
 		return EXIT_USAGE;
 	}
-	if (request->size && parse_size(request->size, &sheet.width, &sheet.height) < 0) {
+	if (request->size && parse_size(request->size, &plot.sheet.width, &plot.sheet.height) < 0) {
 		say("--size: '%s' is not WIDTHxHEIGHT, from %dx%d to 16000x16000", request->size,
 			CHART_MIN_WIDTH, CHART_MIN_HEIGHT);
 		return EXIT_USAGE;
 	}
-	if (reports_read(request, true, &reports) < 0)
+	if (folders_expand(request, &files) < 0)
 		return EXIT_FAILED;
-	if (!request->by || strcmp(request->by, "run") != 0)
-		r = scan_new(request, &reports, &scan);
+	all.files = files.items;
+	all.n_files = files.n;
+	if (reports_read(&all, true, &plot.reports) < 0)
+		return EXIT_FAILED;
+	plot.views.pictures = &plot.pictures;
+	r = find_views(&plot, has_folder(request, &files));
+	if (r >= 0)
+		r = write_file(&plot);
+	if (r >= 0 && request->json)
+		r = views_emit(stdout, &plot.views, &plot.sheet);
+	/* These errors are due to the request, and were said before. */
+	if (r == -EINVAL || r == -E2BIG || r == -ENOENT)
+		status = EXIT_FAILED;
 	else
-		r = -ENODATA;
-	if (r >= 0) {
-		r = write_file(&sheet, write_scan, &scan);
-	} else if (r == -ENODATA) {
-		r = reports_each(request, &reports, add_benchmark, &pictures);
-		if (r >= 0)
-			r = check_number(&pictures, sheet.format);
-		if (r >= 0)
-			r = pictures_fill(&pictures);
-		if (r >= 0)
-			r = write_file(&sheet, write_pictures, &pictures);
-	}
-	if (r < 0) {
-		scan_clear(&scan);
-		pictures_clear(&pictures);
-		/* These errors are due to the request, and were said before. */
-		if (r == -EINVAL || r == -E2BIG || r == -ENOENT)
-			return EXIT_FAILED;
-		return request_conclude(request, r);
-	}
-	if (request->json)
-		r = scan.n > 0 ? scan_emit(stdout, &scan, &sheet)
-			       : pictures_emit(stdout, &pictures, &sheet);
-	scan_clear(&scan);
-	pictures_clear(&pictures);
-	return request_conclude(request, r);
+		status = request_conclude(&all, r);
+	plot_clear(&plot);
+	return status;
 }

@@ -3,7 +3,8 @@
 #include <math.h>
 
 #include "base/units.h"
-#include "judge/bench-report/picture.h"
+#include "judge/bench-report/view.h"
+#include "judge/report/wording.h"
 #include "judge/result/emit.h"
 #include "judge/result/series.h"
 
@@ -162,45 +163,207 @@ static void emit_scan_curve(
 	emit_close(emit, '}');
 }
 
-int scan_emit(FILE *stream, const struct scan *scan, const struct picture_sheet *sheet)
+static void emit_scan(struct emit *emit, const struct scan *scan)
 {
 	const struct benchmark *first = scan->curves[0].points[0].benchmark;
-	struct emit emit = { .stream = stream };
 
-	begin_sheet(&emit, sheet);
-	emit_object(&emit, NULL);
-	emit_string(&emit, "parameter", scan->parameter);
-	emit_string(&emit, "unit", unit_name(first->unit));
-	emit_string(&emit, "metric", first->metric);
-	emit_array(&emit, "curves");
+	emit_string(emit, "parameter", scan->parameter);
+	emit_string(emit, "unit", unit_name(first->unit));
+	emit_string(emit, "metric", first->metric);
+	emit_array(emit, "curves");
 	for (size_t i = 0; i < scan->n; i++)
-		emit_scan_curve(&emit, scan, &scan->curves[i], i);
-	emit_close(&emit, ']');
-	emit_close(&emit, '}');
-	emit_close(&emit, ']');
-	emit_close(&emit, '}');
-	return emit_finish(&emit);
+		emit_scan_curve(emit, scan, &scan->curves[i], i);
+	emit_close(emit, ']');
 }
 
-int pictures_emit(FILE *stream, const struct pictures *pictures, const struct picture_sheet *sheet)
+static void emit_samples(struct emit *emit, const struct picture *picture)
+{
+	emit_string(emit, "subtitle", picture->subtitle);
+	emit_string(emit, "unit", unit_name(picture->curves[0].benchmark->unit));
+	emit_string(emit, "metric", picture->curves[0].benchmark->metric);
+	emit_string(emit, "entry", picture->what);
+	emit_axes(emit, picture);
+	emit_array(emit, "series");
+	for (size_t k = 0; k < picture->n; k++)
+		emit_curve(emit, &picture->curves[k], k);
+	emit_close(emit, ']');
+}
+
+/* --- Comparisons --- */
+
+/* An end of an interval is null where there is none. */
+static void emit_interval(struct emit *emit, double change, double low, double high)
+{
+	emit_real(emit, "change", change);
+	emit_real(emit, "low", isfinite(low) ? low : NAN);
+	emit_real(emit, "high", isfinite(high) ? high : NAN);
+}
+
+static const char *verdict_name(const struct change *change)
+{
+	return change->is_decided ? decision_verdict_name(change->decision.verdict)
+				  : comparison_verdict_name(change->comparison->verdict);
+}
+
+static void emit_side(struct emit *emit, const struct change *change, int side)
+{
+	const struct curve *curve = &change->sides[side];
+	const struct stats *stats =
+		side == 0 ? &change->comparison->old_stats : &change->comparison->new_stats;
+	char color[INK_TEXT_SIZE];
+
+	emit_object(emit, side == 0 ? "old" : "new");
+	emit_string(emit, "file", curve->file);
+	emit_string(emit, "name", curve->benchmark->name);
+	emit_string(emit, "label", curve->name);
+	emit_string(emit, "color", ink_text(ink_light(ink_of_series((size_t)side).ink), color));
+	emit_real(emit, "median", stats->median);
+	emit_integer(
+		emit, "disturbed", (int64_t)curve->analysis->stability->disturbances.n_disturbed);
+	emit_array(emit, "values");
+	for (size_t i = 0; i < curve->n; i++)
+		emit_real(emit, NULL, curve->values[i]);
+	emit_close(emit, ']');
+	emit_close(emit, '}');
+}
+
+static void emit_change(struct emit *emit, const struct view *view)
+{
+	const struct change *change = view->change;
+
+	emit_string(emit, "subtitle", change->subtitle);
+	emit_string(emit, "unit", unit_name(change->comparison->old->unit));
+	emit_string(emit, "metric", change->comparison->old->metric);
+	emit_string(emit, "verdict", verdict_name(change));
+	emit_string(emit, "doubt", *change->doubt ? change->doubt : NULL);
+	emit_bool(emit, "difference", change->is_difference);
+	emit_interval(emit, change->change, change->low, change->high);
+	emit_real(emit, "margin", change->margins[1]);
+	emit_side(emit, change, 0);
+	emit_side(emit, change, 1);
+	emit_array(emit, "pairs");
+	for (size_t i = 0; i < change->n_pairs; i++)
+		emit_real(emit, NULL, change->pairs[i]);
+	emit_close(emit, ']');
+	emit_array(emit, "estimates");
+	for (size_t i = 0; i < change->n_steps; i++) {
+		const struct change_step *step = &change->steps[i];
+
+		emit_object(emit, NULL);
+		emit_integer(emit, "pairs", (int64_t)step->n);
+		emit_interval(emit, step->change, step->low, step->high);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	emit_integer(emit, "below", (int64_t)view->beyond.n_below);
+	emit_integer(emit, "above", (int64_t)view->beyond.n_above);
+}
+
+static void emit_forest(struct emit *emit, const struct changes *changes)
+{
+	emit_array(emit, "comparisons");
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct change *change = &changes->items[i];
+
+		emit_object(emit, NULL);
+		emit_string(emit, "title", change->title);
+		emit_string(emit, "verdict", verdict_name(change));
+		emit_interval(emit, change->change, change->low, change->high);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+static void emit_trend(struct emit *emit, const struct view *view)
+{
+	const struct trend *trend = view->trend;
+
+	emit_string(emit, "unit", unit_name(trend->unit));
+	emit_string(emit, "metric", trend->points[0].benchmark->metric);
+	emit_array(emit, "points");
+	for (size_t i = 0; i < trend->n; i++)
+		emit_real(emit, NULL, trend->points[i].value);
+	emit_close(emit, ']');
+	emit_array(emit, "levels");
+	for (size_t i = 0; i < trend->levels->n; i++) {
+		const struct level *level = &trend->levels->items[i];
+
+		emit_object(emit, NULL);
+		emit_integer(emit, "first", (int64_t)level->first + 1);
+		emit_integer(emit, "last", (int64_t)(level->first + level->n));
+		emit_real(emit, "median", level->median);
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+	emit_integer(emit, "below", (int64_t)view->beyond.n_below);
+	emit_integer(emit, "above", (int64_t)view->beyond.n_above);
+}
+
+static void emit_latencies(struct emit *emit, const struct latencies *latencies)
+{
+	char color[INK_TEXT_SIZE], name[LATENCY_NAME_SIZE];
+
+	emit_array(emit, "curves");
+	for (size_t i = 0; i < latencies->n; i++) {
+		const struct latency_curve *curve = &latencies->curves[i];
+
+		emit_object(emit, NULL);
+		emit_string(emit, "name", curve->name);
+		emit_string(emit, "color", ink_text(ink_light(ink_of_series(i).ink), color));
+		emit_array(emit, "points");
+		for (size_t k = 0; k < curve->n; k++) {
+			const struct latency_point *point = &curve->points[k];
+
+			emit_object(emit, NULL);
+			emit_string(emit, "quantile", latency_point_name(point, name));
+			emit_real(emit, "median", point->value);
+			emit_real(emit, "interval_low", point->low);
+			emit_real(emit, "interval_high", point->high);
+			emit_close(emit, '}');
+		}
+		emit_close(emit, ']');
+		emit_close(emit, '}');
+	}
+	emit_close(emit, ']');
+}
+
+static const char *kind_name(enum view_kind kind)
+{
+	static const char *const names[] = {
+		[VIEW_SCAN] = "scan",
+		[VIEW_FOREST] = "comparisons",
+		[VIEW_CHANGE] = "comparison",
+		[VIEW_TREND] = "trend",
+		[VIEW_LATENCY] = "latency",
+		[VIEW_SAMPLES] = "samples",
+	};
+
+	return names[kind];
+}
+
+int views_emit(FILE *stream, const struct views *views, const struct picture_sheet *sheet)
 {
 	struct emit emit = { .stream = stream };
 
 	begin_sheet(&emit, sheet);
-	for (size_t i = 0; i < pictures->n; i++) {
-		const struct picture *picture = &pictures->items[i];
+	for (size_t i = 0; i < views->n; i++) {
+		const struct view *view = &views->items[i];
 
 		emit_object(&emit, NULL);
-		emit_string(&emit, "title", picture->title);
-		emit_string(&emit, "subtitle", picture->subtitle);
-		emit_string(&emit, "unit", unit_name(picture->curves[0].benchmark->unit));
-		emit_string(&emit, "metric", picture->curves[0].benchmark->metric);
-		emit_string(&emit, "entry", picture->what);
-		emit_axes(&emit, picture);
-		emit_array(&emit, "series");
-		for (size_t k = 0; k < picture->n; k++)
-			emit_curve(&emit, &picture->curves[k], k);
-		emit_close(&emit, ']');
+		emit_string(&emit, "kind", kind_name(view->kind));
+		emit_string(&emit, "title", view->title);
+		if (view->kind == VIEW_SCAN)
+			emit_scan(&emit, view->scan);
+		else if (view->kind == VIEW_FOREST)
+			emit_forest(&emit, view->changes);
+		else if (view->kind == VIEW_CHANGE)
+			emit_change(&emit, view);
+		else if (view->kind == VIEW_TREND)
+			emit_trend(&emit, view);
+		else if (view->kind == VIEW_LATENCY)
+			emit_latencies(&emit, view->latencies);
+		else
+			emit_samples(&emit, view->picture);
 		emit_close(&emit, '}');
 	}
 	emit_close(&emit, ']');

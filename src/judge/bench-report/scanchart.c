@@ -8,84 +8,16 @@
 #include "base/macro.h"
 #include "base/text.h"
 #include "base/xalloc.h"
+#include "judge/bench-report/axis.h"
 #include "judge/bench-report/scanchart.h"
-#include "judge/bench-report/ticks.h"
 
 enum {
 	MARGIN = 12,
 	LABEL_ROOM = 64, /* the least width left of the panel */
 	LABEL_GAP = 5,
 	X_LABEL_ROOM = 34,
-	TICKS_MAX = 40,
 	STEPS = 200, /* of the line of the growth */
 };
-
-struct axis {
-	double low, high;
-	bool is_log;
-	double begin, length; /* on the canvas */
-};
-
-static double place(const struct axis *axis, double value)
-{
-	double part = axis->is_log
-		? (log(value) - log(axis->low)) / (log(axis->high) - log(axis->low))
-		: (value - axis->low) / (axis->high - axis->low);
-
-	return axis->begin + part * axis->length;
-}
-
-/* With some room around the numbers. */
-static struct axis make_axis(double low, double high, double begin, double length)
-{
-	struct axis axis = { .low = low, .high = high, .begin = begin, .length = length };
-
-	axis.is_log = low > 0 && high >= 10 * low;
-	if (axis.is_log) {
-		double room = pow(high / low, 0.05);
-
-		axis.low = low / room;
-		axis.high = high * room;
-	} else {
-		ticks_make_room(&axis.low, &axis.high);
-	}
-	return axis;
-}
-
-/* 1, 2 and 5 times the powers of ten; only the powers where there are many. */
-static size_t find_log_marks(const struct axis *axis, double ret[TICKS_MAX])
-{
-	static const double factors[] = { 1, 2, 5 };
-	double decades = log10(axis->high / axis->low);
-	size_t n = 0;
-
-	for (double power = floor(log10(axis->low)); power <= log10(axis->high);
-		power += decades > 12 ? 3 : 1)
-		for (size_t i = 0; i < (decades > 3 ? 1 : ARRAY_SIZE(factors)); i++) {
-			double mark = factors[i] * pow(10, power);
-
-			if (mark >= axis->low && mark <= axis->high && n < TICKS_MAX)
-				ret[n++] = mark;
-		}
-	return n;
-}
-
-static size_t find_marks(const struct axis *axis, double factor, size_t most, double ret[TICKS_MAX],
-	int *ret_decimals)
-{
-	struct ticks ticks;
-	size_t n = 0;
-
-	*ret_decimals = 0;
-	if (axis->is_log)
-		return find_log_marks(axis, ret);
-	if (ticks_find(axis->low * factor, axis->high * factor, MAX(most, (size_t)2), &ticks) < 0)
-		return 0;
-	for (; n < MIN(ticks.n, (size_t)TICKS_MAX); n++)
-		ret[n] = ticks_at(&ticks, n) / factor;
-	*ret_decimals = ticks.decimals;
-	return n;
-}
 
 struct scan_chart {
 	struct canvas *canvas;
@@ -98,14 +30,14 @@ struct scan_chart {
 
 static void draw_x_axis(const struct scan_chart *chart)
 {
-	double marks[TICKS_MAX], bottom = chart->y.begin;
+	double marks[AXIS_MARKS_MAX], bottom = chart->y.begin;
 	int decimals;
 	double end = -INFINITY; /* the end of the previous label, which must not be hidden */
-	size_t n = find_marks(
+	size_t n = axis_find_marks(
 		&chart->x, 1, (size_t)(chart->x.length / (chart->size * 6)), marks, &decimals);
 
 	for (size_t i = 0; i < n; i++) {
-		double at = place(&chart->x, marks[i]);
+		double at = axis_place(&chart->x, marks[i]);
 		char label[64];
 		double half;
 
@@ -128,11 +60,12 @@ static void draw_x_axis(const struct scan_chart *chart)
 		CANVAS_CENTER, chart->size, false, ink_color(INK_TEXT), chart->scan->parameter);
 }
 
-static size_t find_y_marks(const struct scan_chart *chart, double ret[TICKS_MAX], int *ret_decimals)
+static size_t find_y_marks(
+	const struct scan_chart *chart, double ret[AXIS_MARKS_MAX], int *ret_decimals)
 {
 	struct scale scale = scale_choose_unit(chart->unit, chart->y.high);
 
-	return find_marks(
+	return axis_find_marks(
 		&chart->y, scale.factor, (size_t)(-chart->y.length / 28), ret, ret_decimals);
 }
 
@@ -156,7 +89,7 @@ static const char *format_y_mark(
 /* The width of what stands left of the panel, which keeps at least half of the canvas. */
 static double find_label_room(const struct scan_chart *chart)
 {
-	double marks[TICKS_MAX], widest = 0;
+	double marks[AXIS_MARKS_MAX], widest = 0;
 	int decimals;
 	size_t n = find_y_marks(chart, marks, &decimals);
 
@@ -171,13 +104,13 @@ static double find_label_room(const struct scan_chart *chart)
 
 static void draw_y_axis(const struct scan_chart *chart)
 {
-	double marks[TICKS_MAX];
+	double marks[AXIS_MARKS_MAX];
 	double end = INFINITY;
 	int decimals;
 	size_t n = find_y_marks(chart, marks, &decimals);
 
 	for (size_t i = 0; i < n; i++) {
-		double at = place(&chart->y, marks[i]);
+		double at = axis_place(&chart->y, marks[i]);
 		char label[UNITS_TEXT_SIZE];
 
 		canvas_draw_line(chart->canvas, (struct point){ chart->x.begin, at },
@@ -207,8 +140,8 @@ static void draw_growth(
 					   : first + (last - first) * part;
 		double y = growth_predict(&curve->growth.best, x);
 
-		points[i] = (struct point){ place(&chart->x, x),
-			y > 0 || !chart->y.is_log ? place(&chart->y, y) : NAN };
+		points[i] = (struct point){ axis_place(&chart->x, x),
+			y > 0 || !chart->y.is_log ? axis_place(&chart->y, y) : NAN };
 	}
 	color.alpha = 0.6;
 	canvas_draw_path(chart->canvas, points, STEPS, 1.3, color);
@@ -220,14 +153,15 @@ static void draw_curve(
 	draw_growth(chart, curve, color);
 	for (size_t i = 0; i < curve->n; i++) {
 		const struct scan_point *point = &curve->points[i];
-		double x = place(&chart->x, point->x);
+		double x = axis_place(&chart->x, point->x);
 
 		if (!isnan(point->low))
 			canvas_draw_line(chart->canvas,
-				(struct point){ x, place(&chart->y, point->low) },
-				(struct point){ x, place(&chart->y, point->high) }, 1.6, 0, color);
+				(struct point){ x, axis_place(&chart->y, point->low) },
+				(struct point){ x, axis_place(&chart->y, point->high) }, 1.6, 0,
+				color);
 		canvas_fill_circle(chart->canvas,
-			(struct point){ x, place(&chart->y, point->median) }, 3.2, color);
+			(struct point){ x, axis_place(&chart->y, point->median) }, 3.2, color);
 	}
 }
 
@@ -294,9 +228,9 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 	bottom = height - X_LABEL_ROOM - MARGIN / 2.0;
 	find_range(scan, x, y);
 	/* From the bottom upwards. */
-	chart.y = make_axis(y[0], y[1], bottom, MIN(top - bottom, -1.0));
+	chart.y = axis_make(y[0], y[1], bottom, MIN(top - bottom, -1.0));
 	left = MARGIN + find_label_room(&chart);
-	chart.x = make_axis(x[0], x[1], left, width - left - MARGIN);
+	chart.x = axis_make(x[0], x[1], left, width - left - MARGIN);
 	canvas_fill_rectangle(
 		canvas, left, top, chart.x.length, bottom - top, ink_color(INK_SHADE));
 	draw_x_axis(&chart);

@@ -99,28 +99,8 @@ static void print_control(const struct trend *trend)
 /* needed: so many results it takes to find a change. */
 static int print_trend(const struct trend *trend, size_t needed)
 {
-	_cleanup_free_ char *name = xptr(text_escape_control(trend->name));
-	_cleanup_free_ char *machine = xptr(text_escape_control(trend->machine));
-	_cleanup_free_ char *clock = xptr(text_escape_control(trend->clock)), *line = NULL;
-	_cleanup_free_ char *environment = xptr(text_escape_control(trend->environment));
-	struct text t = { 0 };
-	size_t n_changes = trend->levels->n - 1;
+	_cleanup_free_ char *line = trend_headline(trend, needed);
 
-	text_append(&t, name);
-	if (trend->points[0].benchmark->metric && !trend->points[0].benchmark->is_figure)
-		text_appendf(&t, " (%s)", trend->points[0].benchmark->metric);
-	text_appendf(&t, "%s%s", *machine ? " on " : "", machine);
-	if (*clock)
-		text_appendf(&t, ", clock %s", clock);
-	if (*environment)
-		text_appendf(&t, ", in %s", environment);
-	text_appendf(&t, ": %zu result%s%s, ", trend->n, trend->n == 1 ? "" : "s",
-		trend->by_control ? " by their control" : "");
-	if (trend->n < needed)
-		text_appendf(&t, "too few to find changes: that takes %zu", needed);
-	else
-		text_appendf(&t, "%zu change%s", n_changes, n_changes == 1 ? "" : "s");
-	line = xptr(text_steal(&t));
 	xprint_report(stdout, "%s\n", line);
 	if (trend->n_late > 0)
 		xprint_report(stdout,

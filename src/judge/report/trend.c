@@ -7,6 +7,7 @@
 
 #include "base/lookup.h"
 #include "base/macro.h"
+#include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/report/control.h"
 #include "judge/report/fleet.h"
@@ -401,4 +402,30 @@ bool trend_is_worse(const struct trend *trend, size_t i, double percent)
 	double change = 100 * trend_change(trend, i);
 
 	return (benchmark_is_gain(trend->points[0].benchmark) ? -change : change) > percent;
+}
+
+char *trend_headline(const struct trend *trend, size_t needed)
+{
+	_cleanup_free_ char *name = xptr(text_escape_control(trend->name));
+	_cleanup_free_ char *machine = xptr(text_escape_control(trend->machine));
+	_cleanup_free_ char *clock = xptr(text_escape_control(trend->clock));
+	_cleanup_free_ char *environment = xptr(text_escape_control(trend->environment));
+	size_t n_changes = trend->levels->n - 1;
+	struct text t = { 0 };
+
+	text_append(&t, name);
+	if (trend->points[0].benchmark->metric && !trend->points[0].benchmark->is_figure)
+		text_appendf(&t, " (%s)", trend->points[0].benchmark->metric);
+	text_appendf(&t, "%s%s", *machine ? " on " : "", machine);
+	if (*clock)
+		text_appendf(&t, ", clock %s", clock);
+	if (*environment)
+		text_appendf(&t, ", in %s", environment);
+	text_appendf(&t, ": %zu result%s%s, ", trend->n, trend->n == 1 ? "" : "s",
+		trend->by_control ? " by their control" : "");
+	if (trend->n < needed)
+		text_appendf(&t, "too few to find changes: that takes %zu", needed);
+	else
+		text_appendf(&t, "%zu change%s", n_changes, n_changes == 1 ? "" : "s");
+	return xptr(text_steal(&t));
 }

@@ -84,6 +84,9 @@ int trends_new(struct suite *const *suites, char *const *files, size_t n, const 
 void trends_free(struct trends *trends);
 DEFINE_CLEANUP(trends, trends_free);
 
+/* "sort on AMD EPYC (host), clock kernel: 40 results, 2 changes", malloc'd. needed: so many results
+ * it takes to find a change. */
+char *trend_headline(const struct trend *trend, size_t needed);
 /* The change of level `i` (1 or above) against the one before, as (new - old) / |old|. */
 double trend_change(const struct trend *trend, size_t i);
 /* Whether that change is for the worse by more than `percent`: upwards, or downwards for a rate

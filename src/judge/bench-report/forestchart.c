@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/text.h"
+#include "base/xalloc.h"
+#include "judge/bench-report/axis.h"
+#include "judge/bench-report/changechart.h"
+#include "judge/bench-report/forestchart.h"
+#include "judge/report/sense.h"
+#include "judge/report/wording.h"
+#include "judge/stats/stats.h"
+
+enum {
+	MARGIN = 12,
+	ROW = 22,
+	HEAD = 46,
+	TITLE_LINES = 2,
+};
+
+struct forest {
+	struct canvas *canvas;
+	const struct changes *changes;
+	double width, height, size;
+	struct axis_panel panel;
+	struct axis axis;
+	struct axis_style style;
+	double name_room, text_room;
+	size_t n_shown;
+};
+
+/* --- The words --- */
+
+static bool is_at_odds(const struct change *change, bool worse)
+{
+	const struct decision *d = &change->decision;
+
+	if (change->is_decided)
+		return d->verdict == (worse ? DECISION_SLOWER : DECISION_FASTER);
+	return change->comparison->verdict == (worse ? VERDICT_SLOWER : VERDICT_FASTER);
+}
+
+static bool is_unclear(const struct change *change)
+{
+	return change->is_decided ? change->decision.verdict == DECISION_NOT_SETTLED
+				  : change->comparison->verdict == VERDICT_UNCLEAR;
+}
+
+/* "3 of 12 slower", and ", 1 faster" behind it; nothing where there is none. */
+static void append_count(
+	struct text *t, size_t count, size_t n, const char *before, const char *after)
+{
+	if (count == 0)
+		return;
+	text_append(t, t->length > 0 ? ", " : "");
+	if (t->length == 0)
+		text_appendf(t, "%s%zu of %zu%s", before, count, n, after);
+	else
+		text_appendf(t, "%s%zu%s", before, count, after);
+}
+
+char *forest_title(const struct changes *changes)
+{
+	size_t n_worse = 0, n_better = 0, n_unclear = 0, n = changes->n;
+	bool of_speed = true;
+	struct text t = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct change *change = &changes->items[i];
+
+		n_worse += is_at_odds(change, true);
+		n_better += is_at_odds(change, false);
+		n_unclear += is_unclear(change);
+		of_speed = of_speed && comparison_is_of_speed(change->comparison);
+	}
+	append_count(&t, n_worse, n, "", of_speed ? " slower" : " worse");
+	append_count(&t, n_better, n, "", of_speed ? " faster" : " better");
+	append_count(&t, n - n_worse - n_better - n_unclear, n, "no difference found in ", "");
+	append_count(&t, n_unclear, n, "unclear in ", "");
+	return xptr(text_steal(&t));
+}
+
+/* "+4.8 % (+4.4 % .. +5.2 %), slower", malloc'd. */
+static char *make_verdict(const struct change *change)
+{
+	const struct comparison *c = change->comparison;
+	char both[COMPARISON_BOTH_SIZE], number[UNITS_TEXT_SIZE];
+	struct text t = { 0 };
+
+	if (change->is_decided) {
+		text_appendf(&t, "%s, %s", units_format_change(change->change, number),
+			decision_verdict_name(change->decision.verdict));
+	} else {
+		text_appendf(&t, "%s, ", comparison_format_both(c, both));
+		comparison_append_verdict(&t, c);
+	}
+	return xptr(text_steal(&t));
+}
+
+/* --- The axis --- */
+
+/* The quantile of the absolute ends of the intervals; infinite ends count as the largest. */
+static double find_reach(const struct changes *changes)
+{
+	_cleanup_free_ double *ends = xptr(calloc(2 * changes->n, sizeof(*ends)));
+	double farthest = 0.001, reach;
+	size_t n = 0;
+
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct change *change = &changes->items[i];
+		double end = MAX(fabs(change->low), fabs(change->high));
+
+		if (change->is_difference)
+			continue;
+		if (isfinite(change->change))
+			farthest = MAX(farthest, fabs(change->change));
+		if (isfinite(end))
+			ends[n++] = end;
+	}
+	if (n == 0)
+		return farthest;
+	stats_sort(ends, n);
+	/* Twice that has all but those that are far wider than most; and an estimate is shown, if
+	 * it is not very far away. */
+	reach = MIN(ends[n - 1], 2 * stats_percentile(ends, n, 0.8));
+	return MAX(reach, MIN(farthest, 4 * reach));
+}
+
+static void place(struct forest *forest, double top)
+{
+	double widest = 0, reach = find_reach(forest->changes), low = 0, high = 0;
+
+	for (size_t i = 0; i < forest->changes->n; i++) {
+		const struct change *change = &forest->changes->items[i];
+		_cleanup_free_ char *title = pairs_title(forest->changes->pairs, i);
+		_cleanup_free_ char *verdict = make_verdict(change);
+
+		widest = MAX(
+			widest, canvas_text_width(forest->canvas, forest->size, false, verdict));
+		forest->name_room = MAX(forest->name_room,
+			canvas_text_width(forest->canvas, forest->size, false, title));
+		if (change->is_difference)
+			continue;
+		low = MIN(low, MAX(isnan(change->low) ? change->change : change->low, -reach));
+		high = MAX(high, MIN(isnan(change->high) ? change->change : change->high, reach));
+	}
+	forest->name_room = MIN(forest->name_room, forest->width * 0.3);
+	forest->text_room = MIN(widest, forest->width * 0.34);
+	forest->panel = (struct axis_panel){ MARGIN + forest->name_room + 8, top,
+		forest->width - 2 * MARGIN - forest->name_room - forest->text_room - 16,
+		(double)forest->n_shown * ROW };
+	forest->axis = axis_make_linear(low, high, forest->panel.x, forest->panel.width);
+}
+
+/* --- Drawing --- */
+
+static void draw_row(const struct forest *forest, size_t at)
+{
+	const struct change *change = &forest->changes->items[at];
+	const struct axis_panel *panel = &forest->panel;
+	double y = panel->y + ((double)at + 0.5) * ROW, baseline = y + forest->size * 0.35;
+	_cleanup_free_ char *title = pairs_title(forest->changes->pairs, at);
+	_cleanup_free_ char *name = xptr(text_escape_control(title));
+	_cleanup_free_ char *verdict = make_verdict(change);
+	struct interval_bar bar = { change->change, change->low, change->high, change->runs_low,
+		change->runs_high, change_verdict_color(change) };
+	char fitting[CANVAS_FITTING_SIZE];
+
+	canvas_draw_text(forest->canvas, (struct point){ MARGIN + forest->name_room, baseline },
+		CANVAS_RIGHT, forest->size, false, ink_color(INK_TEXT),
+		canvas_fit_text(
+			forest->canvas, forest->size, false, name, forest->name_room, fitting));
+	canvas_draw_text(forest->canvas, (struct point){ panel->x + panel->width + 8, baseline },
+		CANVAS_LEFT, forest->size, false, ink_color(INK_TEXT),
+		canvas_fit_text(
+			forest->canvas, forest->size, false, verdict, forest->text_room, fitting));
+	if (change->is_difference)
+		return;
+	canvas_clip(forest->canvas, panel->x, panel->y, panel->width, panel->height);
+	interval_bar_draw(forest->canvas, &forest->axis, y, &bar);
+	/* Beyond the axis: a tick at the edge that it is beyond. */
+	if (!axis_holds(&forest->axis, change->change)) {
+		double x = change->change > 0 ? panel->x + panel->width - 3 : panel->x + 3;
+
+		canvas_draw_line(forest->canvas, (struct point){ x, y - 5 },
+			(struct point){ x, y + 5 }, 4, 0, bar.color);
+	}
+	canvas_unclip(forest->canvas);
+}
+
+double forest_chart_height(const struct changes *changes)
+{
+	return HEAD + 60 + (double)changes->n * ROW;
+}
+
+int forest_chart_draw(struct canvas *canvas, const struct changes *changes, double width,
+	double height, const char *title)
+{
+	struct forest forest = {
+		.canvas = canvas,
+		.changes = changes,
+		.width = width,
+		.height = height,
+		.size = width < 560 ? 8.5 : 11,
+	};
+	double top = MARGIN, zero, bottom, title_size = forest.size * 1.36;
+	_cleanup_free_ char *left_out = NULL;
+
+	if (width < CHART_MIN_WIDTH || height < CHART_MIN_HEIGHT)
+		return -EINVAL;
+	if (title) {
+		top += title_size;
+		top += (double)canvas_draw_lines(canvas, (struct point){ MARGIN, top }, title_size,
+			       true, ink_color(INK_TEXT), title, width - 2 * MARGIN, TITLE_LINES,
+			       true) *
+			title_size * 1.3;
+	}
+	forest.style = (struct axis_style){ .factor = 100,
+		.is_change = true,
+		.size = forest.size,
+		.name = "new against old, with its interval" };
+	bottom = height - axis_room_below(&forest.style) - MARGIN / 2.0 - forest.size * 1.5;
+	forest.n_shown = MIN(changes->n, (size_t)MAX((bottom - top) / ROW, 1.0));
+	place(&forest, top);
+	zero = axis_place(&forest.axis, 0);
+	canvas_fill_rectangle(canvas, forest.panel.x, forest.panel.y, forest.panel.width,
+		forest.panel.height, ink_color(INK_SHADE));
+	axis_draw_below(canvas, &forest.axis, &forest.panel, &forest.style);
+	canvas_draw_line(canvas, (struct point){ zero, forest.panel.y },
+		(struct point){ zero, forest.panel.y + forest.panel.height }, 1.3, 0,
+		ink_color(INK_LABEL));
+	for (size_t i = 0; i < forest.n_shown; i++)
+		draw_row(&forest, i);
+	if (forest.n_shown < changes->n) {
+		left_out = xformat("%zu more have no room here", changes->n - forest.n_shown);
+		canvas_draw_text(canvas,
+			(struct point){
+				MARGIN, forest.panel.y + forest.panel.height + forest.size * 4.2 },
+			CANVAS_LEFT, forest.size, false, ink_color(INK_TEXT), left_out);
+	}
+	return 0;
+}
