@@ -84,7 +84,7 @@ def check_verbs(tool):
         check(f'\nExit status 3: {says}.\n' in run(tool, verb, '--help').stdout, verb)
     check('xit status 3' in run(tool, 'check', '--help').stdout, 'check')
     check('status 3' not in run(tool, 'show', '--help').stdout, 'show')
-    check(run(tool, 'plot', '--help').stdout.startswith('Usage: bench-report plot [OPTIONS] -o FILE FILE...\n'),
+    check(run(tool, 'plot', '--help').stdout.startswith('Usage: bench-report plot [OPTIONS] -o FILE FILE|FOLDER...\n'),
           'plot without -o')
     for word, says in (('export', "'export' is no verb"), ('comapre', "'comapre' is no verb (did you mean compare?)")):
         for arguments in (word, '--help'), (word, 'show', '--help'), (word, '-h'):

@@ -189,7 +189,7 @@ static void draw_path(struct canvas *canvas, const struct point *points, size_t 
 		bool here = isfinite(points[i].x) && isfinite(points[i].y);
 
 		if (here && is_svg(canvas))
-			text_appendf(&canvas->data, "%c%.2f %.2f", drawing ? 'L' : 'M', points[i].x,
+			text_appendf(&canvas->data, "%c%.1f %.1f", drawing ? 'L' : 'M', points[i].x,
 				points[i].y);
 		else if (here && drawing)
 			cairo_line_to(canvas->cairo, points[i].x, points[i].y);
@@ -263,6 +263,24 @@ void canvas_fill_circle(
 	}
 	use_color(canvas, color);
 	cairo_fill(canvas->cairo);
+}
+
+/* Lines without length that have round ends. */
+void canvas_fill_dots(struct canvas *canvas, const struct point *centers, size_t n, double radius,
+	struct color color)
+{
+	if (n == 0)
+		return;
+	if (!is_svg(canvas)) {
+		for (size_t i = 0; i < n; i++)
+			canvas_fill_circle(canvas, centers[i], radius, color);
+		return;
+	}
+	text_append(&canvas->data, "<path stroke-linecap=\"round\" d=\"");
+	for (size_t i = 0; i < n; i++)
+		text_appendf(&canvas->data, "M%.1f %.1fh0", centers[i].x, centers[i].y);
+	text_append(&canvas->data, "\"");
+	append_stroke(canvas, 2 * radius, 0, color);
 }
 
 void canvas_draw_circle(

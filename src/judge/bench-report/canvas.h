@@ -55,6 +55,9 @@ void canvas_fill_path(
 	struct canvas *canvas, const struct point *points, size_t n, struct color color);
 void canvas_fill_circle(
 	struct canvas *canvas, struct point center, double radius, struct color color);
+/* Many equal circles as one shape, which is much smaller in SVG. */
+void canvas_fill_dots(struct canvas *canvas, const struct point *centers, size_t n, double radius,
+	struct color color);
 void canvas_draw_circle(struct canvas *canvas, struct point center, double radius, double width,
 	struct color color);
 

@@ -549,6 +549,8 @@ static void draw_entries(struct change_chart *chart, const double *values, size_
 	bool is_known = is_pair ? change->sides[0].n == n && change->sides[1].n == n : true;
 	double radius = MAX(1.2, MIN(3.2, panel->at.width / (double)chart->n_order * 0.4));
 	double top = panel->at.y, bottom = panel->at.y + panel->at.height;
+	_cleanup_free_ struct point *dots = xptr(calloc(MAX(n, (size_t)1), sizeof(*dots)));
+	size_t n_dots = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double x = axis_place(&panel->x, (double)(i + 1));
@@ -567,13 +569,14 @@ static void draw_entries(struct change_chart *chart, const double *values, size_
 				(struct point){ x, above ? top + TICK : bottom - TICK }, 1.6, 0,
 				color);
 		} else {
-			canvas_fill_circle(chart->canvas, at, radius, color);
+			dots[n_dots++] = at;
 			if (disturbed && ringed)
 				canvas_draw_circle(
 					chart->canvas, at, radius + 1.6, 1.2, ink_color(INK_ALARM));
 		}
 		add_spot(chart, at, series, i);
 	}
+	canvas_fill_dots(chart->canvas, dots, n_dots, radius, color);
 }
 
 static void draw_level(const struct change_chart *chart, enum part part, double value, double dash,
@@ -696,21 +699,25 @@ static void draw_strip_name(const struct change_chart *chart, double y, const ch
 		CANVAS_RIGHT, chart->size * 0.85, false, ink_color(INK_LABEL), name);
 }
 
+/* Disturbed runs that follow each other have one mark together. */
 static void draw_causes(const struct change_chart *chart, double y)
 {
-	const struct part_panel *panel = &chart->parts[PART_ORDER];
-	double width = MAX(1.0, panel->at.width / (double)chart->n_order - 0.5);
+	const struct axis *axis = &chart->parts[PART_ORDER].x;
 
 	draw_strip_name(chart, y, "disturbed");
 	for (int i = 0; i < 2; i++) {
 		const struct curve *side = &chart->change->sides[i];
 
-		for (size_t k = 0; k < side->n; k++)
-			if (side->causes[k])
-				canvas_fill_rectangle(chart->canvas,
-					axis_place(&panel->x, (double)(k + 1)) - width / 2,
-					y + i * STRIP / 2.0, width, STRIP / 2.0 - 1,
-					ink_of_series((size_t)i));
+		for (size_t k = 0, end; k < side->n; k = end + 1) {
+			double x = axis_place(axis, (double)k + 0.5);
+
+			for (end = k; end < side->n && side->causes[end]; end++)
+				;
+			if (end > k)
+				canvas_fill_rectangle(chart->canvas, x, y + i * STRIP / 2.0,
+					MAX(axis_place(axis, (double)end + 0.5) - x, 1.0),
+					STRIP / 2.0 - 1, ink_of_series((size_t)i));
+		}
 	}
 }
 

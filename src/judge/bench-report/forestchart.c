@@ -22,6 +22,9 @@ enum {
 	TITLE_LINES = 2,
 };
 
+/* The largest part of the width that the verdicts have. */
+#define TEXT_PART 0.36
+
 struct forest {
 	struct canvas *canvas;
 	const struct changes *changes;
@@ -31,6 +34,7 @@ struct forest {
 	struct axis_style style;
 	double name_room, text_room;
 	size_t n_shown;
+	bool is_short; /* the verdicts are without intervals, for which there is no room */
 };
 
 /* --- The words --- */
@@ -84,21 +88,37 @@ char *forest_title(const struct changes *changes)
 	return xptr(text_steal(&t));
 }
 
-/* "+4.8 % (+4.4 % .. +5.2 %), slower", malloc'd. */
-static char *make_verdict(const struct change *change)
+/* "+4.8 % (+4.4 % .. +5.2 %), slower", malloc'd; `is_short`: without the interval. */
+static char *make_verdict(const struct change *change, bool is_short)
 {
 	const struct comparison *c = change->comparison;
-	char both[COMPARISON_BOTH_SIZE], number[UNITS_TEXT_SIZE];
+	char both[COMPARISON_BOTH_SIZE];
 	struct text t = { 0 };
 
 	if (change->is_decided) {
-		text_appendf(&t, "%s, %s", units_format_change(change->change, number),
+		text_appendf(&t, "%s, %s", units_format_change(change->change, both),
 			decision_verdict_name(change->decision.verdict));
 	} else {
-		text_appendf(&t, "%s, ", comparison_format_both(c, both));
+		text_appendf(&t, "%s, ",
+			is_short ? comparison_format_change(c, both)
+				 : comparison_format_both(c, both));
 		comparison_append_verdict(&t, c);
 	}
 	return xptr(text_steal(&t));
+}
+
+/* The width of the longest of them. */
+static double find_verdict_width(const struct forest *forest, bool is_short)
+{
+	double widest = 0;
+
+	for (size_t i = 0; i < forest->changes->n; i++) {
+		_cleanup_free_ char *verdict = make_verdict(&forest->changes->items[i], is_short);
+
+		widest = MAX(
+			widest, canvas_text_width(forest->canvas, forest->size, false, verdict));
+	}
+	return widest;
 }
 
 /* --- The axis --- */
@@ -132,15 +152,12 @@ static double find_reach(const struct changes *changes)
 
 static void place(struct forest *forest, double top)
 {
-	double widest = 0, reach = find_reach(forest->changes), low = 0, high = 0;
+	double reach = find_reach(forest->changes), low = 0, high = 0;
 
 	for (size_t i = 0; i < forest->changes->n; i++) {
 		const struct change *change = &forest->changes->items[i];
 		_cleanup_free_ char *title = pairs_title(forest->changes->pairs, i);
-		_cleanup_free_ char *verdict = make_verdict(change);
 
-		widest = MAX(
-			widest, canvas_text_width(forest->canvas, forest->size, false, verdict));
 		forest->name_room = MAX(forest->name_room,
 			canvas_text_width(forest->canvas, forest->size, false, title));
 		if (change->is_difference)
@@ -149,7 +166,11 @@ static void place(struct forest *forest, double top)
 		high = MAX(high, MIN(isnan(change->high) ? change->change : change->high, reach));
 	}
 	forest->name_room = MIN(forest->name_room, forest->width * 0.3);
-	forest->text_room = MIN(widest, forest->width * 0.34);
+	forest->text_room = find_verdict_width(forest, false);
+	forest->is_short = forest->text_room > forest->width * TEXT_PART;
+	if (forest->is_short)
+		forest->text_room =
+			MIN(find_verdict_width(forest, true), forest->width * TEXT_PART);
 	forest->panel = (struct axis_panel){ MARGIN + forest->name_room + 8, top,
 		forest->width - 2 * MARGIN - forest->name_room - forest->text_room - 16,
 		(double)forest->n_shown * ROW };
@@ -165,7 +186,7 @@ static void draw_row(const struct forest *forest, size_t at)
 	double y = panel->y + ((double)at + 0.5) * ROW, baseline = y + forest->size * 0.35;
 	_cleanup_free_ char *title = pairs_title(forest->changes->pairs, at);
 	_cleanup_free_ char *name = xptr(text_escape_control(title));
-	_cleanup_free_ char *verdict = make_verdict(change);
+	_cleanup_free_ char *verdict = make_verdict(change, forest->is_short);
 	struct interval_bar bar = { change->change, change->low, change->high, change->runs_low,
 		change->runs_high, change_verdict_color(change) };
 	char fitting[CANVAS_FITTING_SIZE];

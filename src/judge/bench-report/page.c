@@ -64,7 +64,8 @@ void page_begin(FILE *stream, const struct views *views)
 	      "@media (max-width:720px){.wide{display:none}.narrow{display:block}}\n"
 	      ".spot{fill:transparent}\n"
 	      ".spot:hover{stroke:currentColor;stroke-width:1.5}\n"
-	      ".scroll{overflow:auto;max-height:22rem;margin:1rem 0}\n"
+	      ".scroll{overflow:auto;margin:1rem 0}\n"
+	      ".runs{max-height:22rem}\n"
 	      ".scroll table{margin:0}\n"
 	      "table{border-collapse:collapse;margin:1rem 0}\n"
 	      "th,td{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--line);"
@@ -300,8 +301,8 @@ static void put_runs(FILE *stream, const struct curve *curve, size_t number, con
 	fputs("<h2>", stream);
 	put_text(stream, curve->name);
 	fprintf(stream,
-		": %s by %s</h2>\n<div class=\"scroll\"><table><tr><th>%s</th><th>value</th>", what,
-		what, what);
+		": %s by %s</h2>\n<div class=\"scroll runs\"><table><tr><th>%s</th><th>value</th>",
+		what, what, what);
 	for (size_t row = 0; row < n_rows; row++)
 		if (is_row_known(curve, row))
 			fprintf(stream, "<th>%s</th>", strips[row]->strip.label);
