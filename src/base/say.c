@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "config.h"
 
 static char *last_message;
 
@@ -107,6 +108,13 @@ int print_report(FILE *stream, const char *format, ...)
 	r = print_text(stream, isatty(fileno(stream)), format, ap);
 	va_end(ap);
 	return r;
+}
+
+int print_version(const char *tool)
+{
+	int r = print(stdout, "%s (quiesce) %s\n", tool, QUIESCE_VERSION);
+
+	return r < 0 || !*BUILT_WITHOUT ? r : print(stdout, "built without %s\n", BUILT_WITHOUT);
 }
 
 int print_finish(FILE *stream)

@@ -49,6 +49,10 @@ int print_report(FILE *stream, const char *format, ...) _printf_(2, 3);
 int print_finish(FILE *stream);
 /* Flushes standard output at the end of a program. EXIT_DONE, or EXIT_FAILED after saying why. */
 enum exit_status print_conclude(void);
+/* What --version prints: "TOOL (quiesce) 0.1.0", and in a second line the libraries that this build
+ * does without, if any: docs/install.md has what each of them adds (not libcpuset, in whose place
+ * we have as much). 0, or as print(). */
+int print_version(const char *tool);
 /* Says what getopt_long(3) has just refused, and names --help: `refused` is ':' for an option
  * without its value, '?' for anything else. For tools that set opterr to 0, because getopt's own
  * messages do not name --help. */

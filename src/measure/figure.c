@@ -15,7 +15,6 @@
 #include "base/say.h"
 #include "base/survive.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "base/xalloc.h"
 #include "judge/harness/benchfmt.h"
 #include "measure/launch.h"
@@ -53,7 +52,7 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		xcheck(version_print("quiesce-figure"));
+		xcheck(print_version("quiesce-figure"));
 	return r;
 }
 

@@ -12,7 +12,6 @@
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "base/xalloc.h"
 #include "judge/report/decision.h"
 #include "judge/report/why.h"
@@ -1055,7 +1054,7 @@ static int read_options(int argc, char *argv[], struct options *o)
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		version_print("runpinned");
+		print_version("runpinned");
 	return r;
 }
 

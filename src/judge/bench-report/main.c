@@ -16,7 +16,6 @@
 #include "base/say.h"
 #include "base/survive.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"
 #include "judge/bench-report/files.h"
@@ -499,7 +498,7 @@ static int read_options(
 	else if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		xcheck(version_print("bench-report"));
+		xcheck(print_version("bench-report"));
 	return r;
 }
 

@@ -15,7 +15,6 @@
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/survive.h"
-#include "base/version.h"
 #include "base/xalloc.h"
 #include "look/isol-check/cmdline.h"
 #include "look/isol-check/host.h"
@@ -274,7 +273,7 @@ static int read_options(int argc, char *argv[], struct arguments *a)
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		xcheck(version_print("isol-check"));
+		xcheck(print_version("isol-check"));
 	return r;
 }
 

@@ -9,7 +9,6 @@
 #include "base/parse.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "base/words.h"
 #include "base/xalloc.h"
 #include "measure/serve/asked.h"
@@ -286,7 +285,7 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 	if (r == 'h')
 		usage(rows);
 	else if (r == 'V')
-		version_print("runserved");
+		print_version("runserved");
 	return r;
 }
 

@@ -24,7 +24,6 @@
 #include "base/macro.h"
 #include "base/say.h"
 #include "base/systemd/systemd.h"
-#include "base/version.h"
 #include "base/where/running.h"
 #include "quiet/benchmark-join/queue.h"
 #include "quiet/benchmark-join/scope.h"
@@ -255,7 +254,7 @@ static int serve(void)
 int main(int argc, char *argv[])
 {
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		version_print("benchmark-join");
+		print_version("benchmark-join");
 		return EXIT_DONE;
 	}
 	if (argc != 1) {

@@ -14,7 +14,6 @@
 #include "base/say.h"
 #include "base/survive.h"
 #include "base/tell.h"
-#include "base/version.h"
 #include "quiet/benchmark-target/verbs.h"
 
 static void usage(void)
@@ -159,7 +158,7 @@ int main(int argc, char *argv[])
 			usage();
 			return print_conclude();
 		case 'V':
-			version_print("benchmark-target");
+			print_version("benchmark-target");
 			return print_conclude();
 		default:
 			say_option(option, argv, options);

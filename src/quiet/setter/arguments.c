@@ -8,7 +8,6 @@
 #include "base/macro.h"
 #include "base/options.h"
 #include "base/say.h"
-#include "base/version.h"
 #include "quiet/setter/arguments.h"
 
 static const char *const verb_names[] = {
@@ -100,7 +99,7 @@ static int read_options(const struct setter *setter, int argc, char *argv[], str
 	if (r == 'h')
 		usage(setter, common);
 	else if (r == 'V')
-		version_print(setter->engine.tool);
+		print_version(setter->engine.tool);
 	return r;
 }
 
