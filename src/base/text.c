@@ -544,6 +544,31 @@ char *text_wrap(const char *s, size_t width)
 	return text_steal(&t);
 }
 
+char *text_shorten(const char *s, size_t columns)
+{
+	static const char dots[] = "...";
+	size_t all = text_columns(s, strlen(s)), head = 0, tail = 0, passed = 0, next, n;
+	size_t most_head = (columns - strlen(dots) + 1) / 2;
+	size_t most_tail = (columns - strlen(dots)) / 2;
+	struct text t = { 0 };
+
+	if (all <= columns)
+		return strdup(s);
+	for (; s[tail]; tail += n) {
+		next = text_next_columns(s + tail, &n);
+		if (passed + next <= most_head)
+			head = tail + n;
+		/* A mark that combines goes with the character before it. */
+		if (all - passed <= most_tail && next > 0)
+			break;
+		passed += next;
+	}
+	text_append_n(&t, s, head);
+	text_append(&t, dots);
+	text_append(&t, s + tail);
+	return text_steal(&t);
+}
+
 const char *text_entity(char c)
 {
 	switch (c) {

@@ -83,6 +83,9 @@ const char *text_entity(char c);
  * begin below the value of a line such as "  median    5 ms", else four columns to the right of the
  * line's beginning. A word without a blank is never broken. */
 char *text_wrap(const char *s, size_t width);
+/* The text in at most so many columns (5 and more): of a longer one, "..." stands for the middle.
+ */
+char *text_shorten(const char *s, size_t columns);
 /* Appends a text as HTML and XML write it between tags and in quotes. */
 void text_append_markup(struct text *t, const char *s);
 /* Undoes in place the escapes of a path in a /proc table: \040 (seq_path() in fs/seq_file.c). */

@@ -432,6 +432,37 @@ static void test_columns(void **state)
 	assert_int_equal(text_next_columns("\u4e2d", &length), wcwidth(0x4e2d) < 0 ? 1 : 2);
 }
 
+static void test_shorten(void **state)
+{
+	static const struct {
+		const char *text, *shortened;
+		size_t columns;
+	} cases[] = {
+		{ "", "", 5 },
+		{ "abcdef", "abcdef", 6 },
+		{ "abcdefg", "ab...g", 6 },
+		{ "abcdefghijkl", "ab...kl", 7 },
+		/* Half of a character that takes two columns is none. */
+		{ "\u4e2d\u6587\u4e2d\u6587\u4e2d", "\u4e2d...\u4e2d", 8 },
+		{ "\u4e2d\u6587\u4e2d\u6587\u4e2d", "\u4e2d...\u4e2d", 9 },
+		/* Marks stay with the character that they are on. */
+		{ "e\u0301bcdefgo\u0301", "e\u0301...o\u0301", 5 },
+		{ "abcdefgho\u0301xy", "ab...xy", 7 },
+		{ "\xff\xff\xff\xff\xff\xff", "\xff...\xff", 5 },
+	};
+
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *shortened = text_shorten(cases[i].text, cases[i].columns);
+
+		assert_string_equal(shortened, cases[i].shortened);
+		assert_true(text_columns(shortened, strlen(shortened)) <= cases[i].columns);
+	}
+	(void)setlocale(LC_CTYPE, "C");
+}
+
 static void test_has_word(void **state)
 {
 	(void)state;
@@ -481,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_escape_control),
 		cmocka_unit_test(test_escape_lines),
 		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_shorten),
 		cmocka_unit_test(test_control_length),
 		cmocka_unit_test(test_escape_utf8),
 		cmocka_unit_test(test_quote_argv),
