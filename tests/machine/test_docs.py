@@ -168,8 +168,8 @@ def page_commands(text):
     text = re.sub(r'^\t\*(.*?)\*?$', r'\t\1', text.replace('++\n', '\n\t'), flags=re.M)
     text = re.sub(r'^```\n(.*?)^```$', lambda block: re.sub('^', '\t', block[1], flags=re.M), text,
                   flags=re.M | re.S)
-    part = text.partition('\n# EXAMPLES\n')[2]
-    return indented_commands(re.split(r'^# ', part, maxsplit=1, flags=re.M)[0].replace('\\*', '*'))
+    parts = re.findall(r'^# (?:MORE )?EXAMPLES\n(.*?)(?=^# |\Z)', text, re.M | re.S)
+    return indented_commands(''.join(parts).replace('\\*', '*'))
 
 
 def help_of(tool):
@@ -373,7 +373,7 @@ def check_command_samples():
     equal(fenced_commands(text), [('runpinned -n 3 ./prog', True), ('systemctl x', False)], 'fenced')
     equal(indented_commands('    $ bench-report show x\n    sudo runpinned ./p\n    sort: 3 runs\nrunpinned x\n'),
           [('bench-report show x', True), ('sudo runpinned ./p', True)], 'indented')
-    equal(page_commands('\n# EXAMPLES\n\n\t# smt-off++\n# smt-off restore\n\n\t*cpu-shield run -- x*++\n'
+    equal(page_commands('\n# EXAMPLES\n\n\t# smt-off++\n# smt-off restore\n\n# MORE EXAMPLES\n\n\t*cpu-shield run -- x*++\n'
                         '*cpu-shield status*\n\n# SEE ALSO\n\n\tisol-check\n'),
           [('smt-off', True), ('smt-off restore', True), ('cpu-shield run -- x', False),
            ('cpu-shield status', True)], 'of a page')

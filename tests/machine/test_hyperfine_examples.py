@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The examples of hyperfine in runpinned(1), each typed as it stands there.
+"""The examples of hyperfine in docs/from-hyperfine.md, each typed as it stands there.
 
 The programs that they name are stand-ins that write down how they were called, and do nothing else:
 the examples are about options. None of them may drop the caches of this machine, either.
@@ -30,10 +30,10 @@ RUNS = 2
 
 def read_examples():
     """Pairs: what hyperfine's users type, and what is typed here."""
-    section = PAGE.read_text(encoding='utf-8').split('# FOR USERS OF HYPERFINE\n')[1]
+    section = PAGE.read_text(encoding='utf-8').split('## The examples of its manual\n')[1]
     pairs = []
-    for line in re.sub(r'\\\\\n\s+', '', section.split('```\n')[1]).splitlines():
-        if line.startswith('\t'):
+    for line in re.sub(r'\\\n\s+', '', section.split('```text\n')[1].split('```\n')[0]).splitlines():
+        if line.startswith('    '):
             pairs[-1].append(line.strip())
         else:
             pairs.append([line])

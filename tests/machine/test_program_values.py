@@ -60,7 +60,7 @@ def run(*arguments, status=0):
 def test_names_are_described():
     """Each column of a table and each name of ours in a result stands in a man page."""
     page = ''.join((machine.HERE.parents[1] / 'man' / name).read_text(encoding='utf-8')
-                   for name in ('runpinned.1.scd', 'quiesce-result.5.scd'))
+                   for name in ('quiesce-result.5.scd', 'quiesce-evidence.7.scd', 'quiesce-judging.7.scd'))
     named = set(re.findall(r'(?<![\w*])\*(\w+)\*(?!\w)', page))
     check({'reap', 'quiesce_clock'} <= named, named)
     table = pathlib.Path(SCRATCH.name, 'described.csv')

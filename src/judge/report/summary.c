@@ -487,7 +487,8 @@ static bool had_records_in_all(const struct benchmark *benchmark)
 	return evidence && strcmp(evidence, "records") == 0;
 }
 
-/* What runs that do not count have told of a program with several tasks (runpinned(1), WAITING). */
+/* What runs that do not count have told of a program with several tasks (quiesce-evidence(7),
+ * WAITING). */
 static void append_inspections(struct text *t, const struct benchmark *benchmark)
 {
 	const struct fact *tasks = facts_find(&benchmark->metadata, "quiesce_inspected_tasks");

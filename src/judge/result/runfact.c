@@ -89,11 +89,11 @@ const struct run_fact run_facts[] = {
 		.zero = ZERO_UNKNOWN },
 	{ OWN("window_user"), .csv_column = 2, SAMPLE(user_ns), .unit = RUN_NS, .zero = ZERO_USUAL,
 		MEANS("What it took, by the stamps of the kernel and by runpinned's own, see "
-		      "*STAMPS* in *runpinned*(1).") },
+		      "*STAMPS* in *quiesce-evidence*(7).") },
 	{ OWN("flags"), .csv_column = 5, AT(PART_SAMPLE, sample, flags), .kind = KIND_FLAGS,
-		MEANS("What happened to it: \"preempted,irq\". See *FLAGS* in *runpinned*(1); the "
-		      "weights that are told there follow from the other facts, and are not "
-		      "written.") },
+		MEANS("What happened to it: \"preempted,irq\". See *FLAGS* in "
+		      "*quiesce-evidence*(7); the weights that are told there follow from the other "
+		      "facts, and are not written.") },
 	{ OWN("status"), .csv_column = 4, SAMPLE(status), .zero = ZERO_USUAL,
 		MEANS("How it ended, as *waitpid*(2) has it; absent in a result for 0.") },
 	{ OWN("env_pad"), .csv_column = 7, SAMPLE(env_pad), .unit = RUN_BYTES,
@@ -114,7 +114,8 @@ const struct run_fact run_facts[] = {
 		.dump_column = 5, .title = "WAITED",
 		.strip = { 4, .part_of_run = true, .name = "waiting", .unit = "run",
 			.label = "% waiting", .factor = 100, .least = 0.1 },
-		MEANS("How long the program waited for its CPUs, see *WAITING* in *runpinned*(1).") },
+		MEANS("How long the program waited for its CPUs, see *WAITING* in "
+		      "*quiesce-evidence*(7).") },
 	{ OWN("off_cpu"), EVIDENCE(off_cpu_ns), .unit = RUN_NS, .is_cost = true,
 		MEANS("How long none of the program's tasks ran, because they waited or slept. "
 		      "Only on a single CPU.") },
@@ -147,8 +148,9 @@ const struct run_fact run_facts[] = {
 		.cause = { 8, .words = "stopped by the CPU quota for", .after = " a run",
 			.part_of_run = 0.005 },
 		MEANS("How long the CPU quota of the program's cgroup stopped that cgroup between "
-		      "the readings before and after the run, see *CPU QUOTAS* in *runpinned*(1): "
-		      "the sum over all CPUs, and the launcher and others in the cgroup included.") },
+		      "the readings before and after the run, see *CPU QUOTAS* in "
+		      "*quiesce-evidence*(7): the sum over all CPUs, and the launcher and others in "
+		      "the cgroup included.") },
 	{ OWN("frequency_khz"), EVIDENCE(frequency_khz), .unit = RUN_KHZ, .dump_column = 2,
 		.title = "MHZ",
 		.cause = { 2, .words = "frequency", .after = " MHz", .per = 1e3,
@@ -160,13 +162,13 @@ const struct run_fact run_facts[] = {
 	{ OWN("core_khz"), EVIDENCE(core_khz), .unit = RUN_KHZ,
 		.cause = { 3, .words = "core clock", .after = " GHz", .per = 1e6, .decimals = 2,
 			.least_part = 0.01 },
-		MEANS("The clock of the core, see *THE CORE* in *runpinned*(1).") },
+		MEANS("The clock of the core, see *THE CORE* in *quiesce-evidence*(7).") },
 	{ OWN("core_share_before"), EVIDENCE(core_shares[EVIDENCE_BEFORE]), .unit = RUN_SHARE },
 	{ OWN("core_share_after"), EVIDENCE(core_shares[EVIDENCE_AFTER]), .unit = RUN_SHARE },
 	{ OWN("core_share_during"), EVIDENCE(core_shares[EVIDENCE_DURING]), .unit = RUN_SHARE,
 		MEANS("The part that the CPU had of its core, right before the run, right after "
 		      "it, and between the values of a program that measures itself. See *THE "
-		      "CORE* in *runpinned*(1).") },
+		      "CORE* in *quiesce-evidence*(7).") },
 	{ OWN("deep_idle"), EVIDENCE(deep_idle_ns), .unit = RUN_NS, .is_cost = true,
 		MEANS("How long the CPUs were in idle states that take more than 5 µs to wake up "
 		      "from: a program that waits there starts again late, and with empty caches. "
@@ -199,7 +201,7 @@ const struct run_fact run_facts[] = {
 		MEANS("The CPU on which it began and the one on which it ended.") },
 	{ OWN("elsewhere"), EVIDENCE(elsewhere),
 		MEANS("1 where a task of the program was on CPUs that it was not given, see "
-		      "*PROGRAMS THAT LEAVE THEIR CPUS* in *runpinned*(1).") },
+		      "*PROGRAMS THAT LEAVE THEIR CPUS* in *quiesce-evidence*(7).") },
 	{ OWN("throttles"), EVIDENCE(throttles), .is_cost = true, .flag = SAMPLE_THROTTLED,
 		MEANS("How often the CPU, or its package, was slowed down by heat.") },
 	{ OWN("irq_device"), EVIDENCE(irq_device), .is_cost = true, .dump_column = 10,
