@@ -4,6 +4,7 @@
 What is timed are programs of the build here, so that its C library must not be newer than the guest's.
 """
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import tarfile
 import tempfile
 
-from peers import HERE, Missing, find_pyperf, run
+from peers import HERE, HYPERFINE, HYPERFINE_2, Missing, find_hyperfine, find_pyperf, run
 
 sys.path.insert(0, str(HERE.parent / 'tests/vm'))
 
@@ -54,6 +55,10 @@ def make_disk(path, installed, programs, command):
             archive.add(program, f'{PLACE}/build/bench/{program.name}', filter=qemu.as_root)
         qemu.add_link(archive, f'{PLACE}/build/src/runpinned', '/usr/bin/runpinned')
         archive.add(pyperf_folder(), '/usr/lib/python3/dist-packages/pyperf', filter=qemu.as_root)
+        for version in HYPERFINE, HYPERFINE_2:
+            with contextlib.suppress(Missing):
+                archive.add(find_hyperfine(version), f'/root/.cache/quiesce/hyperfine-{version}/bin/hyperfine',
+                            filter=qemu.as_root)
         qemu.add_text(archive, f'{PLACE}/run', '#!/bin/sh\nexec >/dev/ttyS1 2>&1\n'
                       f'cd {PLACE} && {command}; echo $? >/dev/ttyS3\n', 0o755)
         qemu.add_text(archive, '/etc/systemd/system/bench.service', SERVICE)

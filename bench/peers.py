@@ -2,6 +2,9 @@
 """What benchmarks beside other tools share: running commands, and finding or installing them."""
 
 import argparse
+import atexit
+import functools
+import json
 import os
 import pathlib
 import re
@@ -11,6 +14,10 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT = 600  # seconds, for one command
+# What a comparison is with: the newest ones of November 2026, and not those of a distribution. hyperfine 1.20 and 2.0 are
+# both in use.
+PYPERF, HYPERFINE, HYPERFINE_2 = '2.11.0', '1.20.0', '2.0.0'
+versions = set()
 
 
 class Missing(Exception):
@@ -21,9 +28,18 @@ def run(command, **options):
     result = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
                             capture_output=True, text=True, timeout=TIMEOUT, check=False, **options)
     if result.returncode != 0:
-        last = (result.stderr.strip() or result.stdout.strip() or 'no message').split('\n')[-1]
-        raise Missing(f'{pathlib.Path(command[0]).name} failed ({result.returncode}): {last}')
+        lines = (result.stderr.strip() or result.stdout.strip() or 'no message').split('\n')
+        # cargo says what is wrong before what would be right.
+        said = next((line for line in lines if line.startswith('error')), lines[-1])
+        raise Missing(f'{pathlib.Path(command[0]).name} failed ({result.returncode}): {said}')
     return result
+
+
+def note_version(name, version):
+    """A figure of another tool means nothing without its version: all of them are printed at the end."""
+    if not versions:
+        atexit.register(lambda: print(f'measured with {", ".join(sorted(versions))}'))
+    versions.add(f'{name} {version}')
 
 
 def find(name):
@@ -52,6 +68,9 @@ def install(package):
             raise Missing(f'not installed, and no place for it: {error}') from error
         except Missing as reason:
             raise Missing(f'not installed, and cannot be: {reason}') from reason
+    name = package.split('=')[0]
+    note_version(name, run([venv / 'bin/python', '-c',
+                            f'import importlib.metadata; print(importlib.metadata.version("{name}"))']).stdout.strip())
     return venv / 'bin'
 
 
@@ -65,24 +84,71 @@ def clone(name, url, tag=None):
             run(['git', 'clone', '--quiet', '--depth=1', *([f'--branch={tag}'] if tag else []), url, folder])
         except (OSError, Missing) as reason:
             raise Missing(f'not here, and cannot be cloned: {reason}') from reason
+    note_version(name, tag.removeprefix('v'))
     return folder
 
 
+def note_google_benchmark(document):
+    """By what a program has written that was linked with it."""
+    note_version('google/benchmark', document['context'].get('library_version', 'before 1.8').removeprefix('v'))
+
+
+@functools.cache
 def find_pyperf():
     """The command that runs pyperf, installed into a cache directory if need be."""
     # The second one is what ./bootstrap test keeps.
     for python in (sys.executable, HERE.parent / 'build-pyperf/bin/python'):
         # Not --version, which only some releases of pyperf know.
         if pathlib.Path(python).exists() and subprocess.run(
-                [python, '-c', 'import pyperf'], capture_output=True, check=False).returncode == 0:
-            return [python, '-m', 'pyperf']
-    return [install('pyperf') / 'python', '-m', 'pyperf']
+                [python, '-c', 'import pyperf; print(pyperf.__version__)'], capture_output=True, text=True,
+                check=False).stdout.strip() == PYPERF:
+            break
+    else:
+        python = install(f'pyperf=={PYPERF}') / 'python'
+    note_version('pyperf', PYPERF)
+    return [python, '-m', 'pyperf']
+
+
+@functools.cache
+def find_hyperfine(version=HYPERFINE):
+    """hyperfine of that version, compiled by cargo into a cache directory if need be."""
+    program = shutil.which('hyperfine')
+    if not program or run([program, '--version']).stdout.split()[-1] != version:
+        folder = cache_of(f'hyperfine-{version}')
+        program = folder / 'bin/hyperfine'
+        if not program.exists():
+            print(f'compiling hyperfine {version} into {folder}', file=sys.stderr)
+            try:
+                run([find('cargo'), 'install', '--quiet', '--locked', '--root', folder, f'hyperfine@{version}'])
+            except (OSError, Missing) as reason:
+                raise Missing(f'hyperfine {version} is not here, and cargo cannot compile it: {reason}') from reason
+    note_version('hyperfine', version)
+    return program
+
+
+def hyperfine_command(version, runs, output):
+    """What measures so many runs of each of the commands that follow, each of which is one word, and one more before."""
+    return [find_hyperfine(version), '-N', '--style', 'none', '--warmup', '1', '--runs', runs, '--export-json', output]
+
+
+def hyperfine_times(path):
+    """A list of the times of each command that it has measured, in seconds. 2.0 has another form than those before."""
+    return [result['times'] if 'times' in result else
+            [each['time_wall_clock']['value'] for each in result['measurements']]
+            for result in json.loads(path.read_text(encoding='utf-8'))['results']]
+
+
+@functools.cache
+def find_perf():
+    program = find('perf')
+    note_version('perf', run([program, '--version']).stdout.split()[-1])
+    return program
 
 
 def perf_stat(runs):
     """The command that measures so many runs of what follows. Without an event of its own choice it opens hardware
     events, which virtual machines lack."""
-    return [find('perf'), 'stat', '-r', runs, '--table', '-e', 'task-clock']
+    return [find_perf(), 'stat', '-r', runs, '--table', '-e', 'task-clock']
 
 
 def perf_stat_times(result, runs):

@@ -82,7 +82,7 @@ GUESTS = {guest.name: guest for guest in (
     # A cluster of one node.
     Guest('slurm', 'bookworm', ('plain',), packages=('iproute2', 'munge', 'slurm-wlm'), spare=True),
     # For bench/noise --lab.
-    Guest('bench', 'bookworm', ('plain', 'cgroup-v1'), packages=('cpuset', 'hyperfine', 'stress-ng'),
+    Guest('bench', 'bookworm', ('plain', 'cgroup-v1'), packages=('cpuset', 'stress-ng'),
           spare=True),
     # No libcpuset any more. The clock of a machine may be behind that of the archive.
     Guest('newest', 'testing', ('plain',), without=('libbitmask-dev', 'libcpuset-dev'),
