@@ -747,8 +747,6 @@ static void compute_autocorrelation(
 {
 	double slope = n > 1 ? levels->drift / (double)(n - 1) : 0;
 
-	levels->n_values = n;
-	levels->autocorrelation_p = 1;
 	if (n < LEVEL_MIN_VALUES)
 		return;
 	if (n == w->m)
@@ -758,7 +756,7 @@ static void compute_autocorrelation(
 }
 
 static int find_levels(const double *values, size_t n, const struct rule *rule, double stricter,
-	struct levels **ret)
+	bool correlates, struct levels **ret)
 {
 	_cleanup_free_ double *memory = NULL, *scratch = NULL;
 	struct pieces p = { .n = 1 };
@@ -791,18 +789,26 @@ static int find_levels(const double *values, size_t n, const struct rule *rule, 
 	if (n >= LEVEL_MIN_VALUES)
 		slope = fit_steps_or_line(&w, blocks, &p);
 	*ret = make_levels(values, n, size, &p, slope, &w, scratch);
-	compute_autocorrelation(values, n, &w, *ret);
+	(*ret)->n_values = n;
+	(*ret)->autocorrelation_p = 1;
+	if (correlates)
+		compute_autocorrelation(values, n, &w, *ret);
 	return 0;
 }
 
 int levels_find(const double *values, size_t n, struct levels **ret)
 {
-	return find_levels(values, n, &rule_of_runs, 0, ret);
+	return find_levels(values, n, &rule_of_runs, 0, true, ret);
+}
+
+int levels_find_alone(const double *values, size_t n, struct levels **ret)
+{
+	return find_levels(values, n, &rule_of_runs, 0, false, ret);
 }
 
 int levels_find_changes(const double *values, size_t n, size_t n_together, struct levels **ret)
 {
-	return find_levels(values, n, &rule_of_results, stricter_chi_square(n_together), ret);
+	return find_levels(values, n, &rule_of_results, stricter_chi_square(n_together), true, ret);
 }
 
 size_t levels_changes_needed(size_t n_together)

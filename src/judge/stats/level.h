@@ -61,6 +61,8 @@ struct levels {
 /* values are in the order of the runs, and not changed. -EINVAL when n is 0, -EDOM when a value is
  * not finite. O(n log n); needs 8 bytes of memory per value. */
 int levels_find(const double *values, size_t n, struct levels **ret);
+/* The same without the autocorrelation, which can take longer than all else. */
+int levels_find_alone(const double *values, size_t n, struct levels **ret);
 /*
  * The same for the history of a benchmark, of different commits and days, where small steps matter
  * and a drift is a sequence of steps. A history is looked at again after each result: of n_together
