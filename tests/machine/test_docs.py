@@ -283,6 +283,9 @@ class Desk:
             for side in ('old', 'new'):
                 shutil.copy(samples / 'go.txt', self.folder / f'{side}-{n}.txt')
         shutil.copytree(samples / 'criterion', self.folder / 'target' / 'criterion')
+        machine_of_asv = self.folder / 'results' / 'MACHINE'
+        machine_of_asv.mkdir()
+        shutil.copy(samples / 'asv.json', machine_of_asv / 'commit-environment.json')
 
     def extend_path(self):
         self.environment['PATH'] += f':{SBIN}'
