@@ -10,6 +10,7 @@
 #include "judge/report/why.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
+#include "judge/result/settling.h"
 #include "measure/conclude.h"
 #include "measure/decide.h"
 #include "measure/describe.h"
@@ -61,6 +62,7 @@ static void report_runs(const struct options *options, const struct place *place
 			.floor_seconds = by_program ? NAN : floor_seconds(m, &m->floor),
 			.shell_seconds = by_program ? NAN : floor_seconds(m, &m->shell),
 			.decided = options->decide > 0,
+			.settling = hosted_get_settling(m->hosted),
 			.one_of_several = by_program || options->n_commands > 1,
 		});
 	if (r < 0)
@@ -136,6 +138,19 @@ static bool is_taken(const struct parts *parts, const struct commands *commands,
 	return false;
 }
 
+/* Finds where the values of each run settle; with --warmup auto, those before become warm-ups. */
+static void settle(const struct options *options, struct benchmark *benchmark)
+{
+	/* All of them are finite. */
+	(void)settling_find(benchmark);
+	if (!options->warmup_auto || benchmark->settling.n_runs == 0)
+		return;
+	settling_leave_out(benchmark);
+	facts_set_string(&benchmark->metadata, METADATA_WARMUP, "in each run");
+	if (benchmark->metadata.failed)
+		xalloc_fail();
+}
+
 /* Each name of the program values becomes a benchmark of its own. The program's name is put in
  * front where the name alone would not be unique. */
 static void add_progvalues(const struct options *options, const struct commands *commands,
@@ -157,8 +172,10 @@ static void add_progvalues(const struct options *options, const struct commands 
 			say("warning: %s: values that it calls '%s' are left out, because another "
 			    "benchmark has that name",
 				command->name, benchmark->name);
-		else
+		else {
+			settle(options, benchmark);
 			parts_add(parts, m->series, &benchmark->metadata, benchmark);
+		}
 	}
 }
 
@@ -172,6 +189,10 @@ static void add_command(const struct options *options, const struct commands *co
 		m->hosted ? hosted_get_benchmark(m->hosted, m->series, &command->facts) : NULL;
 	const struct rounds *rounds = commands->rounds;
 
+	if (hosted && options->warmup_auto)
+		hosted_restore_figure(m->hosted, m->series);
+	if (hosted)
+		settle(options, hosted);
 	if (hosted)
 		parts_add(parts, m->series, &hosted->metadata, hosted);
 	else if (is_worth_saving(m))

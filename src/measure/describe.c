@@ -314,6 +314,44 @@ static void describe_inspections(const struct measurement *measurement, struct f
 		&measurement->inspections, measurement->all_have_records, typical, facts);
 }
 
+/* The median of how many values of a figure come before their level; NAN where none is known. */
+static double find_before_level(const struct series *series)
+{
+	_cleanup_free_ double *before =
+		xptr(reallocarray(NULL, series->n_samples + 1, sizeof(*before)));
+	size_t n = 0;
+
+	for (size_t i = 0; series->with_evidence && i < series->n_samples; i++)
+		if (sample_counts(&series->samples[i]) &&
+			series->evidence[i].figure_before_level >= 0)
+			before[n++] = series->evidence[i].figure_before_level;
+	stats_sort(before, n);
+	return n > 0 ? stats_median(before, n) : NAN;
+}
+
+/* How many of the values of a figure come before their level, or how many warm-ups --warmup auto
+ * has made. */
+static void describe_warmup(const struct measurement *m, struct facts *facts)
+{
+	double before = m->hosted ? NAN : find_before_level(m->series);
+	char text[96];
+
+	if (m->n_looked_for_level == 0 && !(before > 0))
+		return;
+	if (before >= (double)m->n_figure_values)
+		snprintf(text, sizeof(text), "the %zu values of a run end on no level",
+			m->n_figure_values);
+	else if (before > 0)
+		snprintf(text, sizeof(text), "%.0f of %zu values of a run come before the level%s",
+			before, m->n_figure_values, m->leaves_out ? ": left out" : "");
+	else if (m->n_before_level < m->n_looked_for_level)
+		snprintf(text, sizeof(text), "%zu runs, %zu before the level", m->n_warmups,
+			m->n_before_level);
+	else
+		snprintf(text, sizeof(text), "%zu runs, no level", m->n_warmups);
+	facts_set_string(facts, METADATA_WARMUP, text);
+}
+
 void describe_outcome(const struct measurement *measurement, const struct evidence_reader *evidence,
 	const struct facts *now, struct facts *facts)
 {
@@ -332,6 +370,7 @@ void describe_outcome(const struct measurement *measurement, const struct eviden
 			(double)measurement->gap.spread_ns / (double)NSEC_PER_SEC);
 	}
 	describe_inspections(measurement, facts);
+	describe_warmup(measurement, facts);
 	/* facts_set_real() ignores a NAN, which stands for a figure that was not measured. */
 	facts_set_real(facts, "quiesce_floor_kernel_before", measurement->floor.kernel_seconds);
 	facts_set_real(facts, "quiesce_floor_user_before", measurement->floor.user_seconds);

@@ -14,6 +14,7 @@
 #include "base/xalloc.h"
 #include "judge/harness/extract.h"
 #include "judge/result/metric.h"
+#include "judge/stats/steady.h"
 #include "measure/figures.h"
 #include "measure/host.h"
 #include "measure/session.h"
@@ -45,6 +46,8 @@ struct figure_files {
 	/* Of the run that was taken last (figures_get_values()). */
 	double *values;
 	size_t n_values;
+	int32_t before_level;
+	size_t n_before; /* of so many values */
 };
 
 struct figure_files *figure_files_new(const struct options *options, const struct figurepad *pad)
@@ -333,6 +336,48 @@ static int keep_values(struct figure_files *files, struct figures *figures, char
 	return 0;
 }
 
+/* Makes the figure the mean of its values from `first` on. */
+static void leave_out(struct figure *figure, size_t first)
+{
+	double mean = 0, squares = 0;
+	size_t n = figure->n_values - first;
+
+	for (size_t i = first; i < figure->n_values; i++)
+		mean += figure->values[i] / (double)n;
+	for (size_t i = first; i < figure->n_values; i++)
+		squares += (figure->values[i] - mean) * (figure->values[i] - mean);
+	figure->value = mean;
+	figure->n = n;
+	figure->squares = squares;
+}
+
+/* Finds where the values of figures settle, and with --warmup auto leaves out those before. */
+static void settle(struct figure_files *files, struct figures *figures)
+{
+	files->before_level = -1;
+	for (size_t i = 0; i < figures->n; i++) {
+		struct figure *figure = &figures->items[i];
+		struct steady steady;
+
+		if (steady_find(figure->values, figure->n_values, &steady) < 0)
+			continue;
+		if (files->before_level < 0) {
+			files->before_level = (int32_t)steady.first;
+			files->n_before = figure->n_values;
+		}
+		if (files->options->warmup_auto && steady.first > 0 &&
+			steady.first < figure->n_values)
+			leave_out(figure, steady.first);
+	}
+}
+
+int32_t figures_get_before_level(const struct figure_files *files, size_t *ret_n)
+{
+	if (files->before_level >= 0)
+		*ret_n = files->n_before;
+	return files->before_level;
+}
+
 size_t figures_get_values(const struct figure_files *files, const double **ret)
 {
 	*ret = files->values;
@@ -379,10 +424,13 @@ int figures_take(const struct command *command, struct figure_files *files, bool
 	struct figures figures = { 0 };
 	int r;
 
+	files->before_level = -1;
 	if (!figure_rules_are_there(&files->options->figures) && !has_said &&
 		!series_first_figure(series))
 		return 0;
 	r = read_all_figures(command, files, has_said, &figures, ret_why);
+	if (r >= 0)
+		settle(files, &figures);
 	if (r >= 0 && files->options->host)
 		r = keep_values(files, &figures, ret_why);
 	if (r >= 0)

@@ -35,6 +35,10 @@ void figures_leave_out(const struct series *series, double **events);
 /* What a hosted harness has given in that run: the values of its first figure that is a time,
  * borrowed until the next run. 0 where there is none. */
 size_t figures_get_values(const struct figure_files *files, const double **ret);
+/* How many values of the first figure that has STEADY_MIN_VALUES or more in that run come before
+ * their level (benchmark_run.before_level), and in *ret_n how many it has; negative, and *ret_n is
+ * untouched, where there is none. */
+int32_t figures_get_before_level(const struct figure_files *files, size_t *ret_n);
 /* The figures that the rules find, as they are, for figures_clear() also after an error. */
 int figures_read(const struct command *command, struct figure_files *files, struct figures *ret,
 	char **ret_why);

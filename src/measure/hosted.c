@@ -41,6 +41,31 @@ int hosted_add(struct hosted *hosted, size_t run, bool warmup, uint64_t loops, c
 	return r;
 }
 
+void hosted_restore_figure(const struct hosted *hosted, struct series *series)
+{
+	const struct benchmark *b = &hosted->values.benchmark;
+	size_t event = 0;
+
+	while (event < series->n_events &&
+		!(series->event_kinds[event].own && unit_is_time(series->event_kinds[event].unit)))
+		event++;
+	for (size_t i = 0; event < series->n_events && i < series->n_samples; i++) {
+		size_t first, n;
+		double sum = 0;
+
+		benchmark_run_values(b, i, &first, &n);
+		for (size_t k = first; k < first + n; k++)
+			sum += b->values[k];
+		if (n > 0)
+			series->counters[i * series->n_events + event] = sum / (double)n;
+	}
+}
+
+const struct settling *hosted_get_settling(const struct hosted *hosted)
+{
+	return hosted ? &hosted->values.benchmark.settling : NULL;
+}
+
 struct benchmark *hosted_get_benchmark(
 	struct hosted *hosted, struct series *series, const struct facts *metadata)
 {

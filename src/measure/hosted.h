@@ -24,6 +24,12 @@ DEFINE_CLEANUP(hosted, hosted_free);
  * loops: that the harness was told, 0 where it was told none. -ENOMEM: see measure(). */
 int hosted_add(struct hosted *hosted, size_t run, bool warmup, uint64_t loops, const double *values,
 	size_t n);
+/* The first figure that is a time becomes the mean of all values of its run again, of which
+ * --warmup auto had left out some when the run ended: settling_leave_out() does so for all runs
+ * together. */
+void hosted_restore_figure(const struct hosted *hosted, struct series *series);
+/* Where the values settle; NULL for NULL. */
+const struct settling *hosted_get_settling(const struct hosted *hosted);
 /* The values as a benchmark, with the metadata of the program. Valid as long as `hosted` and the
  * series live. NULL where no run that counts has any. */
 struct benchmark *hosted_get_benchmark(

@@ -176,7 +176,11 @@ static void print_runs(const struct options *o)
 		print(stdout, " or more");
 	else if (o->max_runs > 0)
 		print(stdout, " to %u", o->max_runs);
-	print(stdout, " after %u warm-up", o->warmups);
+	if (o->warmup_auto)
+		print(stdout, " after up to %u warm-ups, until the level has begun",
+			o->max_warmups);
+	else
+		print(stdout, " after %u warm-up", o->warmups);
 	if (o->decide > 0)
 		print(stdout, ", until %g %%%s is settled%s%s", o->decide,
 			o->improve > 0 ? " faster" : "", o->metric ? " of " : "",

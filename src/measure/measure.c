@@ -20,6 +20,7 @@
 #include "judge/result/metric.h"
 #include "judge/result/weight.h"
 #include "judge/stats/stats.h"
+#include "judge/stats/steady.h"
 #include "measure/decide.h"
 #include "measure/figures.h"
 #include "measure/hooks.h"
@@ -736,6 +737,9 @@ static int record_run(struct work *work, struct runlog_run *run, const struct la
 	}
 	if (purpose == FOR_INSPECTION)
 		return 0;
+	if (work->evidence && !work->command->is_control)
+		evidence.figure_before_level =
+			figures_get_before_level(work->figure_files, &m->n_figure_values);
 	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);
 	if (r < 0) {
 		say_errno(r, "cannot keep the sample");
@@ -1292,6 +1296,90 @@ static bool want_more_inspections(const struct work *work)
 	return any;
 }
 
+/* Whether a program measures so many values in a run that each run has a level of its own. */
+static bool has_own_levels(const struct measurement *m)
+{
+	return m->hosted || m->n_figure_values > 0 ||
+		progvalues_count_values(m->progvalues) >= STEADY_MIN_VALUES * m->n_warmups;
+}
+
+/* Finds where the warm-ups of a command settle, by the figure that it is judged by, or else by our
+ * own stamps, which all runs have. */
+static int find_level(const struct work *work, struct measurement *m)
+{
+	const struct series *series = m->series;
+	bool by_time = work->options->metric && strcmp(work->options->metric, METRIC_TIME) == 0;
+	const char *metric = work->commands->metric ? work->commands->metric
+		: by_time			    ? NULL
+						    : series_first_figure(series);
+	_cleanup_free_ double *values =
+		xptr(reallocarray(NULL, series->n_samples, sizeof(*values)));
+	struct steady steady;
+	int r;
+
+	for (size_t i = 0; i < series->n_samples; i++)
+		values[i] = metric ? series_metric_at(series, metric, i)
+				   : (double)series->samples[i].user_ns;
+	r = steady_find(values, series->n_samples, &steady);
+	/* A run that has failed (--ignore-failure) has no figure. */
+	m->n_looked_for_level = series->n_samples;
+	m->n_before_level = r < 0 ? series->n_samples : steady.first;
+	return r == -EDOM ? 0 : r;
+}
+
+/* Whether no more warm-ups are needed: the times of all programs, but for the control, are on their
+ * level, or they have many values in each run. */
+static bool are_on_level(const struct work *work)
+{
+	bool ret = true;
+
+	for (size_t i = 0; i < work->commands->n; i++) {
+		struct measurement *m = work->commands->items[i].measurement;
+
+		if (work->commands->items[i].is_control || has_own_levels(m))
+			continue;
+		ret = find_level(work, m) == 0 && m->n_before_level < m->n_looked_for_level && ret;
+	}
+	return ret;
+}
+
+static void say_no_level(struct work *work)
+{
+	for (size_t i = 0; i < work->commands->n; i++) {
+		const struct measurement *m = work->commands->items[i].measurement;
+
+		if (m->n_looked_for_level == 0 || m->n_before_level < m->n_looked_for_level)
+			continue;
+		progress_clear(&work->progress);
+		say("warning: %s: its times are on no level after %zu warm-ups (--warmup)",
+			work->commands->items[i].name, m->n_warmups);
+	}
+}
+
+/* --warmup auto. The last round is an inspection. One look after each tenth of the rounds. */
+static int warm_up_to_level(struct work *work, bool inspect)
+{
+	const struct options *o = work->options;
+	size_t next = 1;
+	bool enough = false;
+
+	while (!enough && !is_time_over(work)) {
+		size_t done = rounds_done(work, FOR_WARMUP);
+		bool is_last = done + 1 >= o->max_warmups;
+		int r;
+
+		enough = ((done >= next || is_last) && are_on_level(work)) || is_last;
+		if (done >= next)
+			next = MAX((size_t)STEADY_MIN_VALUES, done + MAX(done / 10, (size_t)1));
+		r = run_rounds(work, FOR_WARMUP, inspect && enough,
+			enough ? 1 : MIN(next, (size_t)o->max_warmups - 1) - done);
+		if (r != 0)
+			return r;
+	}
+	say_no_level(work);
+	return 0;
+}
+
 /*
  * Makes the warm-ups, of which the last one is an inspection, and finds out who stamps the runs.
  * Where that depends on what the programs do, there is an inspection also without warm-ups, and
@@ -1303,6 +1391,9 @@ static int warm_up(struct work *work)
 	bool inspect = work->evidence || needs_event(work);
 	int r;
 
+	r = o->warmup_auto ? warm_up_to_level(work, inspect) : 0;
+	if (r != 0)
+		return r;
 	while (rounds_done(work, FOR_WARMUP) < o->warmups && !is_time_over(work)) {
 		bool is_last = rounds_done(work, FOR_WARMUP) + 1 == o->warmups;
 
@@ -1383,6 +1474,7 @@ static struct measurement *prepare(const struct work *work, const struct command
 	m->env_pad_seed = work->env_pad_seed;
 	m->order_seed = work->random_order;
 	m->sitting = work->sitting;
+	m->leaves_out = work->options->warmup_auto;
 	clock_gettime(CLOCK_REALTIME, &realtime);
 	m->series->start_realtime_ns = realtime.tv_sec * NSEC_PER_SEC + realtime.tv_nsec;
 	return m;

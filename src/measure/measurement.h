@@ -64,6 +64,13 @@ struct measurement {
 	struct inspection_gap gap;
 	size_t n_warmups;
 	size_t n_runs;
+	/* --warmup auto, of a program without values of its own: how many of the first warm-ups
+	 * come before the level, and of how many; all of them without one. */
+	size_t n_before_level;
+	size_t n_looked_for_level;
+	/* Of the first figure with many values in a run: how many these are. */
+	size_t n_figure_values;
+	bool leaves_out;       /* --warmup auto: those before the level are not in the figure */
 	uint64_t env_pad_seed; /* --env-pad random */
 	bool env_pad_seeded;
 	uint64_t order_seed;	/* only with several commands */

@@ -30,6 +30,8 @@ enum {
 	COOLDOWN_DEGREES_DEFAULT = 3,
 	CONTROL_LENGTH_MAX = 1000 * 1000 * 1000,
 	HOOK_TIMEOUT_DEFAULT_S = 600,
+	WARMUPS_MAX_DEFAULT = 100, /* of --warmup auto, which looks at 14 or more (steady.h) */
+	WARMUPS_MAX_LEAST = 15,
 	METADATA_NAME_MAX = 64,
 };
 
@@ -371,9 +373,21 @@ static int take_control_length(const char *value, void *into)
 	return parse_uint(value, 1, CONTROL_LENGTH_MAX, into);
 }
 
+/* A number, auto, or auto:N. */
 static int take_warmups(const char *value, void *into)
 {
-	return parse_uint(value, 0, OPTIONS_MAX_RUNS, into);
+	struct options *o = into;
+	unsigned max_warmups = WARMUPS_MAX_DEFAULT;
+
+	o->warmup_auto = text_starts_with(value, "auto") && (!value[4] || value[4] == ':');
+	if (!o->warmup_auto)
+		return parse_uint(value, 0, OPTIONS_MAX_RUNS, &o->warmups);
+	if (value[4] &&
+		parse_uint(value + 5, WARMUPS_MAX_LEAST, OPTIONS_MAX_RUNS, &max_warmups) < 0)
+		return -EINVAL;
+	o->warmups = 1;
+	o->max_warmups = max_warmups;
+	return 0;
 }
 
 static int take_rel_error(const char *value, void *into)
@@ -812,8 +826,13 @@ static int read_options(int argc, char *argv[], struct options *o)
 			&o->strict },
 		{ 'n', "runs", "N", "this many runs (default 25)", take_runs, &o->runs,
 			"a whole number from 1 to 100000000" },
-		{ 'w', "warmup", "N", "this many before, recorded, not counted (default 1)",
-			take_warmups, &o->warmups, "a whole number from 0 to 100000000" },
+		{ 'w', "warmup", "N",
+			"this many before, recorded, not counted (default 1);\n"
+			"auto: until the times are on one level, up to 100\n"
+			"(auto:N: up to N), and without what a run has before\n"
+			"the level of values of its own",
+			take_warmups, o,
+			"a whole number from 0 to 100000000, auto, or auto:N with N from 15 on" },
 		{ 0, "until-rel-error", "PCT",
 			"go on until half the width of the 95 % interval of\n"
 			"the median is at most PCT per cent of it",

@@ -91,6 +91,10 @@ struct options {
 	const char *cpus; /* NULL: choose automatically */
 	unsigned runs;
 	unsigned warmups;
+	/* --warmup auto: go on until the level has begun, up to so many; and leave out what comes
+	 * before the level of values that a run has itself. */
+	bool warmup_auto;
+	unsigned max_warmups;
 	/* 0 unless rel_error, decide or min_time_ns is set; OPTIONS_MAX_RUNS for no limit. */
 	unsigned max_runs;
 	const char *max_runs_option; /* "--max-runs", as messages name it */

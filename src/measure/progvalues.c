@@ -69,6 +69,11 @@ double progvalues_core_adds(const struct progvalues *progvalues)
 					   : 0;
 }
 
+size_t progvalues_count_values(const struct progvalues *progvalues)
+{
+	return progvalues->n_values;
+}
+
 size_t progvalues_count(const struct progvalues *progvalues)
 {
 	return progvalues->n;

@@ -41,6 +41,8 @@ int progvalues_take(struct progvalues *progvalues, size_t run, bool warmup, cons
  * in the mean of all counted values. 0 when nothing is known. */
 double progvalues_core_adds(const struct progvalues *progvalues);
 
+/* How many values there are of all names and runs together. */
+size_t progvalues_count_values(const struct progvalues *progvalues);
 size_t progvalues_count(const struct progvalues *progvalues);
 /*
  * Benchmark number i, in the order in which the names appeared. Valid as long as `progvalues` and

@@ -86,6 +86,8 @@ int report_print(FILE *stream, struct brief *brief, const struct report_input *i
 	/* Borrowed, like the rest of the view. */
 	benchmark.metadata = *input->facts;
 	benchmark.unit = input->unit;
+	if (input->settling)
+		benchmark.settling = *input->settling;
 	figures = benchmark_split_chosen(&benchmark, input->metric, true);
 	for (size_t i = 0; figures && figures[i]; i++) {
 		struct report_input of_figure = *input;

@@ -25,6 +25,8 @@ struct report_input {
 	double floor_seconds;
 	double shell_seconds; /* the time of the shell of --shell with nothing to do, in the same
 			       * way */
+	/* Of the values of a hosted harness, whose means are figures; NULL without. */
+	const struct settling *settling;
 	bool decided; /* --decide: it made as many runs as it took, so their number is no reason for
 		       * a warning */
 	bool one_of_several; /* warnings name the benchmark */

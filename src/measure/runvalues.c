@@ -28,6 +28,7 @@ int runvalues_reach_run(struct runvalues *v, size_t run)
 			.warmup_end = b->n_warmups,
 			.loops = 1,
 			.inner_loops = v->inner_loops,
+			.before_level = -1,
 		};
 	}
 	return 0;

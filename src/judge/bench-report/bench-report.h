@@ -35,6 +35,7 @@ enum verb_option {
 	TAKES_SERVICE = 1 << 15, /* --format of a service that keeps a history */
 	TAKES_JUNIT = 1 << 16,	 /* --format of JUnit */
 	TAKES_VERBOSE = 1 << 17,
+	SAYS_LEVEL = 1 << 18, /* where the values of runs settle, also without --from-level */
 };
 
 /* How github-action-benchmark calls its lists. */
@@ -97,6 +98,7 @@ struct request {
 	const char *metric;	 /* the metric by which runs are judged; NULL for their values */
 	const struct unit *unit; /* the unit in which times are shown */
 	enum sort sort;
+	bool from_level;
 	bool json;
 	bool metadata;
 	bool verbose;

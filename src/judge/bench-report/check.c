@@ -69,6 +69,7 @@ static void emit_check(struct emit *emit, const char *file, const struct benchma
 	emit_string(emit, "name", benchmark->name);
 	emit_counts(emit, benchmark);
 	emit_bool(emit, "sound", sound);
+	emit_settling(emit, benchmark);
 	if (stability)
 		emit_stability(emit, stability);
 	emit_close(emit, '}');

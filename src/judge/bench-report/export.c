@@ -11,6 +11,7 @@
 #include "judge/bench-report/column.h"
 #include "judge/bench-report/export.h"
 #include "judge/bench-report/files.h"
+#include "judge/result/settling.h"
 
 /* --- The figures of benchmarks --- */
 
@@ -511,6 +512,30 @@ void emit_bins(struct emit *emit, const struct histogram *histogram)
 		emit_close(emit, '}');
 	}
 	emit_close(emit, ']');
+}
+
+void emit_settling(struct emit *emit, const struct benchmark *benchmark)
+{
+	const struct settling *s = &benchmark->settling;
+
+	if (s->n_runs == 0) {
+		emit_string(emit, "settling", NULL);
+		return;
+	}
+	emit_object(emit, "settling");
+	emit_string(emit, "kind", settling_kind_name(settling_kind(s)));
+	emit_integer(emit, "runs", (int64_t)s->n_runs);
+	emit_integer(emit, "flat", (int64_t)s->n_flat);
+	emit_integer(emit, "falls", (int64_t)s->n_falls);
+	emit_integer(emit, "rises", (int64_t)s->n_rises);
+	emit_integer(emit, "none", (int64_t)s->n_none);
+	emit_integer(emit, "values", (int64_t)s->n_values);
+	emit_integer(emit, "before", (int64_t)s->before);
+	emit_integer(emit, "before_least", (int64_t)s->before_least);
+	emit_integer(emit, "before_most", (int64_t)s->before_most);
+	emit_real(emit, "change", s->change);
+	emit_integer(emit, "left_out", (int64_t)s->n_left_out);
+	emit_close(emit, '}');
 }
 
 void emit_stability(struct emit *emit, const struct stability *stability)

@@ -19,6 +19,8 @@
 #include "judge/report/decision.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
+#include "judge/result/settling.h"
+#include "judge/stats/steady.h"
 
 enum {
 	LEFT_OUT_SAID = 8, /* benchmarks of a history; the others are counted */
@@ -254,6 +256,33 @@ void say_left_out(const char *file, const struct facts *left_out)
 			left_out->items[i].string);
 }
 
+/* Where the values of each run settle; with --from-level those before are left out, which is said.
+ */
+static int settle(const struct request *request, const char *file, const struct suite *suite)
+{
+	for (size_t i = 0; i < suite->n; i++) {
+		struct benchmark *b = suite->benchmarks[i];
+		int r = settling_find(b);
+
+		if (r < 0)
+			return r;
+		if (!request->from_level)
+			continue;
+		settling_leave_out(b);
+		if (b->settling.n_runs == 0)
+			say("note: %s: %s: --from-level leaves out nothing: no run has %d values or more",
+				file_label(file), b->name, STEADY_MIN_VALUES);
+		else
+			say("note: %s: %s: --from-level leaves out %zu of %zu values; %zu of %zu run%s "
+			    "on no level, and keep%s all",
+				file_label(file), b->name, b->settling.n_left_out,
+				b->settling.n_left_out + b->n_values, b->settling.n_none,
+				b->settling.n_runs, b->settling.n_runs == 1 ? " is" : "s are",
+				b->settling.n_none == 1 ? "s" : "");
+	}
+	return 0;
+}
+
 /* Says nothing of what is left out, which suite->left_out has, and nothing of a file in which all
  * is: -ENODATA with *ret_why. */
 static int read_file(const struct request *request, const char *file, bool with_evidence,
@@ -288,6 +317,13 @@ static int read_file(const struct request *request, const char *file, bool with_
 		facts_clear(&suite->left_out);
 		suite->left_out = import.left_out;
 		import.left_out = (struct facts){ 0 };
+	}
+	if (request->from_level || request->verb->options & SAYS_LEVEL) {
+		r = settle(request, file, suite);
+		if (r < 0) {
+			say_errno(r, "cannot find the levels of %s", file_label(file));
+			return r;
+		}
 	}
 	/* How long a program ran is what it was before. */
 	if (request->metric && !is_asked)

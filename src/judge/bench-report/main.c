@@ -35,7 +35,7 @@ enum {
 static const struct verb verbs[] = {
 	{ "show",
 		TAKES_VALUES | TAKES_SORT | TAKES_METADATA | TAKES_MARKDOWN | TAKES_SERVICE |
-			TAKES_VERBOSE,
+			TAKES_VERBOSE | SAYS_LEVEL,
 		"FILE...", "each in short: figures, histogram, what disturbed it", verb_show },
 	{ "stats", TAKES_VALUES | TAKES_SORT | TAKES_MARKDOWN | TAKES_SERVICE, "FILE...",
 		"all figures: counts, extremes, percentiles, outliers", verb_stats },
@@ -43,11 +43,11 @@ static const struct verb verbs[] = {
 		verb_hist },
 	{ "dump", TAKES_BENCHMARK | TAKES_UNIT | TAKES_JSON, "FILE...",
 		"every value with its flags and its evidence", verb_dump },
-	{ "check", TAKES_VALUES | TAKES_JUNIT, "FILE...",
+	{ "check", TAKES_VALUES | TAKES_JUNIT | SAYS_LEVEL, "FILE...",
 		"is the result stable? Exit status 3 when it is not", verb_check },
 	{ "compare",
 		TAKES_VALUES | TAKES_SORT | TAKES_TABLE | TAKES_MARKDOWN | TAKES_JUNIT |
-			TAKES_FAIL_SLOWER | TAKES_RESULTS | TAKES_VERBOSE,
+			TAKES_FAIL_SLOWER | TAKES_RESULTS | TAKES_VERBOSE | SAYS_LEVEL,
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare,
 		"--fail-worse found one, or --fail-unclear one that is unclear" },
 	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "-o FILE FILE|FOLDER...",
@@ -87,6 +87,7 @@ static bool is_taken_by(const struct verb *verb, const char *name)
 	} takers[] = {
 		{ "benchmark", TAKES_BENCHMARK },
 		{ "metric", TAKES_METRIC },
+		{ "from-level", TAKES_METRIC },
 		{ "unit", TAKES_UNIT },
 		{ "sort", TAKES_SORT },
 		{ "json", TAKES_JSON },
@@ -401,6 +402,10 @@ static int read_options(
 			"judge NAME of each run: user_cpu, system_cpu,\n"
 			"max_rss, minor_faults, a counted event, ...",
 			option_text, &request->metric, .once = true },
+		{ 0, "from-level", NULL,
+			"leave out the values of each run, of 14 or more,\n"
+			"that come before the level on which they end",
+			option_set, &request->from_level },
 		{ 0, "unit", "UNIT", "show all times in s, ms, us or ns", take_unit, &request->unit,
 			"s, ms, us or ns" },
 		{ 0, "sort", "HOW",
@@ -511,6 +516,7 @@ static int check_options(const struct request *request)
 	} uses[] = {
 		{ "benchmark", request->benchmark },
 		{ "metric", request->metric },
+		{ "from-level", request->from_level },
 		{ "unit", request->unit != UNIT_SECOND },
 		{ "sort", request->sort != SORT_NONE },
 		{ "json", request->json },

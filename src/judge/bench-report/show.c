@@ -204,6 +204,7 @@ static void emit_benchmark(struct show *show, const char *file, const struct ben
 		emit_waiting(emit, benchmark->series);
 		emit_histogram(emit, analysis);
 	}
+	emit_settling(emit, benchmark);
 	emit_control(emit, show->reports, benchmark);
 	emit_decision(emit, benchmark);
 	if (show->request->metadata)

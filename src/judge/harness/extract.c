@@ -276,6 +276,12 @@ static int make_figure(
 	return 0;
 }
 
+/* Whether all values are of one kind, so that they can be told in their order. */
+static bool keeps_values(enum figure_take take)
+{
+	return take == TAKE_VALUES || take == TAKE_MEAN || take == TAKE_EACH;
+}
+
 static void add_value(struct figure *figure, double value)
 {
 	figure->values = xptr((double *)reallocarray(
@@ -294,7 +300,7 @@ static int join(
 			next->value);
 	if (strcmp(sum->unit, next->unit) != 0)
 		return refuse(ret_why, "%s is in %s and in %s", sum->name, sum->unit, next->unit);
-	if (take == TAKE_VALUES)
+	if (keeps_values(take))
 		add_value(sum, next->value);
 	sum->step = fmax(sum->step, next->step);
 	if (take == TAKE_SUM || take == TAKE_LAST) {
@@ -322,7 +328,7 @@ int figures_add(struct figures *figures, size_t first, enum figure_take take, st
 	}
 	xcheck(array_grow(
 		&figures->items, sizeof(*figures->items), figures->n, &figures->capacity));
-	if (take == TAKE_VALUES)
+	if (keeps_values(take))
 		add_value(figure, figure->value);
 	figures->items[figures->n] = *figure;
 	return (int)figures->n++;

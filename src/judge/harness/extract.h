@@ -24,7 +24,7 @@ struct figure {
 	 * from it. They are no independent samples. */
 	size_t n;
 	double squares;
-	double *values; /* with TAKE_VALUES: all of them */
+	double *values; /* all of them in their order; NULL where it is their last one, or sum */
 	size_t n_values;
 };
 

@@ -39,6 +39,7 @@ struct row {
 	char *cells[CELLS];
 	char *warnings; /* "" without any */
 	char *events;	/* the same: what was counted by -e */
+	char *left_out; /* the same: values before a level */
 };
 
 struct line {
@@ -92,6 +93,7 @@ void brief_free(struct brief *brief)
 			free(brief->rows[i].cells[k]);
 		free(brief->rows[i].warnings);
 		free(brief->rows[i].events);
+		free(brief->rows[i].left_out);
 	}
 	free(brief->rows);
 	clear_lines(&brief->lines);
@@ -202,6 +204,10 @@ static void add_row(struct brief *brief, const struct benchmark *benchmark, cons
 		is_known ? stability_disturbed_cell(stability) : xptr(strdup(""));
 	row->warnings = stability ? list_warnings(brief, stability) : xptr(strdup(""));
 	row->events = xptr(text_steal(&events));
+	row->left_out = benchmark->settling.n_left_out > 0
+		? xformat("%zu values before the level of their run are left out",
+			  benchmark->settling.n_left_out)
+		: xptr(strdup(""));
 }
 
 /* "sort: 25 runs on CPU 3, median 17.5 ms (17.2 .. 17.8 ms)" */
@@ -278,12 +284,15 @@ static void add_figures(
 	char mad[UNITS_TEXT_SIZE], part[UNITS_TEXT_SIZE], min[UNITS_TEXT_SIZE],
 		max[UNITS_TEXT_SIZE];
 	_cleanup_text_ struct text fleet = { 0 };
+	const char *warmup = facts_find_string(&input->benchmark->metadata, METADATA_WARMUP);
 
 	if (s->n > 1)
 		add_format(lines, BRIEF_PROGRAM, "  spread     MAD %s%s%s, %s .. %s",
 			scale_format(scale, s->mad, mad), s->median > 0 ? ", " : "",
 			s->median > 0 ? units_format_percent(s->mad / s->median, part) : "",
 			scale_format_bare(scale, s->min, min), scale_format(scale, s->max, max));
+	if (warmup)
+		add_format(lines, BRIEF_PROGRAM, "  warm-up    %s", warmup);
 	add_cpu_time(lines, input->benchmark);
 	if (*disturbed)
 		add_format(lines, BRIEF_PROGRAM, "  disturbed  %s", disturbed);
@@ -452,6 +461,9 @@ static void arrange_rows(const struct brief *brief, enum brief_rank rank, struct
 		if (rank == BRIEF_DOUBT && *row->warnings)
 			add_format(ret, rank, "  warning    %s: %s", row->cells[CELL_NAME],
 				row->warnings);
+		if (rank == BRIEF_DOUBT && *row->left_out)
+			add_format(ret, rank, "  warm-up    %s: %s", row->cells[CELL_NAME],
+				row->left_out);
 		if (rank == BRIEF_PROGRAM && *row->events)
 			add_format(ret, rank, "  counted    %s: %s", row->cells[CELL_NAME],
 				row->events);

@@ -15,6 +15,7 @@
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
 #include "judge/result/runfact.h"
+#include "judge/result/settling.h"
 
 enum {
 	/* How many levels a text lists; a series without a fixed level has dozens. */
@@ -29,6 +30,9 @@ enum {
 
 /* So many steps of its clock make a measurement exact enough: one step is 0.1 %. */
 #define STEPS_ENOUGH 1000
+
+/* By so much values before a level change the median to be a reason not to trust it. */
+#define SETTLING_WORTH_WARNING 0.01
 
 /* What the events that runpinned attached to all tasks then took at each switch. */
 #define RECORDED_SWITCH_NS 2500
@@ -54,6 +58,8 @@ static const char *const code_names[] = {
 	[CONCERN_STEAL] = "STEAL",
 	[CONCERN_NOHZ_FULL] = "NOHZ_FULL",
 	[CONCERN_ATTACHED] = "ATTACHED",
+	[CONCERN_WARMUP] = "WARMUP",
+	[CONCERN_UNSETTLED] = "UNSETTLED",
 	[CONCERN_WAITING] = "WAITING",
 };
 
@@ -553,6 +559,53 @@ static void check_attached(struct stability *stability, const struct benchmark *
 			units_format_percent(part, percent)));
 }
 
+/* "12 of its 50 values (8 .. 15)", "12 to 15 of ..." where there are several runs. */
+static void append_before(struct text *t, const struct settling *s)
+{
+	text_appendf(t, "%zu of %zu values", s->before, s->n_values);
+	if (s->before_least < s->before_most)
+		text_appendf(t, " (%zu .. %zu)", s->before_least, s->before_most);
+}
+
+/* Values before the level of their run, or runs without a level. */
+static void check_settling(struct stability *stability, const struct benchmark *benchmark)
+{
+	const struct settling *s = &benchmark->settling;
+	enum settling_kind kind = settling_kind(s);
+	_cleanup_text_ struct text before = { 0 };
+	char change[UNITS_TEXT_SIZE];
+	bool matters = fabs(s->change) >= SETTLING_WORTH_WARNING;
+
+	if (kind == SETTLING_NONE)
+		add_concern(stability, CONCERN_UNSETTLED, true,
+			xformat("%zu of %zu run%s on no level at the end", s->n_none, s->n_runs,
+				s->n_runs == 1 ? "" : "s"),
+			xformat("the values do not settle: in %zu of %zu run%s they end on no level "
+				"that lasts for a quarter of them",
+				s->n_none, s->n_runs, s->n_runs == 1 ? "" : "s"));
+	if (kind != SETTLING_WARMS)
+		return;
+	append_before(&before, s);
+	if (before.failed)
+		xalloc_fail();
+	units_format_change(s->change, change);
+	if (s->n_left_out > 0)
+		add_concern(stability, CONCERN_WARMUP, false,
+			xformat("warm-up left out: %s", before.data),
+			xformat("%zu values are left out, which came before the level of their run: "
+				"%s of a run; the median changed by %s",
+				s->n_left_out, before.data, change));
+	else
+		add_concern(stability, CONCERN_WARMUP, matters,
+			xformat("warm-up: %s before the level, %s without them", before.data,
+				change),
+			xformat("a run begins %s its level: %s come before that, and the median "
+				"changes by %s without them (bench-report --from-level leaves them out)",
+				2 * s->n_rises > s->n_runs - s->n_none ? "below or beside"
+								       : "above",
+				before.data, change));
+}
+
 static int check_waiting(struct stability *stability, const struct benchmark *benchmark)
 {
 	char of_values[UNITS_TEXT_SIZE], of_processor[UNITS_TEXT_SIZE];
@@ -607,6 +660,7 @@ int stability_assess(const struct benchmark *benchmark, const struct stats *stat
 			xformat("the CPU is in nohz_full and has the driver intel_pstate, which "
 				"then does not see its load: its frequency may jump"));
 	check_attached(stability, benchmark);
+	check_settling(stability, benchmark);
 	r = check_waiting(stability, benchmark);
 	if (r < 0)
 		return r;

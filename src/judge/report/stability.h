@@ -39,6 +39,10 @@ enum concern_code {
 	/* Perf events were attached to the tasks of the program, and took time at its switches, as
 	 * runpinned always did before it wrote down who stamps the runs. */
 	CONCERN_ATTACHED,
+	/* The values of the runs begin elsewhere than on the level on which they end: a warning
+	 * where that moves the median by 1 % or more. Or they end on none. */
+	CONCERN_WARMUP,
+	CONCERN_UNSETTLED,
 	/* Most of what varies is waiting (judge/report/waiting.h): a hint. */
 	CONCERN_WAITING,
 };

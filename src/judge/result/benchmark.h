@@ -30,6 +30,29 @@ struct benchmark_run {
 	 * because the program handed over no values in them. */
 	bool has_turn;
 	uint32_t turn;
+	/* How many of its values, as it gave them, come before the level on which they end; all
+	 * where they end on none; -1: that was not looked for, or there are too few
+	 * (judge/result/settling.h). */
+	int32_t before_level;
+};
+
+/* Where the values of the runs settle, together (judge/result/settling.h). All zero: that was not
+ * looked for, or no run has values enough. */
+struct settling {
+	size_t n_runs;	 /* that were looked at: */
+	size_t n_flat;	 /* on one level from the first value on, */
+	size_t n_falls;	 /* down to it, from higher ones, */
+	size_t n_rises;	 /* up to it, */
+	size_t n_none;	 /* without one */
+	size_t n_values; /* of a run: the median */
+	/* How many values of a run come before its level, where there is one: the median, the least
+	 * and the most. */
+	size_t before;
+	size_t before_least;
+	size_t before_most;
+	/* By what part the median changes where they are left out. */
+	double change;
+	size_t n_left_out; /* of all runs together */
 };
 
 struct benchmark_warmup {
@@ -83,6 +106,8 @@ struct benchmark {
 
 	struct benchmark_figure *figures; /* of other tools: cpu_time, counters, B/op */
 	size_t n_figures;
+
+	struct settling settling;
 
 	double total_seconds; /* the duration of all runs; 0 when unknown */
 	/* Seconds since 1970 at the first run's start and the last run's end. Dates without a zone,

@@ -61,6 +61,8 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
 /* The same of the values themselves, where they are no times. Of these, and of BENCHMARK_FIGURES,
  * it may be unknown which way is better: "unknown, p99-us". */
 #define METADATA_VALUES_FIGURE "quiesce_unit"
+/* What runpinned --warmup auto has found: "12 runs, 3 before the level". */
+#define METADATA_WARMUP "quiesce_warmup"
 /* The harness that knows the figures which the program printed, and which nobody took; and how much
  * the warm-up wrote to standard output, in bytes. */
 #define METADATA_OWN_FIGURES "quiesce_own_figures"

@@ -204,6 +204,7 @@ static void take_metric(
 			.end = n,
 			.loops = 1,
 			.inner_loops = 1,
+			.before_level = -1,
 			.has_turn = of->runs && of->runs[i].has_turn,
 			.turn = of->runs ? of->runs[i].turn : 0,
 		};
@@ -225,6 +226,7 @@ int benchmark_choose_metric(struct benchmark *benchmark, const char *name)
 
 	if (benchmark->own_unit && strcmp(benchmark->metric, name) == 0)
 		return 0;
+	benchmark->settling = (struct settling){ 0 };
 	for (size_t i = 0; i < benchmark->n_figures; i++)
 		if (strcmp(benchmark->figures[i].name, name) == 0)
 			return choose_figure(benchmark, &benchmark->figures[i]);
@@ -332,6 +334,9 @@ static struct benchmark *make_figure(
 
 	take_metric(of, metric, ret);
 	ret->is_fixed_work = has_same_loops(of);
+	/* Of the values that a hosted harness has given, which are times. */
+	if (unit_is_time(ret->unit))
+		ret->settling = of->settling;
 	return ret;
 }
 

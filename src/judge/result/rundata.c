@@ -17,7 +17,7 @@ void run_data_clear(struct run_data *data)
 {
 	data->sample = (struct sample){ .start_ns = -1 };
 	data->provenance = (struct provenance){ 0 };
-	data->values = (struct benchmark_run){ 0 };
+	data->values = (struct benchmark_run){ .before_level = -1 };
 	evidence_clear(&data->evidence);
 	for (size_t i = 0; i < RUN_EVENTS_MAX; i++)
 		data->counters[i] = NAN;

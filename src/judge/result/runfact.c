@@ -221,6 +221,10 @@ const struct run_fact run_facts[] = {
 		MEANS("The interrupts with the names of their lines, the most frequent ones "
 		      "first, and the softirqs: \"RES: Rescheduling interrupts x3\", \"TIMER x3, "
 		      "SCHED x1\".") },
+	{ KEY("quiesce_figure_before_level"), EVIDENCE(figure_before_level),
+		MEANS("The same as *quiesce_before_level* of the values whose mean is a figure of "
+		      "the run (*each*, *$QUIESCE_FIGURES*), of the first figure that has 14 or "
+		      "more. With *--warmup auto* they are not in the mean.") },
 	{ NAMED("runnable_threads", "runnable"), EVIDENCE(runnable) },
 	{ NAMED("load_avg_1min", "load"), .csv = "load1", EVIDENCE(load1), .dump_column = 3,
 		.title = "LOAD",
@@ -267,6 +271,12 @@ const struct run_fact run_facts[] = {
 	{ KEY("inner_loops"), VALUES(inner_loops), .zero = ZERO_UNKNOWN, .only_read = true,
 		MEANS("How many repetitions each of these iterations has; a value is the mean of "
 		      "these. In the metadata of the benchmark.") },
+	{ KEY("quiesce_before_level"), VALUES(before_level), .only_written = true,
+		MEANS("How many of the values of a run that has 14 or more, the first ones, come "
+		      "before the level on which they end; all of them where they end on none. "
+		      "With *--warmup auto* they are the last of its warm-ups, and not among its "
+		      "values; of a run without a level all are values. Metadata of a benchmark, "
+		      "*quiesce_warmup*, say that this was so.") },
 	{ KEY("quiesce_turn"), AT(PART_VALUES, benchmark_run, turn), .kind = KIND_TURN,
 		MEANS("The number of the run, from 0, where some before it have handed over no "
 		      "values.") },

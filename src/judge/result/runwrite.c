@@ -141,7 +141,9 @@ static void write_run(struct emit *emit, const struct series *series, size_t ind
 	const struct benchmark *inside, const struct facts *carried, bool with_env_pad,
 	int64_t turn)
 {
-	struct benchmark_run values = { .has_turn = turn >= 0, .turn = (uint32_t)turn };
+	struct benchmark_run values = { .has_turn = turn >= 0,
+		.turn = (uint32_t)turn,
+		.before_level = inside ? inside->runs[index].before_level : -1 };
 	struct run_place place = run_place_of(series, index, inside ? &values : NULL);
 	struct facts facts = { 0 };
 

@@ -148,6 +148,8 @@ struct evidence {
 	uint16_t irq_line[EVIDENCE_N_IRQ_LINES];
 	int32_t irq_count[EVIDENCE_N_IRQ_LINES];
 	uint32_t n_irq_lines;
+	/* Of a figure that is the mean of many values: as benchmark_run.before_level. */
+	int32_t figure_before_level;
 	int32_t runnable; /* runnable threads of the whole machine */
 	float load1;
 	float temperature_before; /* package, degrees Celsius */

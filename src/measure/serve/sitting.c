@@ -714,6 +714,7 @@ static int keep_sitting(struct work *work, size_t i, int64_t realtime_ns)
 		.end = seat->inside.n_values,
 		.loops = 1,
 		.inner_loops = 1,
+		.before_level = -1,
 	};
 	return 0;
 }
