@@ -45,6 +45,7 @@ def drawn(*arguments):
     """What --json says was drawn."""
     errors, output = plot('--json', *arguments, said=True)
     equal(errors, '', 'errors')
+    machine.hold_to_schema(['plot'], output)
     return json.loads(output)
 
 

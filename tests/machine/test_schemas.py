@@ -58,11 +58,11 @@ def runpinned(*arguments, status=0):
     return result.stdout
 
 
-def draw(file):
+def draw(*files):
     """Built without cairo, bench-report draws nothing."""
     if os.environ['HAS_CAIRO'] == '1':
         for form in 'svg', 'html':
-            report('plot', '-o', FOLDER / f'picture.{form}', file)
+            report('plot', '-o', FOLDER / f'picture.{form}', *files)
 
 
 def make_runs(level, days=0, n=25, **metadata):
@@ -147,8 +147,11 @@ def test_made_up():
     scan.write_text(json.dumps({'version': '1.0', 'benchmarks': [
         {'metadata': {'name': f'sort/n={size}', 'unit': 'second', 'parameter_n': str(size)},
          'runs': make_runs(size, size)} for size in (100, 1000, 3000, 10000, 100000)]}))
-    for file in changing, scan:
-        draw(file)
+    served = write_runs('served.json', {'x': make_runs(1)}, **{
+        f'quiesce_served_{name}': value for name, value in (('p50', 0.001), ('p99', 0.02), ('max', 0.9), ('rps', 1000.0))})
+    for words in ((changing,), (scan,), (old, new), (FOLDER / 'days',), ('--by', 'run', old),
+                  ('--by', 'latency', served)):
+        draw(*words)
     decided = FOLDER / 'decided.json'
     subprocess.run([TOOLS['runpinned'], '-q', '--decide', '50', '--max-runs', '40', '-o', decided, '--baseline', 'true',
                     '--', 'true'], stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -206,12 +209,12 @@ def test_files():
     result = subprocess.run([sys.executable, SOURCES / 'docs/make-schemas', '--check'], capture_output=True, text=True,
                             check=False)
     equal((result.returncode, result.stderr), (0, ''), 'docs/make-schemas --check')
-    words = set(re.findall(r'[a-z][a-z0-9_]*', (SOURCES / 'man/bench-report.1.scd').read_text()))
+    words = set(re.findall(r'[a-z][a-z0-9_]*', (SOURCES / 'man/quiesce-formats.5.scd').read_text()))
     for path in schema.FOLDER.glob('bench-report-*'):
         members = set()
         members_of(json.loads(path.read_text()), '', members)
         names = {member.rpartition('.')[2] for member in members}
-        equal(names - words, set(), f'{path.name}: members that bench-report(1) does not name')
+        equal(names - words, set(), f'{path.name}: members that quiesce-formats(5) does not name')
 
 
 def test_validator():
