@@ -61,7 +61,7 @@ def runpinned(*arguments, status=0):
 def draw(*files):
     """Built without cairo, bench-report draws nothing."""
     if os.environ['HAS_CAIRO'] == '1':
-        for form in 'svg', 'html':
+        for form in 'svg', 'pdf', 'html':
             report('plot', '-o', FOLDER / f'picture.{form}', *files)
 
 
