@@ -13,6 +13,10 @@
 #include "measure/decide.h"
 #include "measure/tries.h"
 
+enum {
+	SUITE_LEAST = 5, /* comparisons, which are a suite in the report */
+};
+
 /* The last round may not have been finished. */
 static size_t count_pairs(const struct measurement *old, const struct measurement *new)
 {
@@ -280,9 +284,7 @@ static char *make_sum(const struct commands *commands)
 
 	if (n <= 1)
 		return NULL;
-	word = decisions[0]->is_for_better     ? decisions[0]->sense.is_speed ? "faster" : "better"
-		: decisions[0]->sense.is_speed ? "slower"
-					       : "worse";
+	word = decision_claim_word(decisions[0]);
 	for (size_t i = 0; i < n; i++) {
 		n_claimed += decision_is_claim(decisions[i]->verdict);
 		n_open += decisions[i]->verdict == DECISION_NOT_SETTLED;
@@ -330,10 +332,40 @@ int decide_print(FILE *stream, const struct commands *commands)
 	return r < 0 || !sum ? r : xprint_report(stream, "\n%s\n", sum);
 }
 
+/* Many comparisons are a table. */
+static void add_suite(struct brief *brief, const struct commands *commands, const char *sum)
+{
+	const char *names[OPTIONS_MAX_COMMANDS], *doubts[OPTIONS_MAX_COMMANDS];
+	const struct decision *decisions[OPTIONS_MAX_COMMANDS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < commands->n; i++) {
+		const struct command *command = &commands->items[i];
+
+		if (command->old == i)
+			continue;
+		names[n] = command->name;
+		doubts[n] = command->measurement->decision_doubt;
+		decisions[n++] = &command->measurement->decision;
+	}
+	brief_add_suite(brief, sum, names, decisions, doubts, n);
+}
+
+static size_t count_comparisons(const struct commands *commands)
+{
+	struct decision *decisions[OPTIONS_MAX_COMMANDS];
+
+	return list_decisions(commands, decisions);
+}
+
 int decide_add(struct brief *brief, const struct commands *commands)
 {
 	_cleanup_free_ char *sum = make_sum(commands);
 
+	if (count_comparisons(commands) >= SUITE_LEAST && !commands->tries) {
+		add_suite(brief, commands, sum);
+		return 0;
+	}
 	for (size_t i = 0; i < commands->n; i++) {
 		const struct command *command = &commands->items[i];
 		unsigned number = tries_number(commands->tries, i);
@@ -348,6 +380,10 @@ int decide_add(struct brief *brief, const struct commands *commands)
 			brief_add(brief, BRIEF_DOUBT, "  session    %s is try %u of it",
 				command->name, number);
 	}
+	if (commands->tries)
+		brief_add(brief, BRIEF_DOUBT,
+			"  session    a find by the next try takes at least %zu pairs",
+			tries_next_least(commands->tries, commands));
 	if (sum)
 		brief_add(brief, BRIEF_VERDICT, "%s", sum);
 	return 0;

@@ -32,6 +32,7 @@ struct tries {
 	const char *path;
 	/* Of each command, 0 for those that are compared with nothing. */
 	unsigned numbers[OPTIONS_MAX_COMMANDS];
+	struct tries_count count; /* with these tries, and without their finds */
 };
 
 int tries_open(const struct options *options, struct tries **ret)
@@ -169,6 +170,7 @@ static void count_tries(struct tries *tries, struct commands *commands, struct t
 		text_appendf(lines, "begin %u %s %.0f %s\n", before.n, when, command->decide_wanted,
 			name);
 	}
+	tries->count = before;
 }
 
 /* Appends all of it, or nothing. The file is locked. */
@@ -222,6 +224,17 @@ int tries_begin(struct tries *tries, const struct options *options, struct comma
 unsigned tries_number(const struct tries *tries, size_t command)
 {
 	return tries ? tries->numbers[command] : 0;
+}
+
+size_t tries_next_least(const struct tries *tries, const struct commands *commands)
+{
+	unsigned found = tries->count.found;
+
+	for (size_t i = 0; i < commands->n; i++)
+		if (tries->numbers[i] > 0)
+			found +=
+				decision_is_claim(commands->items[i].measurement->decision.verdict);
+	return decision_least_pairs(tries_wanted(tries->count.n + 1, found));
 }
 
 void tries_end(struct tries *tries, const struct commands *commands)

@@ -38,6 +38,8 @@ int tries_open(const struct options *options, struct tries **ret);
 int tries_begin(struct tries *tries, const struct options *options, struct commands *commands);
 /* Which try the comparison of a command is, from 1 on; 0 where it is none. */
 unsigned tries_number(const struct tries *tries, size_t command);
+/* How many pairs the try after these takes at least, if all of them speak for it. */
+size_t tries_next_least(const struct tries *tries, const struct commands *commands);
 /* Writes down how they ended. A failure is said as a warning: a find that the file does not have
  * makes the tries after it want more, and no less. */
 void tries_end(struct tries *tries, const struct commands *commands);

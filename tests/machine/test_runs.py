@@ -2130,6 +2130,28 @@ def test_a_suite_ends_piece_by_piece():
     check('\n2 comparisons: 0 slower, 1 not slower, 1 not settled, by ' in output, output)
 
 
+def test_a_suite_is_a_table():
+    """Of five comparisons and more: one line for all, and a row for each that is worse or not settled."""
+    # Two are worse, one is now and now not.
+    work = script('suite.sh', 'case $1$2 in new[35]) echo cost 20000; exit;; new2) ;; *) echo cost 10000; exit;; esac\n'
+                  'echo >>"$3"\n[ $(($(wc -l <"$3") % 2)) = 1 ] && echo cost 8000 || echo cost 12000\n')
+    words = f'{work} {{}} {{which}} {scratch("suite-runs")}'
+    command = ['--decide', 10, '--max-runs', 40, '-w', 0, '-L', 'which=1,2,3,4,5', '--figure', 'cost,ns,lower=^cost ([0-9]+)',
+               '-o', scratch('suite.json'), '--baseline', words.format('old', which='{which}'),
+               '--command', f'new={words.format("new", which="{which}")}']
+    result = run(*command)
+    equal(result.returncode, 3, f'status ({result.stderr})')
+    lines = result.stdout.splitlines()
+    check(re.fullmatch(r'5 comparisons: 2 worse, 2 not worse, 1 not settled, by \d+ pairs', lines[0]), result.stdout)
+    for line, which in (lines[1], 3), (lines[2], 5):
+        check(re.fullmatch(rf'  worse +\+100 % +\(\+100 % \.\. \+100 %\) +\d+ pairs  new/which={which}', line), result.stdout)
+    check(re.fullmatch(r'  not settled .* 40 pairs  new/which=2', lines[3]), result.stdout)
+    check('which=1' not in ''.join(lines[:4]) and '  instead    allow more runs' in result.stdout, result.stdout)
+    check('  -v         lists all of them' in lines, result.stdout)
+    shown = run(*command, '-v').stdout
+    equal(shown.count(', compared with baseline/which='), 5, f'comparisons ({shown})')
+
+
 def improved(*arguments, status):
     """Standard output, and the metadata of the new program."""
     path = scratch('improved.json')
@@ -2164,6 +2186,7 @@ def test_a_session_counts_its_tries():
         output, one = improved(10, '--session', path, '--baseline', SHORT, '--name', f'patch {number}', '--',
                                *LONG.split(), status=3)
         check(f'  session    patch {number} is try {number} of it\n' in output, output)
+        check(re.search(r'^  session    a find by the next try takes at least 1\d pairs$', output, re.MULTILINE), output)
         equal(one['quiesce_decide_e_wanted'], 100, 'for not faster')
     output, one = improved(10, '--session', path, '--baseline', LONG, '--name', 'good', '--', *SHORT.split(), status=0)
     equal(one['quiesce_decide_e_wanted'], 1200, 'the third one')

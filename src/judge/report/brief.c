@@ -24,6 +24,8 @@ enum {
 	HISTOGRAM_WIDTH_MAX = 100,
 };
 
+#define LACKS_PAIRS "  instead    allow more runs (--max-runs), or ask for a larger change"
+
 enum cell {
 	CELL_NAME,
 	CELL_MEDIAN,
@@ -55,6 +57,7 @@ struct lines {
 struct brief {
 	unsigned width;
 	bool decided;
+	bool is_of_suite;
 	size_t n_verdicts;
 	struct lines lines;
 	struct row *rows;
@@ -401,8 +404,48 @@ void brief_add_decision(
 	if (doubt)
 		brief_add(brief, BRIEF_DOUBT, "  unclear    %s", doubt);
 	else if (decision_lacks_pairs(decision))
-		brief_add(brief, BRIEF_ADVICE,
-			"  instead    allow more runs (--max-runs), or ask for a larger change");
+		brief_add(brief, BRIEF_ADVICE, LACKS_PAIRS);
+}
+
+/* "worse   +8.2 %  (+5.5 % .. +11 %)  after 14 pairs  NAME" */
+static void add_suite_row(struct brief *brief, const char *name, const struct decision *d)
+{
+	char change[UNITS_TEXT_SIZE] = "", low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+	_cleanup_free_ char *interval = NULL;
+	bool is_open = d->verdict == DECISION_NOT_SETTLED;
+
+	if (!isnan(d->ratio))
+		units_format_change(d->ratio - 1, change);
+	if (!isnan(d->low) && !isnan(d->high))
+		interval = xformat("(%s .. %s)", units_format_change(d->low - 1, low),
+			units_format_change(d->high - 1, high));
+	brief_add(brief, is_open ? BRIEF_DOUBT : BRIEF_VERDICT, "  %-11s %7s  %-20s %5zu pairs  %s",
+		is_open ? "not settled" : decision_claim_word(d), change, interval ? interval : "",
+		is_open ? d->n_pairs : d->settled_after, name);
+}
+
+void brief_add_suite(struct brief *brief, const char *sum, const char *const names[],
+	const struct decision *const decisions[], const char *const doubts[], size_t n)
+{
+	brief->is_of_suite = true;
+	brief_add(brief, BRIEF_VERDICT, "%s", sum);
+	for (size_t i = 0; i < n; i++) {
+		const struct decision *d = decisions[i];
+		_cleanup_free_ char *text = NULL;
+
+		if (d->verdict != DECISION_NOT_SETTLED && !decision_is_claim(d->verdict))
+			continue;
+		add_suite_row(brief, names[i], d);
+		if (doubts[i]) {
+			brief_add(brief, BRIEF_DOUBT, "  unclear    %s: %s", names[i], doubts[i]);
+		} else if (decision_lacks_pairs(d)) {
+			brief_add(brief, BRIEF_ADVICE, LACKS_PAIRS);
+		} else if (d->verdict == DECISION_NOT_SETTLED) {
+			text = decision_text(d, false);
+			brief_add(brief, BRIEF_DOUBT, "  unclear    %s: %s", names[i], text);
+		}
+	}
+	brief_add(brief, BRIEF_ADVICE, "  -v         lists all of them");
 }
 
 /* --- All together --- */
@@ -453,7 +496,8 @@ static void append_copies(struct lines *to, const struct lines *from, enum brief
 static void arrange_rows(const struct brief *brief, enum brief_rank rank, struct lines *ret)
 {
 	/* Without a verdict, the figures are the answer. */
-	if (brief->n_rows > 0 && rank == (brief->n_verdicts > 0 ? BRIEF_PROGRAM : BRIEF_VERDICT))
+	if (brief->n_rows > 0 && !brief->is_of_suite &&
+		rank == (brief->n_verdicts > 0 ? BRIEF_PROGRAM : BRIEF_VERDICT))
 		add_rows(ret, brief, rank);
 	for (size_t i = 0; i < brief->n_rows; i++) {
 		const struct row *row = &brief->rows[i];

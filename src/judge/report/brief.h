@@ -51,6 +51,11 @@ int brief_add_sides(struct brief *brief, const struct comparison *c);
 void brief_add_decision(
 	struct brief *brief, const char *title, const struct decision *decision, const char *doubt);
 
+/* The same of a suite: `sum` in a line, and a row for each comparison that claims something or is
+ * not settled, without lines for programs. `doubts` may hold NULL. */
+void brief_add_suite(struct brief *brief, const char *sum, const char *const names[],
+	const struct decision *const decisions[], const char *const doubts[], size_t n);
+
 /* The lines, not yet broken at the width, malloc'd. */
 char *brief_render(const struct brief *brief);
 

@@ -328,6 +328,15 @@ bool decision_is_beyond(const struct decision *decision, double percent)
 		cost_low(decision) > sense_worse_by(&decision->sense, percent / 100);
 }
 
+const char *decision_claim_word(const struct decision *decision)
+{
+	bool is_speed = decision->sense.is_speed;
+
+	return decision->is_for_better ? is_speed ? "faster" : "better"
+		: is_speed	       ? "slower"
+				       : "worse";
+}
+
 const char *decision_verdict_name(enum decision_verdict verdict)
 {
 	return verdict_names[verdict];

@@ -148,6 +148,8 @@ int decision_read(const struct facts *facts, struct decision *ret);
 bool decision_is_beyond(const struct decision *decision, double percent);
 /* Whether it is "slower", or "faster" where that is the question. */
 bool decision_is_claim(enum decision_verdict verdict);
+/* What it claims, or does not: "slower", or "worse" of what is no speed; "faster", "better". */
+const char *decision_claim_word(const struct decision *decision);
 /* "slower", "not slower", "faster", "not faster", "not settled". */
 const char *decision_verdict_name(enum decision_verdict verdict);
 /* The verdict of this name. -ENOENT when there is none. */
