@@ -3,6 +3,8 @@
 
 import argparse
 import atexit
+import contextlib
+import fcntl
 import functools
 import json
 import os
@@ -11,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT = 600  # seconds, for one command
@@ -175,3 +178,37 @@ def positive(text):
     if value < 1:
         raise argparse.ArgumentTypeError('must be at least 1')
     return value
+
+
+def load():
+    return ' '.join(f'{average:.2f}' for average in os.getloadavg())
+
+
+def wait_for_cpu(cpus):
+    """The first that no runpinned has."""
+    with contextlib.ExitStack() as stack:
+        files = [os.open(f'/sys/devices/system/cpu/cpu{cpu}', os.O_RDONLY | os.O_CLOEXEC) for cpu in cpus]
+        for file in files:
+            stack.callback(os.close, file)
+        while True:
+            for cpu, file in zip(cpus, files):
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return cpu
+            time.sleep(0.01)
+
+
+def run_pinned(build, cpus, options):
+    """runpinned, on the first of these CPUs that no other one has. Returns its exit status, which is that of a measurement, and
+    the seconds, without those that it waited for the CPU."""
+    while True:
+        command = [build / 'src/runpinned', '-q', '--no-save', '--no-wait', '-c', wait_for_cpu(cpus), *options]
+        begin = time.perf_counter()
+        result = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                timeout=10 * TIMEOUT, check=False)
+        seconds = time.perf_counter() - begin
+        if ' is taken by ' not in result.stderr:
+            break
+    if result.returncode not in (0, 3, 4):
+        raise Missing(f'runpinned failed ({result.returncode}): {result.stderr.strip()}')
+    return result.returncode, seconds
