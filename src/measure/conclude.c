@@ -86,13 +86,11 @@ static char *explain_uncertain(
 		m->out_of_time ? "--max-time" : options->max_runs_option);
 }
 
-static void report_one(const struct options *options, const struct place *place,
-	const struct command *command, const char *metric, FILE *stream, struct brief *brief)
+static void report_uncertain(const struct options *options, const struct command *command,
+	const char *metric, struct brief *brief)
 {
 	_cleanup_free_ char *uncertain = explain_uncertain(options, command, metric);
 
-	if (command->measurement->n_runs > 0)
-		report_runs(options, place, command, NULL, stream, brief);
 	if (uncertain && brief)
 		brief_add(brief, BRIEF_DOUBT, "  warning    %s", uncertain);
 	else if (uncertain)
@@ -208,7 +206,9 @@ static void report_command(const struct options *options, const struct place *pl
 	const struct command *command, const char *metric, const struct parts *parts, FILE *stream,
 	struct brief *brief)
 {
-	report_one(options, place, command, metric, stream, brief);
+	if (command->measurement->n_runs > 0)
+		report_runs(options, place, command, NULL, stream, brief);
+	report_uncertain(options, command, metric, brief);
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct document_part *part = &parts->items[i];
 
@@ -272,7 +272,7 @@ static void report_programs(const struct options *options, const struct place *p
 	if (commands->n < 2)
 		notice_print(stream, brief, options, commands);
 	else if (brief)
-		r = options->decide > 0 ? decide_add(brief, commands)
+		r = options->decide > 0 ? decide_add(brief, options, commands)
 					: ranking_add(brief, options, commands);
 	else if (stream)
 		r = options->decide > 0 ? decide_print(stream, commands)
@@ -289,14 +289,17 @@ static void report_all(const struct options *options, const struct place *place,
 	_cleanup_free_ char *text = NULL;
 	int r = 0;
 
-	if (commands->rounds && stream)
-		r = commands->rounds->report(commands->rounds, commands, options, place, stream);
-	if (r < 0)
-		say_errno(r, "cannot report");
-	if (stream && options->verbose == 0 && !commands->rounds)
+	if (stream && options->verbose == 0)
 		brief = brief_new(terminal_width(fileno(stream)), options->decide > 0);
 	if (!commands->rounds)
 		report_programs(options, place, commands, parts, stream, brief);
+	else if (stream)
+		r = commands->rounds->report(
+			commands->rounds, commands, options, place, stream, brief);
+	if (r < 0)
+		say_errno(r, "cannot report");
+	for (size_t i = 0; commands->rounds && i < commands->n; i++)
+		report_uncertain(options, &commands->items[i], commands->metric, brief);
 	if (saved && brief)
 		brief_add(brief, BRIEF_PATH, "saved in %s", saved);
 	else if (saved && stream)

@@ -294,15 +294,6 @@ static char *make_sum(const struct commands *commands)
 		n_claimed, word, n - n_claimed - n_open, word, n_open, pairs);
 }
 
-/* "new, compared with old", malloc'd. A name that the user gave may contain newlines. */
-static char *make_title(const struct commands *commands, const struct command *command)
-{
-	_cleanup_free_ char *old = xptr(text_escape_control(commands->items[command->old].name));
-	_cleanup_free_ char *new = xptr(text_escape_control(command->name));
-
-	return xformat("%s, compared with %s", new, old);
-}
-
 int decide_print(FILE *stream, const struct commands *commands)
 {
 	_cleanup_free_ char *sum = NULL;
@@ -317,7 +308,7 @@ int decide_print(FILE *stream, const struct commands *commands)
 
 		if (command->old == i)
 			continue;
-		title = make_title(commands, command);
+		title = brief_title(NULL, command->name, commands->items[command->old].name);
 		text = decision_text(&command->measurement->decision, true);
 		number = tries_number(commands->tries, i);
 		r = xprint_report(stream, "%s%s: %s%s%s", first ? "\n" : "", title, text,
@@ -358,7 +349,7 @@ static size_t count_comparisons(const struct commands *commands)
 	return list_decisions(commands, decisions);
 }
 
-int decide_add(struct brief *brief, const struct commands *commands)
+int decide_add(struct brief *brief, const struct options *options, const struct commands *commands)
 {
 	_cleanup_free_ char *sum = make_sum(commands);
 
@@ -373,9 +364,9 @@ int decide_add(struct brief *brief, const struct commands *commands)
 
 		if (command->old == i)
 			continue;
-		title = make_title(commands, command);
+		title = brief_title(brief, command->name, commands->items[command->old].name);
 		brief_add_decision(brief, title, &command->measurement->decision,
-			command->measurement->decision_doubt);
+			command->measurement->decision_doubt, options->max_runs_option);
 		if (number > 0)
 			brief_add(brief, BRIEF_DOUBT, "  session    %s is try %u of it",
 				command->name, number);

@@ -27,7 +27,7 @@ void decide_conclude(const struct options *options, struct commands *commands);
 /* Prints a line for each program but the first, and one for all where there are several. -EIO. */
 int decide_print(FILE *stream, const struct commands *commands);
 /* The same for the short report. 0. */
-int decide_add(struct brief *brief, const struct commands *commands);
+int decide_add(struct brief *brief, const struct options *options, const struct commands *commands);
 /* EXIT_FINDING when a program is slower, EXIT_UNSETTLED when that is not settled for one, else
  * EXIT_DONE. */
 enum exit_status decide_status(const struct commands *commands);

@@ -53,7 +53,7 @@ static void describe_how(const struct options *options, struct facts *facts)
 		facts_set_real(facts, "quiesce_decide", options->decide);
 		facts_set_integer(facts, "quiesce_max_runs", options->max_runs);
 	}
-	facts_set_string(facts, "quiesce_metric", options->metric);
+	facts_set_string(facts, METADATA_METRIC, options->metric);
 	if (options->min_time_ns > 0)
 		facts_set_real(
 			facts, "quiesce_min_time", (double)options->min_time_ns / NSEC_PER_SEC);

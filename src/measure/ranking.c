@@ -9,6 +9,7 @@
 #include "judge/report/compare.h"
 #include "judge/report/control.h"
 #include "judge/report/rank.h"
+#include "judge/report/served.h"
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
 #include "judge/result/benchmark.h"
@@ -132,15 +133,6 @@ static char *make_control_text(const struct ranking *ranking, const struct bench
 	return xformat("%s: %s", name, text);
 }
 
-/* "new, compared with old", malloc'd. A name that the user gave may contain newlines. */
-static char *make_title(const struct comparison *c)
-{
-	_cleanup_free_ char *old = xptr(text_escape_control(c->old->name));
-	_cleanup_free_ char *new = xptr(text_escape_control(c->new->name));
-
-	return xformat("%s, compared with %s", new, old);
-}
-
 /* The figure number k of a program, by the name that it has in the first one; the program's whole
  * runs where there are no figures. NULL where it lacks the figure. */
 static const struct benchmark *find_figure(
@@ -188,8 +180,9 @@ static int ranking_write(
 			xprint_report(stream, "\n%s\n", text);
 	}
 	for (size_t i = 0; i < ranking->n; i++) {
-		_cleanup_free_ char *title = make_title(ranking->comparisons[i]);
-		_cleanup_free_ char *text = xptr(comparison_render(ranking->comparisons[i]));
+		const struct comparison *c = ranking->comparisons[i];
+		_cleanup_free_ char *title = brief_title(NULL, c->new->name, c->old->name);
+		_cleanup_free_ char *text = xptr(comparison_render(c));
 
 		xprint_report(stream, "\n%s:\n%s", title, text);
 	}
@@ -208,9 +201,11 @@ static int ranking_write(
 static void add_to_brief(struct brief *brief, const struct ranking *ranking)
 {
 	for (size_t i = 0; i < ranking->n; i++) {
-		_cleanup_free_ char *title = make_title(ranking->comparisons[i]);
+		const struct comparison *c = ranking->comparisons[i];
+		_cleanup_free_ char *old = served_name(c->old), *new = served_name(c->new);
+		_cleanup_free_ char *title = brief_title(brief, new, old);
 
-		brief_add_comparison(brief, title, ranking->comparisons[i], false);
+		brief_add_comparison(brief, title, c, false);
 	}
 	for (size_t i = 0; i < ranking->n_benchmarks; i++) {
 		_cleanup_free_ char *text = make_control_text(ranking, ranking->benchmarks[i]);

@@ -13,6 +13,7 @@
 
 #include "base/facts.h"
 #include "base/stop.h"
+#include "judge/report/brief.h"
 #include "judge/result/benchmark.h"
 #include "measure/command.h"
 #include "measure/launchplan.h"
@@ -50,9 +51,11 @@ struct rounds {
 	void (*conclude)(struct rounds *rounds, struct commands *commands);
 	/* The values inside of the runs of command number i, or NULL. */
 	const struct benchmark *(*inside)(const struct rounds *rounds, size_t i);
-	/* Prints the report. -EIO. */
+	/* Adds what is to be said to `brief`, or where that is NULL, prints all that is known. A
+	 * negative errno, such as -EIO. */
 	int (*report)(const struct rounds *rounds, const struct commands *commands,
-		const struct options *options, const struct place *place, FILE *stream);
+		const struct options *options, const struct place *place, FILE *stream,
+		struct brief *brief);
 	/* Prints more lines of --dry-run. */
 	void (*print_plan)(const struct rounds *rounds);
 };

@@ -373,7 +373,7 @@ def test_one_service():
 def test_roles():
     """What is known of the service and of the load, and who was at the limit."""
     path = FOLDER / 'roles.json'
-    shown = start('-n', '2', '--slices', '2', '-o', path).stdout
+    shown = start('-v', '-n', '2', '--slices', '2', '-o', path).stdout
     for text in '  busy ', '  load ', '  limit          ':
         check(text in shown, f'{text}: {shown}')
     [one] = json.loads(path.read_text())['benchmarks']
@@ -427,11 +427,11 @@ def test_load_leaves():
 def test_two_services():
     """Five times the work is seen by CPU time a request, and bench-report reads the file as it is."""
     path = FOLDER / 'two.json'
-    shown = start('-n', '6', '--slices', '1', '-o', path, old=service(2000), new=service(10000))
+    shown = start('-v', '-n', '6', '--slices', '1', '-o', path, old=service(2000), new=service(10000))
     check('the load has the same CPU' in shown.stdout, f'why requests/s say nothing: {shown.stdout}')
     check('closed loop' in shown.stdout, 'why latencies say nothing')
-    check(len([line for line in shown.stdout.splitlines() if line]) < 30, f'a short report: {shown.stdout}')
-    text = report('show', path)
+    check(len([line for line in shown.stdout.splitlines() if line]) < 30, f'a report of one screen: {shown.stdout}')
+    text = report('show', '-v', path)
     check('baseline: cpu' in text and ': cpu' in text and 'rps' not in text, f'show: {text}')
     both = json.loads(path.read_text())
     values = [sorted(v for run in b['runs'] for v in run['values']) for b in both['benchmarks']]

@@ -258,11 +258,64 @@ static void test_decision(void **state)
 	decision_begin(&decision, 2, 1);
 	for (size_t i = 0; i < 4; i++)
 		decision_add(&decision, 1, i % 2 == 0 ? 1 : 1.02);
-	brief_add_decision(brief, "new, compared with old", &decision, NULL);
+	brief_add_decision(brief, "new, compared with old", &decision, NULL, "--max-runs");
 	text = brief_render(brief);
 	assert_non_null(strstr(text, "new, compared with old: not settled, after 4 pairs\n"));
 	assert_non_null(strstr(text, "\n  instead    allow more runs (--max-runs)"));
 	assert_null(strstr(text, "e-value"));
+}
+
+/* Each reason for which a decision is none. */
+static void test_reasons(void **state)
+{
+	static const char *const old =
+		"an-old-program-with-a-name-that-takes-all-of-the-line-and-more";
+
+	(void)state;
+	for (int reason = 0; reason < 5; reason++) {
+		for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+			_cleanup_(brief) struct brief *brief = brief_new(widths[i], true);
+			_cleanup_free_ char *text = NULL, *title = brief_title(brief, "new", old);
+			struct decision decision;
+
+			decision_begin(&decision, 2, 1);
+			decision_add(&decision, 1, 1.01);
+			decision.coarse = reason == 1 ? 0.05 : NAN;
+			decision.carried = reason == 2 ? 1.05 : NAN;
+			decision.alone = reason == 3 ? 1.01 : reason == 4 ? 0 : NAN;
+			brief_add_decision(brief, title, &decision, NULL, "--max-sittings");
+			text = brief_render(brief);
+			check_lines(text, widths[i], BRIEF_LINES);
+			/* More of them help where nothing is wrong. */
+			assert_int_equal(
+				strstr(text, "allow more sittings (--max-sittings)") != NULL,
+				reason == 0);
+		}
+	}
+}
+
+/* A doubt that takes a screen of its own is cut, and does not take the place of the programs. */
+static void test_long_doubt(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		_cleanup_(brief) struct brief *brief = brief_new(widths[i], false);
+		struct text why = { 0 };
+		_cleanup_free_ char *text = NULL, *doubt = NULL;
+
+		for (int level = 0; level < 200; level++)
+			text_appendf(&why, "runs %d-%d at 20.0 ms, ", level, level);
+		doubt = text_steal(&why);
+		brief_add(brief, BRIEF_VERDICT, "new, compared with old: unclear");
+		brief_add(brief, BRIEF_DOUBT, "  unclear    %s", doubt);
+		brief_add(brief, BRIEF_PROGRAM, "  old          20.0 ms");
+		brief_add(brief, BRIEF_PATH, "saved in x");
+		text = brief_render(brief);
+		check_lines(text, widths[i], BRIEF_LINES);
+		assert_non_null(strstr(text, "\n  unclear    runs 0-0 at 20.0 ms, "));
+		assert_non_null(strstr(text, " ...\n  old          20.0 ms\nsaved in x\n"));
+		assert_non_null(strstr(text, "  -v         has 1 line more\n"));
+	}
 }
 
 int main(void)
@@ -272,6 +325,8 @@ int main(void)
 		cmocka_unit_test(test_comparison),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_decision),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_long_doubt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

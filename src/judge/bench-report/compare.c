@@ -20,6 +20,7 @@
 #include "judge/report/rank.h"
 #include "judge/report/repeats.h"
 #include "judge/report/sense.h"
+#include "judge/report/served.h"
 #include "judge/report/wording.h"
 #include "judge/result/metadata.h"
 #include "judge/result/metric.h"
@@ -160,6 +161,27 @@ static int show_rankings(const struct pairs *pairs, ranking_writer *show, struct
 	return r;
 }
 
+/* As pairs_title(), in the short report: no name is longer than a line. */
+static char *make_brief_title(const struct brief *brief, const struct pairs *pairs, size_t at)
+{
+	const struct comparison *c = pairs->comparisons[at];
+	_cleanup_free_ char *old_name = served_name(c->old), *new_name = served_name(c->new);
+	_cleanup_free_ char *old = brief_cut(brief, old_name), *new = brief_cut(brief, new_name);
+	_cleanup_free_ char *label = pairs_have_several_new(pairs)
+		? brief_cut(brief, pairs->labels[pairs->files[at]])
+		: NULL;
+	struct text t = { 0 };
+
+	text_append(&t, old);
+	if (!metadata_equal_strings(old_name, new_name))
+		text_appendf(&t, " -> %s", new);
+	if (c->old->metric && !c->old->is_figure)
+		text_appendf(&t, " (%s)", c->old->metric);
+	if (label)
+		text_appendf(&t, ": %s", label);
+	return xptr(text_steal(&t));
+}
+
 /* All that is known of each (-v). */
 static int print_texts(const struct pairs *pairs)
 {
@@ -192,11 +214,12 @@ static int print_brief(const struct pairs *pairs)
 
 	for (size_t i = 0; r >= 0 && i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
-		_cleanup_free_ char *title = pairs_title(pairs, i);
+		_cleanup_free_ char *title = make_brief_title(brief, pairs, i);
 		struct decision decision;
 
 		if (pairs_is_decided(pairs, c, &decision))
-			brief_add_decision(brief, title, &decision, NULL);
+			brief_add_decision(brief, title, &decision, NULL,
+				served_is(c->new) ? "--max-sittings" : "--max-runs");
 		else
 			brief_add_comparison(brief, title, c, !with_sides);
 		brief_add(brief, BRIEF_DOUBT, "%s", names_remark(pairs, i));

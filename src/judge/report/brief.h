@@ -37,6 +37,12 @@ struct brief *brief_new(unsigned width, bool decided);
 void brief_free(struct brief *brief);
 DEFINE_CLEANUP(brief, brief_free);
 
+/* The name as it stands in a line: without what a terminal obeys, and no longer than a line;
+ * malloc'd. `brief` may be NULL: then it is whole. */
+char *brief_cut(const struct brief *brief, const char *name);
+/* "new, compared with old", malloc'd. */
+char *brief_title(const struct brief *brief, const char *new, const char *old);
+
 /* A line, or several that end with newlines. What is there already is not said again. */
 void brief_add(struct brief *brief, enum brief_rank rank, const char *format, ...) _printf_(3, 4);
 /* A benchmark with values; input->analysis is not NULL. Texts are copied. */
@@ -47,9 +53,10 @@ void brief_add_comparison(
 	struct brief *brief, const char *title, const struct comparison *c, bool with_medians);
 /* The two programs of a comparison; one that is there already is not added again. */
 int brief_add_sides(struct brief *brief, const struct comparison *c);
-/* What --decide found, in place of a comparison. `doubt` may be NULL. */
-void brief_add_decision(
-	struct brief *brief, const char *title, const struct decision *decision, const char *doubt);
+/* What --decide found, in place of a comparison. `doubt` may be NULL. more: which option allows
+ * more runs, "--max-runs". */
+void brief_add_decision(struct brief *brief, const char *title, const struct decision *decision,
+	const char *doubt, const char *more);
 
 /* The same of a suite: `sum` in a line, and a row for each comparison that claims something or is
  * not settled, without lines for programs. `doubts` may hold NULL. */

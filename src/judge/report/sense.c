@@ -40,9 +40,9 @@ static const char *find_own_unit(const struct benchmark *benchmark)
 	return series->event_kinds[event].own->name;
 }
 
-static bool is_cpu_time(const struct benchmark *benchmark)
+bool sense_is_cpu_time(const struct benchmark *benchmark)
 {
-	return strcmp(benchmark->metric, CPU_METRIC) == 0 &&
+	return benchmark->metric && strcmp(benchmark->metric, CPU_METRIC) == 0 &&
 		strcmp(find_own_unit(benchmark), CPU_UNIT) == 0;
 }
 
@@ -67,7 +67,7 @@ void sense_find(const struct benchmark *benchmark, struct sense *ret)
 		sense.better = is_gain ? "more" : "less";
 		sense.worse = is_gain ? "less" : "more";
 		sense.has = "has";
-	} else if (is_cpu_time(benchmark)) {
+	} else if (sense_is_cpu_time(benchmark)) {
 		sense.better = "less";
 		sense.worse = "more";
 		sense.has = "takes";

@@ -44,6 +44,8 @@ void sense_append_more_than(
  * CPU time a request". */
 void sense_append_not(struct text *t, const struct sense *sense, bool is_worse, double percent);
 
+/* Whether it is the CPU time that a service takes for a request. */
+bool sense_is_cpu_time(const struct benchmark *benchmark);
 /* Whether the machine's speed is in the values: of the figures of a program it is taken to be in
  * times, and in all but sizes of which more is better. */
 bool sense_follows_machine(const struct benchmark *benchmark);

@@ -67,6 +67,12 @@ extern const char *const metadata_agreed_keys[METADATA_N_AGREED];
  * the warm-up wrote to standard output, in bytes. */
 #define METADATA_OWN_FIGURES "quiesce_own_figures"
 #define METADATA_OUTPUT_SIZE "quiesce_output_size"
+/* What --metric, or runserved's --by, has named. */
+#define METADATA_METRIC "quiesce_metric"
+/* Before the names of what runserved tells of a service, and of the figures from which nothing
+ * follows; and the load that it was under, as it was typed. */
+#define METADATA_SERVED "quiesce_served_"
+#define METADATA_SERVED_LOAD METADATA_SERVED "load"
 /* The benchmark that it was compared with, by its name. */
 #define METADATA_BASELINE "quiesce_baseline"
 /* The command of a benchmark whose name is not its command. */

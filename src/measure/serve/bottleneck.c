@@ -194,36 +194,38 @@ void bottleneck_clear(struct bottleneck *bottleneck)
 	*bottleneck = (struct bottleneck){ 0 };
 }
 
-/* "WHY: REMEDY", malloc'd; NULL where something follows from the figure that decides. */
-static char *explain_metric(const struct sittings *s, const struct commands *commands)
+/* Whether something follows from the figure that decides. */
+static bool find_of_metric(
+	const struct sittings *s, const struct commands *commands, struct bottleneck *ret)
 {
 	const struct tally *tally = account_find(&s->seats[0].account, commands->metric);
-	struct bottleneck found;
-	char *text = NULL;
 
-	if (!tally || bottleneck_find(s, commands, commands->metric, tally->unit, &found))
-		return NULL;
-	text = found.remedy ? xformat("%s: %s", found.why, found.remedy) : xptr(strdup(found.why));
-	bottleneck_clear(&found);
-	return text;
+	*ret = (struct bottleneck){ 0 };
+	return !tally || bottleneck_find(s, commands, commands->metric, tally->unit, ret);
 }
 
 bool bottleneck_is_hopeless(const struct sittings *sittings, const struct commands *commands,
 	const struct options *options)
 {
-	_cleanup_free_ char *why = NULL;
+	struct bottleneck found;
+	bool is_hopeless;
 
 	if (options->decide == 0 ||
 		account_count_sittings(&sittings->seats[0].account) < SITTINGS_ENOUGH)
 		return false;
-	why = explain_metric(sittings, commands);
-	return why;
+	is_hopeless = !find_of_metric(sittings, commands, &found);
+	bottleneck_clear(&found);
+	return is_hopeless;
 }
 
 void bottleneck_judge(struct sittings *sittings, struct commands *commands)
 {
+	struct bottleneck found;
+
 	free(sittings->nothing);
-	sittings->nothing = explain_metric(sittings, commands);
+	(void)find_of_metric(sittings, commands, &found);
+	sittings->nothing = found.why;
+	sittings->remedy = found.remedy;
 	for (size_t i = 0; sittings->nothing && i < commands->n; i++) {
 		struct measurement *m = commands->items[i].measurement;
 		size_t event = series_find_event(m->series, commands->metric);

@@ -36,7 +36,7 @@ char *bottleneck_tell_limit(const struct sittings *sittings, const struct comman
 bool bottleneck_is_hopeless(const struct sittings *sittings, const struct commands *commands,
 	const struct options *options);
 /* After the last sitting: takes back what was decided by a figure from which nothing follows, and
- * sets `nothing`. */
+ * sets `nothing` and `remedy`. */
 void bottleneck_judge(struct sittings *sittings, struct commands *commands);
 
 #endif

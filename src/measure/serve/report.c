@@ -13,6 +13,7 @@
 #include "judge/stats/stats.h"
 #include "measure/decide.h"
 #include "measure/ranking.h"
+#include "measure/report.h"
 #include "measure/serve/bottleneck.h"
 #include "measure/serve/loads.h"
 #include "measure/serve/report.h"
@@ -178,10 +179,9 @@ static void append_part(
 }
 
 /* Who was the bottleneck. */
-static void append_busy(struct text *t, const struct sittings *s, const struct commands *commands)
+static void append_busy(struct text *t, const struct sittings *s)
 {
-	_cleanup_free_ char *limit = bottleneck_tell_limit(s, commands);
-	_cleanup_free_ char *escaped = xptr(text_escape_control(limit));
+	_cleanup_free_ char *escaped = xptr(text_escape_control(s->limit));
 	double load = bottleneck_get_load_busy(s);
 
 	append_part(t, s, "busy", SEAT_BUSY);
@@ -260,15 +260,48 @@ static int print_verdict(const struct sittings *s, const struct commands *comman
 	if (s->n < 2)
 		return 0;
 	if (s->nothing)
-		return xprint_report(
-			stream, "\n%s says nothing, because %s\n", commands->metric, s->nothing);
+		return xprint_report(stream, "\n%s says nothing, because %s%s%s\n",
+			commands->metric, s->nothing, s->remedy ? ": " : "",
+			s->remedy ? s->remedy : "");
 	if (options->decide > 0)
 		return decide_print(stream, commands);
 	return ranking_print(stream, options, commands);
 }
 
+/* The answer, and a line for each service. */
+static int add_to_brief(struct brief *brief, const struct sittings *s,
+	const struct commands *commands, const struct options *options, const struct place *place)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < commands->n; i++)
+		r = report_print(NULL, brief,
+			&(struct report_input){
+				.name = commands->items[i].name,
+				.cpus = place->cpus_text,
+				.series = commands->items[i].measurement->series,
+				.facts = &commands->items[i].facts,
+				.unit = options->unit,
+				/* One from which nothing follows is no figure of the result. */
+				.metric = s->nothing ? SEAT_CPU : options->metric,
+				.floor_seconds = NAN,
+				.shell_seconds = NAN,
+				.decided = options->decide > 0,
+			});
+	if (r < 0 || s->n < 2)
+		return r;
+	if (!s->nothing)
+		return options->decide > 0 ? decide_add(brief, options, commands)
+					   : ranking_add(brief, options, commands);
+	brief_add(
+		brief, BRIEF_VERDICT, "%s says nothing, because %s", commands->metric, s->nothing);
+	if (s->remedy)
+		brief_add(brief, BRIEF_ADVICE, "  instead    %s", s->remedy);
+	return 0;
+}
+
 int report_sittings(const struct rounds *rounds, const struct commands *commands,
-	const struct options *options, const struct place *place, FILE *stream)
+	const struct options *options, const struct place *place, FILE *stream, struct brief *brief)
 {
 	const struct sittings *s = (const struct sittings *)rounds;
 	_cleanup_text_ struct text t = { 0 };
@@ -276,6 +309,8 @@ int report_sittings(const struct rounds *rounds, const struct commands *commands
 
 	if (commands->items[0].measurement->n_runs == 0)
 		return 0;
+	if (brief)
+		return add_to_brief(brief, s, commands, options, place);
 	append_head(&t, s, commands, place);
 	append_names(&t, s, commands);
 	append_figure(&t, s, commands, "CPU a request", SEAT_CPU);
@@ -284,7 +319,7 @@ int report_sittings(const struct rounds *rounds, const struct commands *commands
 	append_latencies(&t, s, commands);
 	append_figure(&t, s, commands, "switches each", SEAT_SWITCHES);
 	append_figure(&t, s, commands, "bytes each", SEAT_BYTES);
-	append_busy(&t, s, commands);
+	append_busy(&t, s);
 	append_spread(&t, s);
 	append_ready(&t, s, commands);
 	append_disturbed(&t, commands);

@@ -7,6 +7,7 @@
 
 /* As `report` of struct rounds. */
 int report_sittings(const struct rounds *rounds, const struct commands *commands,
-	const struct options *options, const struct place *place, FILE *stream);
+	const struct options *options, const struct place *place, FILE *stream,
+	struct brief *brief);
 
 #endif

@@ -57,7 +57,11 @@ struct sittings {
 	size_t load_busy_room;
 	bool load_has_left; /* it was on other CPUs, which has been said */
 	size_t n_warm;
-	char *nothing; /* why nothing follows from the figure that decides; NULL: something does */
+	/* Why nothing follows from the figure that decides, NULL: something does; and what to do
+	 * about it, a static text, or NULL. */
+	char *nothing;
+	const char *remedy;
+	char *limit; /* who kept the others waiting; NULL before the last sitting */
 };
 
 /* Whether services and load have the same CPUs. */

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/harness/extract.h"
+#include "judge/result/metadata.h"
 #include "judge/result/weight.h"
 #include "measure/figures.h"
 #include "measure/hooks.h"
@@ -822,32 +823,37 @@ static void describe(const struct rounds *rounds, size_t i, struct facts *facts)
 	_cleanup_free_ char *load = xptr(text_quote_argv(asked->load_words));
 	_cleanup_free_ char *warm =
 		asked->warm_words ? xptr(text_quote_argv(asked->warm_words)) : NULL;
+	_cleanup_free_ char *nothing = NULL;
 
 	facts_set_string(facts, "quiesce_tool", NULL);
-	facts_set_string(facts, "quiesce_served_warm_load", s->warm_has_failed ? NULL : warm);
-	facts_set_string(facts, "quiesce_served_load", load);
-	facts_set_integer(facts, "quiesce_served_slices", asked->slices);
-	facts_set_string(facts, "quiesce_served_rest", seat->rest);
+	facts_set_string(facts, METADATA_SERVED "warm_load", s->warm_has_failed ? NULL : warm);
+	facts_set_string(facts, METADATA_SERVED_LOAD, load);
+	facts_set_integer(facts, METADATA_SERVED "slices", asked->slices);
+	facts_set_string(facts, METADATA_SERVED "rest", seat->rest);
 	if (asked->rate > 0)
-		facts_set_real(facts, "quiesce_served_rate", asked->rate);
-	facts_set_string(
-		facts, "quiesce_served_load_cpus", s->load_place ? s->load_place->cpus_text : NULL);
+		facts_set_real(facts, METADATA_SERVED "rate", asked->rate);
+	facts_set_string(facts, METADATA_SERVED "load_cpus",
+		s->load_place ? s->load_place->cpus_text : NULL);
 	facts_set_string(facts, "timer", name_value(s));
 	if (seat->n_started > 0)
-		facts_set_real(facts, "quiesce_served_ready",
+		facts_set_real(facts, METADATA_SERVED "ready",
 			(double)seat->ready_ns_sum / (double)seat->n_started / NSEC_PER_SEC);
 	if (seat->requests > 0)
-		facts_set_integer(facts, "quiesce_served_requests", llround(seat->requests));
+		facts_set_integer(facts, METADATA_SERVED "requests", llround(seat->requests));
 	/* Those that are not compared: their medians. */
 	for (size_t k = 0; seat->inside.series && k < seat->account.n_tallies; k++) {
 		const struct tally *tally = &seat->account.tallies[k];
-		_cleanup_free_ char *name = xformat("quiesce_served_%s", tally->name);
+		_cleanup_free_ char *name = xformat(METADATA_SERVED "%s", tally->name);
 
 		if (series_find_event(seat->inside.series, tally->name) ==
 			seat->inside.series->n_events)
 			facts_set_real(facts, name, account_median(&seat->account, tally->name));
 	}
-	facts_set_string(facts, "quiesce_served_nothing", s->nothing);
+	if (s->nothing)
+		nothing = xformat(
+			"%s%s%s", s->nothing, s->remedy ? ": " : "", s->remedy ? s->remedy : "");
+	facts_set_string(facts, METADATA_SERVED "nothing", nothing);
+	facts_set_string(facts, METADATA_SERVED "limit", s->limit);
 	if (facts->failed)
 		xalloc_fail();
 }
@@ -870,8 +876,11 @@ static void conclude_sittings(struct rounds *rounds, struct commands *commands)
 {
 	struct sittings *s = (struct sittings *)rounds;
 
-	if (commands->items[0].measurement->n_runs > 0)
+	if (commands->items[0].measurement->n_runs > 0) {
 		bottleneck_judge(s, commands);
+		free(s->limit);
+		s->limit = bottleneck_tell_limit(s, commands);
+	}
 	for (size_t i = 0; i < commands->n; i++) {
 		struct series *series = commands->items[i].measurement->series;
 		struct seat *seat = &s->seats[i];
@@ -1031,5 +1040,6 @@ void sittings_clear(struct sittings *sittings)
 		close(sittings->warm_fd);
 	free(sittings->load_busy);
 	free(sittings->nothing);
+	free(sittings->limit);
 	*sittings = (struct sittings){ 0 };
 }
