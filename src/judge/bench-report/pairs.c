@@ -405,6 +405,8 @@ int pairs_make(struct pairs *pairs)
 			xptr(calloc(MAX(pairs->reports->suites[i]->n, (size_t)1), sizeof(bool)));
 	}
 	if (pairs->request->benchmark && !is_any_chosen(pairs)) {
+		if (pairs->quiet)
+			return 0;
 		reports_say_none(pairs->request, pairs->reports);
 		return -ENOENT;
 	}
