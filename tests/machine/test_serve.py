@@ -172,6 +172,9 @@ while True:
         else:
             sum(range(work))
         for word in words:
+            if word.startswith('improves='):
+                least, percent = map(int, word[9:].split(','))
+                work = max(work * percent // 100, least)
             if word.startswith('cold=') and answered < int(word[5:]):
                 sum(range(50 * work))
         if dear:
@@ -288,7 +291,9 @@ def load(n=200, *words, at='{port}'):
 
 def command(*arguments, old=None, new=None, how=None):
     old = ['--baseline', ' '.join(old)] if old else []
-    return [RUNSERVED, '-c', CPU, '--harness', str(FOLDER / 'load.conf'), '--load', how or load(), *old,
+    # The first sitting takes longer by the slices that tell how many are to make them warm.
+    warm = [] if '--warm-slices' in arguments else ['--warm-slices', '1']
+    return [RUNSERVED, '-c', CPU, '--harness', str(FOLDER / 'load.conf'), '--load', how or load(), *old, *warm,
             *map(str, arguments), '--', *(new or service())]
 
 
@@ -591,7 +596,7 @@ def test_warm_requests():
     def count(*words, status=0, says=()):
         (FOLDER / 'asked').write_text('')
         result = subprocess.run(
-            [RUNSERVED, '-c', CPU, '-n', '1', '--slices', '2', '--requests', '50', *words, '--', *PYTHON.split(),
+            [RUNSERVED, '-c', CPU, '-n', '1', '--slices', '2', '--warm-slices', '1', '--requests', '50', *words, '--', *PYTHON.split(),
              str(script), '{port}', '1000'], env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=300, check=False)
         equal(result.returncode, status, f'{words}: {result.stdout} {result.stderr}')
@@ -614,7 +619,7 @@ def test_warm_requests():
     count('--http', '/broken', status=1, says=['the requests before a slice failed', 'has status 500'])
     told = FOLDER / 'told'
     told.unlink(missing_ok=True)
-    found = result_of('-n', '1', '--slices', '1', '--warm-load', load(2, 'warms'), new=service(2000, f'tells={told}'))
+    found = result_of('-n', '1', '--slices', '1', '--warm-slices', '1', '--warm-load', load(2, 'warms'), new=service(2000, f'tells={told}'))
     [one] = found.values()
     warm = [float(line) for line in told.read_text().splitlines()]
     equal(len(warm), 2 * 2, 'requests before two slices')
@@ -632,6 +637,25 @@ def test_short_slices():
     for n, is_short in (20, True), (1000, False):
         said = start('-n', '1', '--slices', '1', new=service(0), how=load(n)).stderr
         equal('have the load make 1000 and more' in said, is_short, f'{n} requests: {said}')
+
+
+def test_warm_slices():
+    """A service that gets faster while it runs has slices that do not count until it has, all sittings as many."""
+    def warm(*words, **services):
+        found = result_of('-n', '2', '--slices', '1', '--warm-load', 'none', *words, **services)
+        return ({b['metadata']['quiesce_served_warm_slices'] for b in found.values()},
+                [run['values'] for b in found.values() for run in b['runs']])
+
+    # The 460th request takes a hundredth of the first one, and no other less.
+    [slices], values = warm('--warm-slices', 'auto', old=service(200000, 'improves=2000,99'), new=service(2000), how=load(100))
+    check(5 <= slices <= 10, f'slices that do not count: {slices}')
+    check(max(max(values)) < 10 * min(min(values)), f'no slice that counts is cold: {values}')
+    [slices], _ = warm('--warm-slices', '1', new=service(2000))
+    equal(slices, 1, 'as many as were asked for')
+    start('-n', '1', '--slices', '1', '--warm-slices', 'auto', '--warm-load', 'none',
+          new=service(10000000, 'improves=1,87'), how=load(5),
+          says='not after 10 slices: it still took less from slice to slice')
+    start('--warm-slices', '0', status=2, says='auto, or a whole number from 1 to 1000')
 
 
 def test_rest():

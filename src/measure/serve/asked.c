@@ -86,6 +86,17 @@ static int take_rest(const char *value, void *into)
 	return -EINVAL;
 }
 
+static int take_warm_slices(const char *value, void *into)
+{
+	unsigned *slices = into;
+
+	if (strcmp(value, "auto") == 0) {
+		*slices = 0;
+		return 0;
+	}
+	return parse_uint(value, 1, SLICES_MAX, slices);
+}
+
 static int take_slices(const char *value, void *into)
 {
 	return parse_uint(value, 1, SLICES_MAX, into);
@@ -228,6 +239,11 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 			&o->runs, runs_wanted },
 		{ 0, "slices", "N", "so many slices of each in a sitting (default 3)", take_slices,
 			&a->slices, "a whole number from 1 to 1000" },
+		{ 0, "warm-slices", "N",
+			"so many before these, which do not count (default auto: until the service is "
+			"warm)",
+			take_warm_slices, &a->warm_slices,
+			"auto, or a whole number from 1 to 1000" },
 		{ 0, "by", "WHAT",
 			"go by cpu (the default), the CPU time of the service\n"
 			"for a request; throughput; latency=p99; or a figure\n"

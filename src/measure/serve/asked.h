@@ -33,6 +33,7 @@ struct asked {
 	double rate;	       /* requests/s of an open loop; 0: it is a closed one, or not known */
 	double requests;       /* in each slice; 0: the load tells */
 	unsigned slices;
+	unsigned warm_slices; /* before them in a sitting; 0: as many as it takes */
 	enum service_rest rest;
 	const char *load_cpus; /* NULL: those of the services, or others, as --by wants it */
 	enum service_ready ready;

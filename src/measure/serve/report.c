@@ -28,6 +28,10 @@ enum {
 /* Of the CPU time: what is counted in larger steps is not shown. */
 #define STEP_SHOWN 0.05
 
+#define NOT_WARM                                                                       \
+	"it still took less from slice to slice: have longer slices, or more of them " \
+	"before those that count (--warm-slices)"
+
 /* "2.14 us", "22600", "0.12" */
 static const char *format_value(const struct tally *tally, double value, char buf[UNITS_TEXT_SIZE])
 {
@@ -232,6 +236,13 @@ static void append_ready(struct text *t, const struct sittings *s, const struct 
 	text_append(t, "\n");
 }
 
+static void append_warm(struct text *t, const struct sittings *s)
+{
+	text_appendf(t, "  warm           after %u slice%s that do%s not count%s\n", s->warm_slices,
+		s->warm_slices > 1 ? "s" : "", s->warm_slices > 1 ? "" : "es",
+		s->is_cold ? ", and not yet: " NOT_WARM : "");
+}
+
 static void append_disturbed(struct text *t, const struct commands *commands)
 {
 	size_t n_disturbed = 0, n = 0;
@@ -288,6 +299,9 @@ static int add_to_brief(struct brief *brief, const struct sittings *s,
 				.shell_seconds = NAN,
 				.decided = options->decide > 0,
 			});
+	if (s->is_cold)
+		brief_add(brief, BRIEF_DOUBT, "  warm       not after %u slices: %s",
+			s->warm_slices, NOT_WARM);
 	if (r < 0 || s->n < 2)
 		return r;
 	if (!s->nothing)
@@ -322,6 +336,7 @@ int report_sittings(const struct rounds *rounds, const struct commands *commands
 	append_busy(&t, s);
 	append_spread(&t, s);
 	append_ready(&t, s, commands);
+	append_warm(&t, s);
 	append_disturbed(&t, commands);
 	if (t.failed)
 		xalloc_fail();

@@ -56,7 +56,9 @@ struct sittings {
 	size_t n_load_busy;
 	size_t load_busy_room;
 	bool load_has_left; /* it was on other CPUs, which has been said */
-	size_t n_warm;
+	size_t n_warm_made;
+	unsigned warm_slices; /* before those that count, in each sitting; 0: not known yet */
+	bool is_cold;	      /* as many as may be were too few */
 	/* Why nothing follows from the figure that decides, NULL: something does; and what to do
 	 * about it, a static text, or NULL. */
 	char *nothing;
