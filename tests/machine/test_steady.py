@@ -53,7 +53,8 @@ def result(*runs, name='jit'):
     path = FOLDER / 'result.json'
     path.write_text(json.dumps({'version': '1.0', 'benchmarks': [{
         'metadata': {'name': name, 'unit': 'second'},
-        'runs': [{'values': run, 'warmups': [[1, 0.5]], 'metadata': {'date': '2026-11-28 10:00:00'}} for run in runs]}]}))
+        'runs': [{'values': run, 'warmups': [[1, 0.5]], 'metadata': {'date': '2026-11-28 10:00:00'}}
+                 for run in runs]}]}))
     return path
 
 
