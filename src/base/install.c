@@ -20,22 +20,23 @@ struct own {
 	mode_t mode;
 };
 
-static void find_own(struct own *own)
+static struct own find_own(void)
 {
-	ssize_t n = readlink("/proc/self/exe", own->directory, sizeof(own->directory) - 1);
+	struct own own = { 0 };
+	ssize_t n = readlink("/proc/self/exe", own.directory, sizeof(own.directory) - 1);
 	struct stat st;
 	char *slash;
 
-	if (n < 0 || stat("/proc/self/exe", &st) < 0)
-		n = 0;
-	else {
-		own->owner = st.st_uid;
-		own->mode = st.st_mode;
+	if (n < 0 || stat("/proc/self/exe", &st) < 0) {
+		*own.directory = '\0';
+		return own;
 	}
-	own->directory[n] = '\0';
-	slash = strrchr(own->directory, '/');
+	own.owner = st.st_uid;
+	own.mode = st.st_mode;
+	slash = strrchr(own.directory, '/');
 	if (slash)
 		*slash = '\0';
+	return own;
 }
 
 /*
@@ -81,10 +82,9 @@ int install_find(const char *name, char **ret)
 		"/../../bin/",
 	};
 	static const char *const configured[] = { LIBEXECDIR "/", SBINDIR "/", BINDIR "/" };
-	struct own own;
+	struct own own = find_own();
 	int r = -ENOENT, why = -ENOENT;
 
-	find_own(&own);
 	for (size_t i = 0; i < ARRAY_SIZE(near) && *own.directory && r < 0; i++) {
 		r = try_place(own.directory, near[i], name, &own, ret);
 		why = r == -ENOENT ? why : r;
@@ -100,10 +100,9 @@ char *install_find_data(const char *name)
 {
 	/* In a build tree it is below the folder above that of the programs. */
 	static const char *const near[] = { "/../share/quiesce/", "/../" };
-	struct own own;
+	struct own own = find_own();
 	char *path = NULL;
 
-	find_own(&own);
 	for (size_t i = 0; i < ARRAY_SIZE(near) && *own.directory; i++) {
 		if (text_format(&path, "%s%s%s", own.directory, near[i], name) < 0)
 			return NULL;
