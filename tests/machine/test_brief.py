@@ -177,7 +177,7 @@ def test_runpinned():
     pinned('-n', '2', '-w', '0', '--command', f'{long}=true', '--command', f'{long}2=true', first='...')
     pinned('-w', '0', '--decide', '1', '--max-runs', '10', '--baseline', 'true', '--', 'sh', '-c', 'exit 0',
            status=None, first='sh, compared with baseline: ')
-    pinned('--until-rel-error', '0.000001', '-n', '5', '--max-runs', '6', '-w', '0', 'true', limit=ALONE,
+    pinned('--until-rel-error', '0.001', '-n', '5', '--max-runs', '6', '-w', '0', 'true', limit=ALONE,
            first='true: 6 runs on CPU')
 
 

@@ -97,6 +97,7 @@ def test_example():
     for ours, theirs in zip(outside['runs'], inside['runs']):
         evidence = theirs['metadata']
         loops = evidence.pop('loops')
+        check(0 <= evidence.pop('quiesce_before_level', 0) <= 50, 'values before the level')
         equal(evidence, ours['metadata'], 'the evidence of the run')
         check('quiesce_window_user' in evidence, 'and there is some')
         for value in theirs.get('values', []):

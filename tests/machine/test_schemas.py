@@ -137,6 +137,12 @@ def test_made_up():
         for name, level in (('old', 1), ('new', 1.05))}, quiesce_interleaved='old, new')
     report('show', layouts)
     report('compare', layouts)
+    warming = write_runs('warming.json', {'x': [
+        {**run, 'values': [run['values'][0] * (1.5 if at < 12 else 1) * (1 + at % 3 / 1000) for at in range(60)]}
+        for run in make_runs(1, n=5)]})
+    report('show', warming)
+    hold('bench-report-check', subprocess.run([os.environ['BENCH_REPORT'], 'check', '--json', warming],
+                                              capture_output=True, text=True, check=False).stdout)
     # What this machine may not have.
     changing = write_runs('changing.json', {'x': [run for at in range(2) for run in make_runs(
         1, at, 10, quiesce_temperature_after=50 + at, quiesce_core_khz=3000000 + 400000 * at,

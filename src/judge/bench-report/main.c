@@ -51,7 +51,7 @@ static const struct verb verbs[] = {
 		"OLD NEW...", "is NEW faster or slower, and how sure is that?", verb_compare,
 		"--fail-worse found one, or --fail-unclear one that is unclear" },
 	{ "plot", TAKES_VALUES | TAKES_OUTPUT | TAKES_SIZE, "-o FILE FILE|FOLDER...",
-		"a picture: of a comparison, a scan, a history, or the runs", verb_plot },
+		"a picture of a comparison, history, or runs", verb_plot },
 	{ "slowest", TAKES_BENCHMARK | TAKES_JSON | TAKES_COUNT, "FILE...",
 		"what took the longest to measure", verb_slowest },
 	{ "trend", TAKES_VALUES | TAKES_FAIL_WORSE, "FILE|FOLDER...",
@@ -478,7 +478,7 @@ static int read_options(
 			"how it grows (default where all have such a number);\n"
 			"change: what compare says (default of what it can\n"
 			"compare); date: what trend says (default of a\n"
-			"folder); latency: quantiles; run: the samples in order",
+			"folder); latency: quantiles; run: samples in order",
 			option_text, &request->by, .once = true },
 		{ 0, "harness", "NAME",
 			"what the program of this harness wrote: nanobench,\n"

@@ -240,8 +240,8 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 		{ 0, "slices", "N", "so many slices of each in a sitting (default 3)", take_slices,
 			&a->slices, "a whole number from 1 to 1000" },
 		{ 0, "warm-slices", "N",
-			"so many before these, which do not count (default auto: until the service is "
-			"warm)",
+			"so many before these, which do not count (default\n"
+			"auto: until the service is warm)",
 			take_warm_slices, &a->warm_slices,
 			"auto, or a whole number from 1 to 1000" },
 		{ 0, "by", "WHAT",
