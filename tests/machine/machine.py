@@ -46,6 +46,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
+# What prints by docs/schemas/setter.schema.json.
+SETTERS = ('cpu-shield', 'freq-pin', 'irq-steer', 'noise-off', 'smt-off')
 LIST = r'\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*'
 OPERATORS = {
     ast.Add: operator.add,
@@ -532,7 +534,7 @@ class Setter:
                               **{'alone': self.alone, **options})
         self.render_choices()
         self.note_run(arguments, result, user=user)
-        if '--json' in arguments and result.stdout and 'list' not in arguments and self.tool.name != 'runpinned':
+        if self.tool.name in SETTERS and '--json' in arguments and result.stdout and 'list' not in arguments:
             wrong = schema.validate('setter-restore' if 'restore' in arguments else 'setter', result.stdout)
             check(not wrong, f'{arguments}: not as docs/schemas has it: {wrong}')
         return result

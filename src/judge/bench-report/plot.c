@@ -193,8 +193,10 @@ static int write_grid(FILE *stream, struct plot *plot, const struct grid *grid)
 		sheet->format->canvas, sheet->width, sheet->height, sheet->format->scale, &canvas);
 
 	for (size_t i = 0; r >= 0 && i < plot->views.n; i++) {
-		canvas_begin_cell(canvas, (double)(i % grid->columns) * grid->width,
-			(double)(i / grid->columns) * grid->height, grid->width, grid->height);
+		size_t row = i / grid->columns, column = i % grid->columns;
+
+		canvas_begin_cell(canvas, (double)column * grid->width, (double)row * grid->height,
+			grid->width, grid->height);
 		r = view_draw(
 			canvas, &plot->views.items[i], grid->width, grid->height, true, NULL, NULL);
 		canvas_end_cell(canvas);
