@@ -289,7 +289,7 @@ criterion_main!(benches);
 ''')
     write('rust/benches/div.rs', 'fn main() { divan::main(); }\n#[divan::bench]\nfn sum() -> u64 { tiny::work(100) }\n'
           '#[divan::bench(args = [10, 20])]\nfn size(n: u64) -> u64 { tiny::work(n) }\n')
-    rust.found = {}
+    found = {}
     for name, factor in (('old', 1), ('new', 10)):
         write('rust/src/lib.rs', 'pub fn work(n: u64) -> u64 {\n    let mut s = 0u64;\n'
               f'    for i in 0..{factor} * n {{ s = s.wrapping_add(std::hint::black_box(i) * i); }}\n    s\n}}\n')
@@ -300,8 +300,9 @@ criterion_main!(benches);
             if message.get('executable') and 'bench' in message['target']['kind']:
                 target = message['target']['name']
                 shutil.copy(message['executable'], FOLDER / f'{target}-{name}')
-                rust.found.setdefault(target, {})[name] = f'./{target}-{name}'
-    return rust.found
+                found.setdefault(target, {})[name] = f'./{target}-{name}'
+    rust.found = found
+    return found
 
 
 def test_criterion():
