@@ -28,8 +28,9 @@ static const double chance = 0.01;
 struct search {
 	const double *values;
 	size_t n;
-	double *scratch; /* n: for sorting */
-	double slope;	 /* a value, of the drift that was found last; 0: there was none */
+	double *scratch;      /* n: for sorting */
+	double slope;	      /* a value, of the drift that was found last; 0: there was none */
+	struct levels *whole; /* those of all values, which are looked at first */
 };
 
 static double find_median(const struct search *s, size_t first, size_t end)
@@ -60,13 +61,15 @@ static int look(struct search *s, size_t first, size_t *ret_next)
 		return r;
 	if (levels->n > 1) {
 		*ret_next = first + levels->items[levels->n - 1].first;
-		return 0;
+	} else {
+		if (levels->drift != 0)
+			s->slope = levels->drift / (double)(n - 1);
+		*ret_next = levels->drift != 0 || is_still_drifting(s, first)
+			? first + (n + STEPS - 1) / STEPS
+			: first;
 	}
-	if (levels->drift != 0)
-		s->slope = levels->drift / (double)(n - 1);
-	*ret_next = levels->drift != 0 || is_still_drifting(s, first)
-		? first + (n + STEPS - 1) / STEPS
-		: first;
+	if (first == 0)
+		s->whole = TAKE_PTR(levels);
 	return 0;
 }
 
@@ -111,39 +114,38 @@ static int find_first(struct search *s, size_t *ret)
 }
 
 /* Whether some level before `first` is below the one that begins there. */
-static int find_kind(const struct search *s, size_t first, enum steady_kind *ret)
+static enum steady_kind find_kind(const struct search *s, size_t first)
 {
-	_cleanup_(levels) struct levels *levels = NULL;
+	const struct levels *levels = s->whole;
 	double level = find_median(s, first, s->n);
-	int r = levels_find_alone(s->values, s->n, &levels);
 
-	if (r < 0)
-		return r;
-	*ret = levels->n == 1 && levels->drift > 0 ? STEADY_RISES : STEADY_FALLS;
+	if (levels->n == 1)
+		return levels->drift > 0 ? STEADY_RISES : STEADY_FALLS;
 	for (size_t i = 0; i + 1 < levels->n && levels->items[i].first < first; i++)
 		if (levels->items[i].median < level - least_relative * fabs(level))
-			*ret = STEADY_RISES;
-	return 0;
+			return STEADY_RISES;
+	return STEADY_FALLS;
 }
 
 int steady_find(const double *values, size_t n, struct steady *ret)
 {
-	_cleanup_free_ double *scratch = NULL;
 	struct search s = { .values = values, .n = n };
-	struct steady steady;
+	size_t first = 0;
 	int r;
 
 	if (n < STEADY_MIN_VALUES)
 		return -ENODATA;
-	s.scratch = scratch = xptr(reallocarray(NULL, n, sizeof(*scratch)));
-	r = find_first(&s, &steady.first);
-	if (r < 0)
-		return r;
-	steady.kind = steady.first == 0 ? STEADY_FLAT : STEADY_NONE;
-	if (steady.first > 0 && steady.first < n)
-		r = find_kind(&s, steady.first, &steady.kind);
+	s.scratch = xptr(reallocarray(NULL, n, sizeof(*s.scratch)));
+	r = find_first(&s, &first);
 	if (r == 0)
-		*ret = steady;
+		*ret = (struct steady){
+			.kind = first == 0   ? STEADY_FLAT
+				: first == n ? STEADY_NONE
+					     : find_kind(&s, first),
+			.first = first,
+		};
+	levels_free(s.whole);
+	free(s.scratch);
 	return r;
 }
 
