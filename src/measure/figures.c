@@ -351,11 +351,13 @@ static void leave_out(struct figure *figure, size_t first)
 	figure->squares = squares;
 }
 
-/* Finds where the values of figures settle, and with --warmup auto leaves out those before. */
+/* Finds where the values of the first figure that has enough settle; with --warmup auto those of
+ * all figures, and leaves out what comes before. */
 static void settle(struct figure_files *files, struct figures *figures)
 {
-	files->before_level = -1;
-	for (size_t i = 0; i < figures->n; i++) {
+	bool leaves_out = files->options->warmup_auto;
+
+	for (size_t i = 0; i < figures->n && (leaves_out || files->before_level < 0); i++) {
 		struct figure *figure = &figures->items[i];
 		struct steady steady;
 
@@ -365,8 +367,7 @@ static void settle(struct figure_files *files, struct figures *figures)
 			files->before_level = (int32_t)steady.first;
 			files->n_before = figure->n_values;
 		}
-		if (files->options->warmup_auto && steady.first > 0 &&
-			steady.first < figure->n_values)
+		if (leaves_out && steady.first > 0 && steady.first < figure->n_values)
 			leave_out(figure, steady.first);
 	}
 }
