@@ -324,7 +324,8 @@ int decide_print(FILE *stream, const struct commands *commands)
 }
 
 /* Many comparisons are a table. */
-static void add_suite(struct brief *brief, const struct commands *commands, const char *sum)
+static void add_suite(struct brief *brief, const struct options *options,
+	const struct commands *commands, const char *sum)
 {
 	const char *names[OPTIONS_MAX_COMMANDS], *doubts[OPTIONS_MAX_COMMANDS];
 	const struct decision *decisions[OPTIONS_MAX_COMMANDS];
@@ -339,7 +340,7 @@ static void add_suite(struct brief *brief, const struct commands *commands, cons
 		doubts[n] = command->measurement->decision_doubt;
 		decisions[n++] = &command->measurement->decision;
 	}
-	brief_add_suite(brief, sum, names, decisions, doubts, n);
+	brief_add_suite(brief, sum, names, decisions, doubts, n, options->max_runs_option);
 }
 
 static size_t count_comparisons(const struct commands *commands)
@@ -354,7 +355,7 @@ int decide_add(struct brief *brief, const struct options *options, const struct 
 	_cleanup_free_ char *sum = make_sum(commands);
 
 	if (count_comparisons(commands) >= SUITE_LEAST && !commands->tries) {
-		add_suite(brief, commands, sum);
+		add_suite(brief, options, commands, sum);
 		return 0;
 	}
 	for (size_t i = 0; i < commands->n; i++) {

@@ -268,6 +268,32 @@ static void test_decision(void **state)
 	assert_null(strstr(text, "e-value"));
 }
 
+/* A table of a suite names what is open as other lines do, and the option of its tool. */
+static void test_suite(void **state)
+{
+	static const char *const names[] = { "plain", "red \033[31m" }, *const doubts[2] = { 0 };
+	_cleanup_(brief) struct brief *brief = brief_new(80, true);
+	_cleanup_free_ char *text = NULL;
+	struct decision decisions[2];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(decisions); i++) {
+		decision_begin(&decisions[i], 2, 1);
+		decision_add(&decisions[i], 1, 1.01);
+	}
+	brief_add_suite(brief, "2 comparisons: 2 not settled", names,
+		(const struct decision *const[]){ &decisions[0], &decisions[1] }, doubts,
+		ARRAY_SIZE(decisions), "--max-sittings");
+	text = brief_render(brief);
+	assert_ptr_equal(strstr(text, "2 comparisons: 2 not settled\n"), text);
+	assert_non_null(strstr(text, "\n  not settled "));
+	assert_non_null(strstr(text, " 1 pairs  plain\n"));
+	assert_non_null(strstr(text, " 1 pairs  red \\x1b[31m\n"));
+	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "\n  instead    allow more sittings (--max-sittings)"));
+	assert_null(strstr(text, "runs"));
+}
+
 /* Each reason for which a decision is none. */
 static void test_reasons(void **state)
 {
@@ -328,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_comparison),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_decision),
+		cmocka_unit_test(test_suite),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_long_doubt),
 	};

@@ -38,8 +38,6 @@ enum {
 	CELLS = 5, /* of a row; the first one is the name, the last one may be long */
 };
 
-#define LACKS_PAIRS "  instead    allow more %s (%s), or ask for a larger change"
-
 /* A program in a table of several. */
 struct row {
 	const void *key; /* of what it is, to find it again */
@@ -493,6 +491,14 @@ int brief_add_sides(struct brief *brief, const struct comparison *c)
 	return 0;
 }
 
+/* more: "--max-runs". */
+static void add_lack_of_pairs(struct brief *brief, const char *more)
+{
+	brief_add(brief, BRIEF_ADVICE,
+		"  instead    allow more %s (%s), or ask for a larger change",
+		more + strlen("--max-"), more);
+}
+
 void brief_add_decision(struct brief *brief, const char *title, const struct decision *decision,
 	const char *doubt, const char *more)
 {
@@ -502,7 +508,7 @@ void brief_add_decision(struct brief *brief, const char *title, const struct dec
 	if (doubt)
 		brief_add(brief, BRIEF_DOUBT, "  unclear    %s", doubt);
 	else if (decision_lacks_pairs(decision))
-		brief_add(brief, BRIEF_ADVICE, LACKS_PAIRS, more + strlen("--max-"), more);
+		add_lack_of_pairs(brief, more);
 }
 
 /* "worse   +8.2 %  (+5.5 % .. +11 %)  after 14 pairs  NAME" */
@@ -523,7 +529,8 @@ static void add_suite_row(struct brief *brief, const char *name, const struct de
 }
 
 void brief_add_suite(struct brief *brief, const char *sum, const char *const names[],
-	const struct decision *const decisions[], const char *const doubts[], size_t n)
+	const struct decision *const decisions[], const char *const doubts[], size_t n,
+	const char *more)
 {
 	brief->is_of_suite = true;
 	brief_add(brief, BRIEF_VERDICT, "%s", sum);
@@ -538,7 +545,7 @@ void brief_add_suite(struct brief *brief, const char *sum, const char *const nam
 		if (doubts[i]) {
 			brief_add(brief, BRIEF_DOUBT, "  unclear    %s: %s", name, doubts[i]);
 		} else if (decision_lacks_pairs(d)) {
-			brief_add(brief, BRIEF_ADVICE, LACKS_PAIRS, "runs", "--max-runs");
+			add_lack_of_pairs(brief, more);
 		} else if (d->verdict == DECISION_NOT_SETTLED) {
 			text = decision_text(d, false);
 			brief_add(brief, BRIEF_DOUBT, "  unclear    %s: %s", name, text);

@@ -61,7 +61,8 @@ void brief_add_decision(struct brief *brief, const char *title, const struct dec
 /* The same of a suite: `sum` in a line, and a row for each comparison that claims something or is
  * not settled, without lines for programs. `doubts` may hold NULL. */
 void brief_add_suite(struct brief *brief, const char *sum, const char *const names[],
-	const struct decision *const decisions[], const char *const doubts[], size_t n);
+	const struct decision *const decisions[], const char *const doubts[], size_t n,
+	const char *more);
 
 /* The lines, not yet broken at the width, malloc'd. */
 char *brief_render(const struct brief *brief);
