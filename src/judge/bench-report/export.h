@@ -57,9 +57,9 @@ void emit_fleet(struct emit *emit, enum fleet_level level, const struct nested *
 	const struct fleet_change *change);
 /* The array "bins", which is empty where `histogram` is NULL. */
 void emit_bins(struct emit *emit, const struct histogram *histogram);
-/* The concerns and the disturbed runs. */
 /* Where the values of the runs settle, or null. */
 void emit_settling(struct emit *emit, const struct benchmark *benchmark);
+/* The concerns and the disturbed runs. */
 void emit_stability(struct emit *emit, const struct stability *stability);
 
 /* The verdict of runpinned --decide on this benchmark; false when there is none. It is about the
