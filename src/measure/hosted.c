@@ -4,6 +4,7 @@
 #include "base/macro.h"
 #include "base/xalloc.h"
 #include "judge/result/metadata.h"
+#include "judge/stats/stats.h"
 #include "measure/hosted.h"
 #include "measure/runvalues.h"
 
@@ -51,13 +52,11 @@ void hosted_restore_figure(const struct hosted *hosted, struct series *series)
 		event++;
 	for (size_t i = 0; event < series->n_events && i < series->n_samples; i++) {
 		size_t first, n;
-		double sum = 0;
 
 		benchmark_run_values(b, i, &first, &n);
-		for (size_t k = first; k < first + n; k++)
-			sum += b->values[k];
 		if (n > 0)
-			series->counters[i * series->n_events + event] = sum / (double)n;
+			series->counters[i * series->n_events + event] =
+				stats_mean(b->values + first, n);
 	}
 }
 

@@ -297,15 +297,6 @@ static bool needs_typical_run(const struct series *series)
 	return false;
 }
 
-static double mean(const double *figures, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += figures[i];
-	return sum / (double)n;
-}
-
 /* Whether the midpoint of the two medians separates the two ranges: at least three quarters of each
  * range must be on the side of its own median. */
 static bool are_separated(double *const figures[2], const size_t n[2], const double medians[2])
@@ -356,7 +347,7 @@ static void append_causes(struct text *t, const struct series *series, const str
 			continue;
 		for (int side = 0; side < 2; side++)
 			typical[side] = cause->by != RUN_BY_MEDIAN
-				? mean(figures[side], n[side])
+				? stats_mean(figures[side], n[side])
 				: stats_median(figures[side], n[side]);
 		if (fabs(typical[1] - typical[0]) <
 			least_difference(cause, typical[0], typical[1], run_ns))

@@ -118,26 +118,17 @@ static size_t count_before(const struct benchmark_run *run, size_t n)
 								      : 0;
 }
 
-static double find_mean(const double *values, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += values[i];
-	return sum / (double)n;
-}
-
 /* A figure that is the mean of the n values, becomes that of those behind `before`. */
 static void settle_figures(
 	struct series *series, size_t run, const double *values, size_t n, size_t before)
 {
-	double mean = find_mean(values, n);
+	double mean = stats_mean(values, n);
 
 	for (size_t i = 0; i < series->n_events; i++) {
 		double *figure = &series->counters[run * series->n_events + i];
 
 		if (series->event_kinds[i].own && fabs(*figure - mean) <= 1e-9 * fabs(mean))
-			*figure = find_mean(values + before, n - before);
+			*figure = stats_mean(values + before, n - before);
 	}
 }
 

@@ -136,6 +136,15 @@ double stats_median(const double *sorted, size_t n)
 	return (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
+double stats_mean(const double *values, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	return sum / (double)n;
+}
+
 double stats_find_median(const double *values, size_t n, double *scratch)
 {
 	memcpy(scratch, values, n * sizeof(*scratch));

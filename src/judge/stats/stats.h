@@ -59,6 +59,8 @@ double stats_common_divisor(double a, double b);
 /* The percentile of n >= 1 sorted values; p is 0..1. */
 double stats_percentile(const double *sorted, size_t n, double p);
 double stats_median(const double *sorted, size_t n);
+/* The mean of n >= 1 values. */
+double stats_mean(const double *values, size_t n);
 /* The median of n >= 1 unsorted values, which are not changed; `scratch` has room for n values. */
 double stats_find_median(const double *values, size_t n, double *scratch);
 /* The maximum of n >= 1 values; from 20 values on it is the 95th percentile, so that one lucky
