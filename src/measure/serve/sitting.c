@@ -659,27 +659,28 @@ static int run_round(struct work *work, const size_t order[], bool counts, doubl
 static int run_warm_slices(struct work *work, const size_t order[])
 {
 	struct sittings *s = work->sittings;
-	unsigned wanted = s->asked->warm_slices > 0 ? s->asked->warm_slices : s->warm_slices;
+	unsigned known = s->asked->warm_slices > 0 ? s->asked->warm_slices : s->warm_slices;
+	unsigned n = 0, most = known > 0 ? known : WARM_MOST;
 	double least[OPTIONS_MAX_COMMANDS], cpu[OPTIONS_MAX_COMMANDS];
 	bool gets_warmer = true;
-	unsigned n = 0;
-	int r = 0;
 
-	while (r == 0 && n < (wanted > 0 ? wanted : WARM_MOST) && (wanted > 0 || gets_warmer)) {
-		r = run_round(work, order, false, cpu);
-		gets_warmer = n == 0;
-		for (size_t i = 0; r == 0 && i < work->n; i++) {
-			gets_warmer |= n > 0 && cpu[i] < WARMER * least[i];
-			least[i] = n > 0 ? MIN(least[i], cpu[i]) : cpu[i];
+	for (size_t i = 0; i < work->n; i++)
+		least[i] = INFINITY;
+	for (; n < most && (known > 0 || gets_warmer); n++) {
+		int r = run_round(work, order, false, cpu);
+
+		if (r != 0)
+			return r;
+		gets_warmer = false;
+		for (size_t i = 0; i < work->n; i++) {
+			gets_warmer |= cpu[i] < WARMER * least[i];
+			least[i] = MIN(least[i], cpu[i]);
 		}
-		n++;
 	}
-	if (wanted == 0) {
+	if (known == 0)
 		s->is_cold = gets_warmer;
-		wanted = gets_warmer ? n : n - 1;
-	}
-	s->warm_slices = wanted;
-	return r;
+	s->warm_slices = known == 0 && !gets_warmer ? n - 1 : n;
+	return 0;
 }
 
 static int run_slices(struct work *work)
