@@ -182,21 +182,20 @@ static void add_command(const struct options *options, const struct commands *co
 	struct command *command, struct parts *parts)
 {
 	struct measurement *m = command->measurement;
-
 	struct benchmark *hosted =
 		m->hosted ? hosted_get_benchmark(m->hosted, m->series, &command->facts) : NULL;
 	const struct rounds *rounds = commands->rounds;
 
-	if (hosted && options->warmup_auto)
-		hosted_restore_figure(m->hosted, m->series);
-	if (hosted)
+	if (hosted) {
+		if (options->warmup_auto)
+			hosted_restore_figure(m->hosted, m->series);
 		settle(options, hosted);
-	if (hosted)
 		parts_add(parts, m->series, &hosted->metadata, hosted);
-	else if (is_worth_saving(m))
+	} else if (is_worth_saving(m)) {
 		parts_add(parts, m->series, &command->facts,
 			rounds ? rounds->inside(rounds, (size_t)(command - commands->items))
 			       : NULL);
+	}
 	if (m->n_runs > 0)
 		add_progvalues(options, commands, command, parts);
 }
