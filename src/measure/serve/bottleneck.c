@@ -237,3 +237,11 @@ void bottleneck_judge(struct sittings *sittings, struct commands *commands)
 			series_remove_event(m->series, event);
 	}
 }
+
+char *bottleneck_tell_nothing(const struct sittings *sittings)
+{
+	if (!sittings->nothing)
+		return NULL;
+	return sittings->remedy ? xformat("%s: %s", sittings->nothing, sittings->remedy)
+				: xptr(strdup(sittings->nothing));
+}

@@ -38,5 +38,7 @@ bool bottleneck_is_hopeless(const struct sittings *sittings, const struct comman
 /* After the last sitting: takes back what was decided by a figure from which nothing follows, and
  * sets `nothing` and `remedy`. */
 void bottleneck_judge(struct sittings *sittings, struct commands *commands);
+/* Both together, "WHY: REMEDY", malloc'd; NULL where something follows. */
+char *bottleneck_tell_nothing(const struct sittings *sittings);
 
 #endif

@@ -268,12 +268,13 @@ static void append_disturbed(struct text *t, const struct commands *commands)
 static int print_verdict(const struct sittings *s, const struct commands *commands,
 	const struct options *options, FILE *stream)
 {
+	_cleanup_free_ char *nothing = bottleneck_tell_nothing(s);
+
 	if (s->n < 2)
 		return 0;
-	if (s->nothing)
-		return xprint_report(stream, "\n%s says nothing, because %s%s%s\n",
-			commands->metric, s->nothing, s->remedy ? ": " : "",
-			s->remedy ? s->remedy : "");
+	if (nothing)
+		return xprint_report(
+			stream, "\n%s says nothing, because %s\n", commands->metric, nothing);
 	if (options->decide > 0)
 		return decide_print(stream, commands);
 	return ranking_print(stream, options, commands);

@@ -869,7 +869,7 @@ static void describe(const struct rounds *rounds, size_t i, struct facts *facts)
 	_cleanup_free_ char *load = xptr(text_quote_argv(asked->load_words));
 	_cleanup_free_ char *warm =
 		asked->warm_words ? xptr(text_quote_argv(asked->warm_words)) : NULL;
-	_cleanup_free_ char *nothing = NULL;
+	_cleanup_free_ char *nothing = bottleneck_tell_nothing(s);
 
 	facts_set_string(facts, "quiesce_tool", NULL);
 	facts_set_string(facts, METADATA_SERVED "warm_load", s->warm_has_failed ? NULL : warm);
@@ -897,9 +897,6 @@ static void describe(const struct rounds *rounds, size_t i, struct facts *facts)
 			seat->inside.series->n_events)
 			facts_set_real(facts, name, account_median(&seat->account, tally->name));
 	}
-	if (s->nothing)
-		nothing = xformat(
-			"%s%s%s", s->nothing, s->remedy ? ": " : "", s->remedy ? s->remedy : "");
 	facts_set_string(facts, METADATA_SERVED "nothing", nothing);
 	facts_set_string(facts, METADATA_SERVED "limit", s->limit);
 	if (facts->failed)
