@@ -737,7 +737,7 @@ static int record_run(struct work *work, struct runlog_run *run, const struct la
 	}
 	if (purpose == FOR_INSPECTION)
 		return 0;
-	if (work->evidence && !work->command->is_control)
+	if (!work->command->is_control)
 		evidence.figure_before_level =
 			figures_get_before_level(work->figure_files, &m->n_figure_values);
 	r = series_append(m->series, &sample, work->evidence ? &evidence : NULL, work->events);

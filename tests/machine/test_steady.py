@@ -172,6 +172,9 @@ def test_figures():
         check(all(abs(run['quiesce_event_X'] * 1e9 - mean) < 1 for run in runs), runs)
         equal(found['metadata']['quiesce_warmup'], '12 of 60 values of a run come before the level' + says, 'said')
         equal(len(found['runs']), 4 if not options else 5, 'runs')
+    # That does not depend on the evidence of the runs.
+    found = runpinned('-n', 3, '-w', 'auto', '--evidence', 'none', own)[1]['program.py']
+    equal(len(found['runs']), 5, 'runs without evidence')
 
 
 def test_values_of_libquiesce():
