@@ -39,6 +39,10 @@ enum part {
 	PARTS,
 };
 
+struct limits {
+	double low, high;
+};
+
 struct part_panel {
 	struct axis_panel at; /* no height: it is not drawn */
 	struct axis x, y;
@@ -53,6 +57,7 @@ struct change_chart {
 	struct scale scale; /* of the values */
 	struct axis_style change_style, value_style, order_style;
 	struct part_panel parts[PARTS];
+	struct limits ranges[PARTS]; /* of the numbers that a part shows */
 	const struct run_fact *facts[RUN_FACTS_MAX];
 	size_t strips[CHART_MAX_ROWS]; /* the facts that are shown */
 	size_t n_strips;
@@ -150,10 +155,6 @@ static double draw_head(
 
 /* --- The ranges of the axes --- */
 
-struct limits {
-	double low, high;
-};
-
 static void take_in(struct limits *range, double value)
 {
 	if (isfinite(value)) {
@@ -190,12 +191,10 @@ static struct limits find_values_range(const struct change *change)
 	return range;
 }
 
-static struct limits find_order_range(const struct change *change)
+static struct limits find_pairs_range(const struct change *change)
 {
 	struct limits range = nothing;
 
-	if (change->n_pairs == 0)
-		return find_values_range(change);
 	take_visible(&range, change->pairs, change->n_pairs);
 	take_in(&range, 0);
 	return range;
@@ -219,9 +218,8 @@ static struct limits find_interval_range(const struct change *change)
 
 /* That of the last interval, and of those from a quarter of the pairs on: the first ones are much
  * wider, and run out of the panel. */
-static struct limits find_steps_range(const struct change *change)
+static struct limits find_steps_range(const struct change *change, struct limits last)
 {
-	const struct limits last = find_interval_range(change);
 	double widest = 1.5 * (last.high - last.low);
 	struct limits range = last;
 
@@ -234,6 +232,17 @@ static struct limits find_steps_range(const struct change *change)
 		take_in(&range, MIN(step->high, last.high + widest));
 	}
 	return range;
+}
+
+static void find_ranges(struct change_chart *chart)
+{
+	const struct change *change = chart->change;
+	struct limits *ranges = chart->ranges;
+
+	ranges[PART_SPREAD] = find_values_range(change);
+	ranges[PART_ORDER] = change->n_pairs > 0 ? find_pairs_range(change) : ranges[PART_SPREAD];
+	ranges[PART_INTERVAL] = find_interval_range(change);
+	ranges[PART_STEPS] = find_steps_range(change, ranges[PART_INTERVAL]);
 }
 
 /* --- Where everything lies --- */
@@ -356,18 +365,10 @@ static double find_label_room(const struct change_chart *chart)
 /* The axes, from the places of the panels; a vertical one goes upwards. */
 static void make_axes(struct change_chart *chart)
 {
-	const struct change *change = chart->change;
-	const struct limits ranges[PARTS] = {
-		[PART_ORDER] = find_order_range(change),
-		[PART_STEPS] = find_steps_range(change),
-		[PART_SPREAD] = find_values_range(change),
-		[PART_INTERVAL] = find_interval_range(change),
-	};
-
 	for (enum part part = 0; part < PARTS; part++) {
 		struct part_panel *panel = &chart->parts[part];
 		const struct axis_panel *at = &panel->at;
-		double low = ranges[part].low, high = ranges[part].high;
+		double low = chart->ranges[part].low, high = chart->ranges[part].high;
 
 		/* The numbers of runs. */
 		panel->x = (struct axis){ .low = 0.5,
@@ -968,7 +969,7 @@ int change_chart_draw(struct canvas *canvas, const struct change *change,
 		.size = small ? 8.5 : 11,
 		.n_order = MAX(change->n_pairs, (size_t)1),
 	};
-	struct limits values = find_values_range(change);
+	const struct limits *values = &chart.ranges[PART_SPREAD];
 	size_t lines = TITLE_LINES;
 	bool extras = true;
 
@@ -976,7 +977,9 @@ int change_chart_draw(struct canvas *canvas, const struct change *change,
 		return -EINVAL;
 	if (change->n_pairs == 0)
 		chart.n_order = MAX(change->sides[0].n, change->sides[1].n);
-	chart.scale = scale_choose_unit(unit_of(change), MAX(fabs(values.low), fabs(values.high)));
+	find_ranges(&chart);
+	chart.scale =
+		scale_choose_unit(unit_of(change), MAX(fabs(values->low), fabs(values->high)));
 	chart.change_style =
 		(struct axis_style){ .factor = 100, .is_change = true, .size = chart.size };
 	chart.value_style = (struct axis_style){ .factor = chart.scale.factor, .size = chart.size };
