@@ -101,17 +101,24 @@ static size_t find_number(const struct views *views, const struct benchmark *ben
 	return SIZE_MAX;
 }
 
-/* What was beside a run: "2.40 GHz, irq". */
-static void append_beside(struct text *t, const struct curve *curve, size_t index)
+/* What disturbed the run of an entry, malloc'd; "" for nothing. */
+static char *make_flags(const struct curve *curve, size_t index)
 {
 	const struct series *series = curve->benchmark->series;
-	const struct run_fact *strips[RUN_FACTS_MAX];
-	size_t n_rows = chart_list_rows(strips), run = curve->runs[index];
-	_cleanup_free_ char *flags = NULL;
+	size_t run = curve->runs[index];
 	struct weights weights;
 
 	disturbances_weigh(&curve->analysis->stability->disturbances, series, run, &weights);
-	flags = weights_text(&series->samples[run], &weights);
+	return weights_text(&series->samples[run], &weights);
+}
+
+/* What was beside a run: "2.40 GHz, irq". */
+static void append_beside(struct text *t, const struct curve *curve, size_t index)
+{
+	const struct run_fact *strips[RUN_FACTS_MAX];
+	size_t n_rows = chart_list_rows(strips);
+	_cleanup_free_ char *flags = make_flags(curve, index);
+
 	for (size_t i = 0; i < n_rows; i++) {
 		const struct run_strip *strip = &strips[i]->strip;
 
@@ -216,7 +223,7 @@ static void put_drawing(FILE *stream, const struct views *views, const struct vi
 
 /* --- Tables --- */
 
-/* name: with the place of its section as a link, or 0. */
+/* A row of the figures of a benchmark. */
 static void put_figures(FILE *stream, const char *name, const struct benchmark *benchmark,
 	const struct analysis *analysis, struct scale scale)
 {
@@ -297,21 +304,22 @@ static void put_runs(FILE *stream, const struct curve *curve, size_t number, con
 {
 	const struct run_fact *strips[RUN_FACTS_MAX];
 	size_t n_rows = chart_list_rows(strips), shown = MIN(curve->n, (size_t)RUNS_MAX);
+	bool known[CHART_MAX_ROWS];
 
+	for (size_t row = 0; row < n_rows; row++)
+		known[row] = is_row_known(curve, row);
 	fputs("<h2>", stream);
 	put_text(stream, curve->name);
 	fprintf(stream,
 		": %s by %s</h2>\n<div class=\"scroll runs\"><table><tr><th>%s</th><th>value</th>",
 		what, what, what);
 	for (size_t row = 0; row < n_rows; row++)
-		if (is_row_known(curve, row))
+		if (known[row])
 			fprintf(stream, "<th>%s</th>", strips[row]->strip.label);
 	fputs("<th>disturbed by</th></tr>\n", stream);
 	for (size_t i = 0; i < shown; i++) {
-		const struct series *series = curve->benchmark->series;
 		size_t run = curve->runs[i];
-		_cleanup_free_ char *flags = NULL;
-		struct weights weights;
+		_cleanup_free_ char *flags = make_flags(curve, i);
 
 		if (i == 0 || curve->runs[i - 1] != run)
 			fprintf(stream, "<tr id=\"b%zu-r%zu\">", number, run + 1);
@@ -323,7 +331,7 @@ static void put_runs(FILE *stream, const struct curve *curve, size_t number, con
 			fprintf(stream, "<td>%zu</td>", i - curve->n_warmups + 1);
 		put_number_cell(stream, scale, curve->benchmark->unit, curve->values[i]);
 		for (size_t row = 0; row < n_rows; row++) {
-			if (!is_row_known(curve, row))
+			if (!known[row])
 				continue;
 			if (isfinite(curve->rows[row][i]))
 				fprintf(stream, "<td>%.*f</td>",
@@ -332,9 +340,6 @@ static void put_runs(FILE *stream, const struct curve *curve, size_t number, con
 			else
 				fputs("<td></td>", stream);
 		}
-		disturbances_weigh(
-			&curve->analysis->stability->disturbances, series, run, &weights);
-		flags = weights_text(&series->samples[run], &weights);
 		put_cell(stream, flags);
 		fputs("</tr>\n", stream);
 	}
