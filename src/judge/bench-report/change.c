@@ -37,6 +37,22 @@ void changes_clear(struct changes *changes)
 	*changes = (struct changes){ 0 };
 }
 
+enum verdict change_verdict(const struct change *change)
+{
+	if (!change->is_decided)
+		return change->comparison->verdict;
+	switch (change->decision.verdict) {
+	case DECISION_SLOWER:
+		return VERDICT_SLOWER;
+	case DECISION_FASTER:
+		return VERDICT_FASTER;
+	case DECISION_NOT_SETTLED:
+		return VERDICT_UNCLEAR;
+	default:
+		return VERDICT_SAME;
+	}
+}
+
 const char *change_interval_words(const struct change *change)
 {
 	return change->is_decided ? "98 % interval" : "95 % interval";

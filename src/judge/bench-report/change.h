@@ -51,6 +51,8 @@ struct changes {
 /* Those of all comparisons, which are settled. */
 int changes_new(const struct pairs *pairs, struct changes *ret);
 void changes_clear(struct changes *changes);
+/* Of the decision where there is one, else of the comparison. */
+enum verdict change_verdict(const struct change *change);
 /* What the interval is: "95 % interval". */
 const char *change_interval_words(const struct change *change);
 

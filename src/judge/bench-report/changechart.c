@@ -845,15 +845,7 @@ static void draw_spread(const struct change_chart *chart)
 
 struct color change_verdict_color(const struct change *change)
 {
-	const struct decision *d = &change->decision;
-	enum verdict verdict = change->comparison->verdict;
-
-	if (change->is_decided)
-		verdict = d->verdict == DECISION_SLOWER	     ? VERDICT_SLOWER
-			: d->verdict == DECISION_FASTER	     ? VERDICT_FASTER
-			: d->verdict == DECISION_NOT_SETTLED ? VERDICT_UNCLEAR
-							     : VERDICT_SAME;
-	switch (verdict) {
+	switch (change_verdict(change)) {
 	case VERDICT_SLOWER:
 		return ink_of_series(1);
 	case VERDICT_FASTER:

@@ -28,7 +28,7 @@ enum {
 struct forest {
 	struct canvas *canvas;
 	const struct changes *changes;
-	double width, height, size;
+	double width, size;
 	struct axis_panel panel;
 	struct axis axis;
 	struct axis_style style;
@@ -38,21 +38,6 @@ struct forest {
 };
 
 /* --- The words --- */
-
-static bool is_at_odds(const struct change *change, bool worse)
-{
-	const struct decision *d = &change->decision;
-
-	if (change->is_decided)
-		return d->verdict == (worse ? DECISION_SLOWER : DECISION_FASTER);
-	return change->comparison->verdict == (worse ? VERDICT_SLOWER : VERDICT_FASTER);
-}
-
-static bool is_unclear(const struct change *change)
-{
-	return change->is_decided ? change->decision.verdict == DECISION_NOT_SETTLED
-				  : change->comparison->verdict == VERDICT_UNCLEAR;
-}
 
 /* "3 of 12 slower", and ", 1 faster" behind it; nothing where there is none. */
 static void append_count(
@@ -76,9 +61,9 @@ char *forest_title(const struct changes *changes)
 	for (size_t i = 0; i < n; i++) {
 		const struct change *change = &changes->items[i];
 
-		n_worse += is_at_odds(change, true);
-		n_better += is_at_odds(change, false);
-		n_unclear += is_unclear(change);
+		n_worse += change_verdict(change) == VERDICT_SLOWER;
+		n_better += change_verdict(change) == VERDICT_FASTER;
+		n_unclear += change_verdict(change) == VERDICT_UNCLEAR;
 		of_speed = of_speed && comparison_is_of_speed(change->comparison);
 	}
 	append_count(&t, n_worse, n, "", of_speed ? " slower" : " worse");
@@ -225,7 +210,6 @@ int forest_chart_draw(struct canvas *canvas, const struct changes *changes, doub
 		.canvas = canvas,
 		.changes = changes,
 		.width = width,
-		.height = height,
 		.size = width < 560 ? 8.5 : 11,
 	};
 	double top = MARGIN, zero, bottom, title_size = forest.size * 1.36;
