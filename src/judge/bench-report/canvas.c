@@ -405,6 +405,34 @@ void canvas_draw_text_upwards(struct canvas *canvas, struct point at, enum canva
 	draw_text(canvas, at, true, anchor, size, false, color, text);
 }
 
+void canvas_draw_fitting(struct canvas *canvas, struct point at, enum canvas_anchor anchor,
+	double size, bool bold, struct color color, const char *text, double width)
+{
+	char fitting[CANVAS_FITTING_SIZE];
+
+	canvas_draw_text(canvas, at, anchor, size, bold, color,
+		canvas_fit_text(canvas, size, bold, text, width, fitting));
+}
+
+void canvas_draw_note(struct canvas *canvas, struct point at, enum canvas_anchor anchor,
+	double size, bool bold, struct color color, const char *text)
+{
+	double width = canvas_text_width(canvas, size, bold, text);
+
+	canvas_fill_rectangle(canvas, at.x - anchor_offset(width, anchor) - 1, at.y - size,
+		width + 2, size * 1.3, with_alpha(ink_color(INK_SHADE), 0.8));
+	canvas_draw_text(canvas, at, anchor, size, bold, color, text);
+}
+
+void canvas_draw_key(
+	struct canvas *canvas, struct point at, double size, struct color color, const char *text)
+{
+	canvas_fill_circle(
+		canvas, (struct point){ at.x + size / 2, at.y - size * 0.35 }, size * 0.36, color);
+	canvas_draw_text(canvas, (struct point){ at.x + CANVAS_KEY_ROOM * size, at.y }, CANVAS_LEFT,
+		size, false, ink_color(INK_TEXT), text);
+}
+
 /* The length of the longest beginning of the text that ends at a space, or with the text, and is
  * not wider; at least one word. */
 static size_t find_line(
@@ -433,13 +461,11 @@ size_t canvas_draw_lines(struct canvas *canvas, struct point at, double size, bo
 		size_t length = find_line(canvas, size, bold, text, width);
 		_cleanup_free_ char *line =
 			xptr(n + 1 < most ? strndup(text, length) : strdup(text));
-		char fitting[CANVAS_FITTING_SIZE];
 
 		if (drawn)
-			canvas_draw_text(canvas,
+			canvas_draw_fitting(canvas,
 				(struct point){ at.x, at.y + (double)n * size * 1.3 }, CANVAS_LEFT,
-				size, bold, color,
-				canvas_fit_text(canvas, size, bold, line, width, fitting));
+				size, bold, color, line, width);
 		n++;
 		text += length;
 		text += strspn(text, " ");

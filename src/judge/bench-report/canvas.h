@@ -74,6 +74,17 @@ double canvas_text_width(struct canvas *canvas, double size, bool bold, const ch
  * differ at their ends. Characters of several bytes are never cut. */
 const char *canvas_fit_text(struct canvas *canvas, double size, bool bold, const char *text,
 	double width, char buf[static CANVAS_FITTING_SIZE]);
+/* Draws a text that canvas_fit_text() shortens to this width. */
+void canvas_draw_fitting(struct canvas *canvas, struct point at, enum canvas_anchor anchor,
+	double size, bool bold, struct color color, const char *text, double width);
+/* Draws a text in a panel, which stays legible above what is there. */
+void canvas_draw_note(struct canvas *canvas, struct point at, enum canvas_anchor anchor,
+	double size, bool bold, struct color color, const char *text);
+/* An item of a legend: a dot in this colour, and the text that says what it means. `at` is where
+ * its baseline begins; the text begins CANVAS_KEY_ROOM * size to the right of that. */
+#define CANVAS_KEY_ROOM 1.3
+void canvas_draw_key(
+	struct canvas *canvas, struct point at, double size, struct color color, const char *text);
 
 /* Draws a text in lines of at most this width, at most `most` of them, whose last one is shortened
  * as canvas_fit_text() does it. `drawn` is false: it is only measured. `at` is where the first

@@ -87,7 +87,8 @@ static void add_side(const struct change_chart *chart, struct legend *legend, in
 	const struct disturbances *d = &curve->analysis->stability->disturbances;
 	const struct stats *stats = side == 0 ? &chart->change->comparison->old_stats
 					      : &chart->change->comparison->new_stats;
-	double size = chart->size, room = chart->options->width - 2 * MARGIN - 1.3 * size, width;
+	double size = chart->size, key = CANVAS_KEY_ROOM * size, width;
+	double room = chart->options->width - 2 * MARGIN - key;
 	char median[UNITS_TEXT_SIZE], figures[160], fitting[CANVAS_FITTING_SIZE], text[512];
 	int n;
 
@@ -102,18 +103,12 @@ static void add_side(const struct change_chart *chart, struct legend *legend, in
 		room - canvas_text_width(chart->canvas, size, false, figures), fitting);
 	snprintf(text, sizeof(text), "%s%s", fitting, figures);
 	width = canvas_text_width(chart->canvas, size, false, text);
-	if (legend->at.x > MARGIN && legend->at.x + 1.3 * size + width > MARGIN + room) {
+	if (legend->at.x > MARGIN && legend->at.x + key + width > MARGIN + room) {
 		legend->at.x = MARGIN;
 		legend->at.y += size * 1.5;
 	}
-	if (legend->drawn) {
-		canvas_fill_circle(chart->canvas,
-			(struct point){ legend->at.x + size / 2, legend->at.y - size * 0.35 },
-			size * 0.36, ink_of_series((size_t)side));
-		canvas_draw_text(chart->canvas,
-			(struct point){ legend->at.x + 1.3 * size, legend->at.y }, CANVAS_LEFT,
-			size, false, ink_color(INK_TEXT), text);
-	}
+	if (legend->drawn)
+		canvas_draw_key(chart->canvas, legend->at, size, ink_of_series((size_t)side), text);
 	legend->at.x += width + 3 * size;
 }
 
@@ -475,25 +470,17 @@ static void place_parts(struct change_chart *chart, double top)
 static void draw_panel(const struct change_chart *chart, enum part part, const char *heading)
 {
 	const struct axis_panel *at = &chart->parts[part].at;
-	char fitting[CANVAS_FITTING_SIZE];
 
 	canvas_fill_rectangle(
 		chart->canvas, at->x, at->y, at->width, at->height, ink_color(INK_SHADE));
-	canvas_draw_text(chart->canvas, (struct point){ at->x, at->y - chart->size * 0.45 },
-		CANVAS_LEFT, chart->size, false, ink_color(INK_TEXT),
-		canvas_fit_text(chart->canvas, chart->size, false, heading, at->width, fitting));
+	canvas_draw_fitting(chart->canvas, (struct point){ at->x, at->y - chart->size * 0.45 },
+		CANVAS_LEFT, chart->size, false, ink_color(INK_TEXT), heading, at->width);
 }
 
-/* A text in a panel, which stays legible above what is drawn there. */
 static void draw_note(const struct change_chart *chart, struct point at, enum canvas_anchor anchor,
 	const char *text)
 {
-	double width = canvas_text_width(chart->canvas, chart->size, false, text);
-
-	canvas_fill_rectangle(chart->canvas, at.x - (anchor == CANVAS_RIGHT ? width : 0) - 1,
-		at.y - chart->size, width + 2, chart->size * 1.3,
-		with_alpha(ink_color(INK_SHADE), 0.8));
-	canvas_draw_text(chart->canvas, at, anchor, chart->size, false, ink_color(INK_TEXT), text);
+	canvas_draw_note(chart->canvas, at, anchor, chart->size, false, ink_color(INK_TEXT), text);
 }
 
 static const char *format_entry(const struct change_chart *chart, bool is_change, double value,

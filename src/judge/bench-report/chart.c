@@ -105,16 +105,10 @@ static struct box text_box(const struct chart *chart, struct point at, double wi
 	return (struct box){ at.x - 1, at.y - chart->text_size, width + 2, chart->text_size * 1.3 };
 }
 
-/* A text in a panel, which stays legible above samples. */
 static void draw_label(
 	const struct chart *chart, struct point at, bool bold, struct color color, const char *text)
 {
-	struct box box =
-		text_box(chart, at, canvas_text_width(chart->canvas, chart->text_size, bold, text));
-
-	canvas_fill_rectangle(chart->canvas, box.x, box.y, box.width, box.height,
-		with_alpha(ink_color(INK_SHADE), 0.8));
-	canvas_draw_text(chart->canvas, at, CANVAS_LEFT, chart->text_size, bold, color, text);
+	canvas_draw_note(chart->canvas, at, CANVAS_LEFT, chart->text_size, bold, color, text);
 }
 
 /* The run's number as it is printed: the first run that counts is 1. */
@@ -197,15 +191,6 @@ static bool find_row_range(
 }
 
 /* --- The texts around the panels. --- */
-
-static void draw_fitting_text(const struct chart *chart, struct point at, double size, bool bold,
-	struct color color, const char *text, double width)
-{
-	char buf[CANVAS_FITTING_SIZE];
-
-	canvas_draw_text(chart->canvas, at, CANVAS_LEFT, size, bold, color,
-		canvas_fit_text(chart->canvas, size, bold, text, width, buf));
-}
 
 static size_t count_disturbed(const struct chart_series *series)
 {
@@ -355,8 +340,8 @@ static void add_line(
 {
 	head->at.y += size * (bold ? 1 : 1.1);
 	if (head->drawn)
-		draw_fitting_text(head->chart, head->at, size, bold, color, text,
-			head->chart->options->width - 2 * MARGIN);
+		canvas_draw_fitting(head->chart->canvas, head->at, CANVAS_LEFT, size, bold, color,
+			text, head->chart->options->width - 2 * MARGIN);
 	head->at.y += size * (bold ? 0.3 : 0.4);
 }
 

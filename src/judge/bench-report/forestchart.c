@@ -174,16 +174,11 @@ static void draw_row(const struct forest *forest, size_t at)
 	_cleanup_free_ char *verdict = make_verdict(change, forest->is_short);
 	struct interval_bar bar = { change->change, change->low, change->high, change->runs_low,
 		change->runs_high, change_verdict_color(change) };
-	char fitting[CANVAS_FITTING_SIZE];
 
-	canvas_draw_text(forest->canvas, (struct point){ MARGIN + forest->name_room, baseline },
-		CANVAS_RIGHT, forest->size, false, ink_color(INK_TEXT),
-		canvas_fit_text(
-			forest->canvas, forest->size, false, name, forest->name_room, fitting));
-	canvas_draw_text(forest->canvas, (struct point){ panel->x + panel->width + 8, baseline },
-		CANVAS_LEFT, forest->size, false, ink_color(INK_TEXT),
-		canvas_fit_text(
-			forest->canvas, forest->size, false, verdict, forest->text_room, fitting));
+	canvas_draw_fitting(forest->canvas, (struct point){ MARGIN + forest->name_room, baseline },
+		CANVAS_RIGHT, forest->size, false, ink_color(INK_TEXT), name, forest->name_room);
+	canvas_draw_fitting(forest->canvas, (struct point){ panel->x + panel->width + 8, baseline },
+		CANVAS_LEFT, forest->size, false, ink_color(INK_TEXT), verdict, forest->text_room);
 	if (change->is_difference)
 		return;
 	canvas_clip(forest->canvas, panel->x, panel->y, panel->width, panel->height);

@@ -94,14 +94,12 @@ static double draw_legend(const struct latency_chart *chart, double top)
 	for (size_t i = 0; i < chart->latencies->n; i++) {
 		char fitting[CANVAS_FITTING_SIZE];
 
-		canvas_fill_circle(chart->canvas,
-			(struct point){ MARGIN + chart->size / 2, top - chart->size * 0.35 },
-			chart->size * 0.36, ink_of_series(i));
-		canvas_draw_text(chart->canvas, (struct point){ MARGIN + 1.3 * chart->size, top },
-			CANVAS_LEFT, chart->size, false, ink_color(INK_TEXT),
+		canvas_draw_key(chart->canvas, (struct point){ MARGIN, top }, chart->size,
+			ink_of_series(i),
 			canvas_fit_text(chart->canvas, chart->size, false,
 				chart->latencies->curves[i].name,
-				chart->width - 2 * MARGIN - 1.3 * chart->size, fitting));
+				chart->width - 2 * MARGIN - CANVAS_KEY_ROOM * chart->size,
+				fitting));
 		top += chart->size * 1.5;
 	}
 	return top - chart->size * 0.5;
@@ -131,17 +129,15 @@ int latency_chart_draw(struct canvas *canvas, double width, double height, const
 		.width = width,
 		.size = width < 560 || height < 340 ? 8.5 : 11,
 	};
-	char fitting[CANVAS_FITTING_SIZE], name[UNITS_TEXT_SIZE];
+	char name[UNITS_TEXT_SIZE];
 	double x[2], y[2], top = MARGIN + chart.size, left, bottom;
 	struct scale scale;
 
 	if (width < CHART_MIN_WIDTH || height < CHART_MIN_HEIGHT)
 		return -EINVAL;
 	if (title) {
-		canvas_draw_text(canvas, (struct point){ MARGIN, top + 3 }, CANVAS_LEFT,
-			chart.size * 1.36, true, ink_color(INK_TEXT),
-			canvas_fit_text(canvas, chart.size * 1.36, true, title, width - 2 * MARGIN,
-				fitting));
+		canvas_draw_fitting(canvas, (struct point){ MARGIN, top + 3 }, CANVAS_LEFT,
+			chart.size * 1.36, true, ink_color(INK_TEXT), title, width - 2 * MARGIN);
 		top += chart.size * 2.2;
 	}
 	find_ranges(latencies, x, y);

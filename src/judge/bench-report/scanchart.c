@@ -175,13 +175,11 @@ static void draw_legend(const struct scan_chart *chart, double y)
 		_cleanup_free_ char *line = xformat("%s%s%s", name, *growth ? ": " : "", growth);
 		char fitting[CANVAS_FITTING_SIZE];
 
-		canvas_fill_circle(chart->canvas,
-			(struct point){ MARGIN + chart->size / 2, y - chart->size * 0.35 },
-			chart->size * 0.36, ink_of_series(i));
-		canvas_draw_text(chart->canvas, (struct point){ MARGIN + 1.3 * chart->size, y },
-			CANVAS_LEFT, chart->size, false, ink_color(INK_TEXT),
+		canvas_draw_key(chart->canvas, (struct point){ MARGIN, y }, chart->size,
+			ink_of_series(i),
 			canvas_fit_text(chart->canvas, chart->size, false, line,
-				chart->width - 2 * MARGIN - 1.3 * chart->size, fitting));
+				chart->width - 2 * MARGIN - CANVAS_KEY_ROOM * chart->size,
+				fitting));
 	}
 }
 
@@ -211,16 +209,13 @@ int scan_chart_draw(struct canvas *canvas, double width, double height, const ch
 		.unit = scan->curves[0].points[0].benchmark->unit,
 		.size = width < 560 || height < 340 ? 8.5 : 10.5,
 	};
-	char fitting[CANVAS_FITTING_SIZE];
 	double x[2], y[2], left, top = MARGIN + chart.size, bottom;
 
 	if (width < CHART_MIN_WIDTH || height < CHART_MIN_HEIGHT)
 		return -EINVAL;
 	if (title) {
-		canvas_draw_text(canvas, (struct point){ MARGIN, top + 3 }, CANVAS_LEFT,
-			chart.size * 1.4, true, ink_color(INK_TEXT),
-			canvas_fit_text(canvas, chart.size * 1.4, true, title, width - 2 * MARGIN,
-				fitting));
+		canvas_draw_fitting(canvas, (struct point){ MARGIN, top + 3 }, CANVAS_LEFT,
+			chart.size * 1.4, true, ink_color(INK_TEXT), title, width - 2 * MARGIN);
 		top += chart.size * 2.2;
 	}
 	draw_legend(&chart, top);
