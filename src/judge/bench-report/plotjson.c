@@ -8,6 +8,20 @@
 #include "judge/result/emit.h"
 #include "judge/result/series.h"
 
+/* That of a series in the picture. */
+static void emit_color(struct emit *emit, size_t series)
+{
+	char color[INK_TEXT_SIZE];
+
+	emit_string(emit, "color", ink_text(ink_light(ink_of_series(series).ink), color));
+}
+
+static void emit_beyond(struct emit *emit, size_t n_below, size_t n_above)
+{
+	emit_integer(emit, "below", (int64_t)n_below);
+	emit_integer(emit, "above", (int64_t)n_above);
+}
+
 /* Writes null when there is no such axis. */
 static void emit_axis(
 	struct emit *emit, const char *name, const struct chart_axis *axis, const char *unit)
@@ -35,15 +49,13 @@ static void emit_axes(struct emit *emit, const struct picture *picture)
 	for (size_t i = 0; i < n_rows; i++)
 		emit_axis(emit, strips[i]->strip.name, &axes->rows[i], strips[i]->strip.unit);
 	emit_close(emit, '}');
-	emit_integer(emit, "below", (int64_t)axes->n_below);
-	emit_integer(emit, "above", (int64_t)axes->n_above);
+	emit_beyond(emit, axes->n_below, axes->n_above);
 }
 
 /* The levels as they are drawn: a series without a change has one line, at the median of all
  * values. */
-static void emit_levels(struct emit *emit, const struct curve *curve)
+static void emit_levels(struct emit *emit, const struct levels *levels, double median)
 {
-	const struct levels *levels = &curve->levels;
 	bool steady = levels->n == 1;
 
 	emit_array(emit, "levels");
@@ -53,7 +65,7 @@ static void emit_levels(struct emit *emit, const struct curve *curve)
 		emit_object(emit, NULL);
 		emit_integer(emit, "first", (int64_t)level->first + 1);
 		emit_integer(emit, "last", (int64_t)(level->first + level->n));
-		emit_real(emit, "median", steady ? curve->analysis->stats.median : level->median);
+		emit_real(emit, "median", steady ? median : level->median);
 		emit_close(emit, '}');
 	}
 	emit_close(emit, ']');
@@ -83,19 +95,18 @@ static void emit_sample(struct emit *emit, const struct curve *curve, size_t at)
 
 static void emit_curve(struct emit *emit, const struct curve *curve, size_t index)
 {
-	char color[INK_TEXT_SIZE];
 
 	emit_object(emit, NULL);
 	emit_string(emit, "file", curve->file);
 	emit_string(emit, "name", curve->benchmark->name);
 	emit_string(emit, "label", curve->name);
-	emit_string(emit, "color", ink_text(ink_light(ink_of_series(index).ink), color));
+	emit_color(emit, index);
 	emit_integer(emit, "values", (int64_t)(curve->n - curve->n_warmups));
 	emit_integer(emit, "warmups", (int64_t)curve->n_warmups);
 	emit_integer(
 		emit, "disturbed", (int64_t)curve->analysis->stability->disturbances.n_disturbed);
 	emit_real(emit, "median", curve->analysis->stats.median);
-	emit_levels(emit, curve);
+	emit_levels(emit, &curve->levels, curve->analysis->stats.median);
 	emit_array(emit, "samples");
 	for (size_t i = 0; i < curve->n; i++)
 		emit_sample(emit, curve, i);
@@ -140,11 +151,10 @@ static void emit_growth(struct emit *emit, const struct scan *scan, const struct
 static void emit_scan_curve(
 	struct emit *emit, const struct scan *scan, const struct scan_curve *curve, size_t index)
 {
-	char color[INK_TEXT_SIZE];
 
 	emit_object(emit, NULL);
 	emit_string(emit, "name", curve->name);
-	emit_string(emit, "color", ink_text(ink_light(ink_of_series(index).ink), color));
+	emit_color(emit, index);
 	emit_array(emit, "points");
 	for (size_t i = 0; i < curve->n; i++) {
 		const struct scan_point *point = &curve->points[i];
@@ -210,13 +220,12 @@ static void emit_side(struct emit *emit, const struct change *change, int side)
 	const struct curve *curve = &change->sides[side];
 	const struct stats *stats =
 		side == 0 ? &change->comparison->old_stats : &change->comparison->new_stats;
-	char color[INK_TEXT_SIZE];
 
 	emit_object(emit, side == 0 ? "old" : "new");
 	emit_string(emit, "file", curve->file);
 	emit_string(emit, "name", curve->benchmark->name);
 	emit_string(emit, "label", curve->name);
-	emit_string(emit, "color", ink_text(ink_light(ink_of_series((size_t)side).ink), color));
+	emit_color(emit, (size_t)side);
 	emit_real(emit, "median", stats->median);
 	emit_integer(
 		emit, "disturbed", (int64_t)curve->analysis->stability->disturbances.n_disturbed);
@@ -255,8 +264,7 @@ static void emit_change(struct emit *emit, const struct view *view)
 		emit_close(emit, '}');
 	}
 	emit_close(emit, ']');
-	emit_integer(emit, "below", (int64_t)view->beyond.n_below);
-	emit_integer(emit, "above", (int64_t)view->beyond.n_above);
+	emit_beyond(emit, view->beyond.n_below, view->beyond.n_above);
 }
 
 static void emit_forest(struct emit *emit, const struct changes *changes)
@@ -284,24 +292,13 @@ static void emit_trend(struct emit *emit, const struct view *view)
 	for (size_t i = 0; i < trend->n; i++)
 		emit_real(emit, NULL, trend->points[i].value);
 	emit_close(emit, ']');
-	emit_array(emit, "levels");
-	for (size_t i = 0; i < trend->levels->n; i++) {
-		const struct level *level = &trend->levels->items[i];
-
-		emit_object(emit, NULL);
-		emit_integer(emit, "first", (int64_t)level->first + 1);
-		emit_integer(emit, "last", (int64_t)(level->first + level->n));
-		emit_real(emit, "median", level->median);
-		emit_close(emit, '}');
-	}
-	emit_close(emit, ']');
-	emit_integer(emit, "below", (int64_t)view->beyond.n_below);
-	emit_integer(emit, "above", (int64_t)view->beyond.n_above);
+	emit_levels(emit, trend->levels, trend->levels->items[0].median);
+	emit_beyond(emit, view->beyond.n_below, view->beyond.n_above);
 }
 
 static void emit_latencies(struct emit *emit, const struct latencies *latencies)
 {
-	char color[INK_TEXT_SIZE], name[LATENCY_NAME_SIZE];
+	char name[LATENCY_NAME_SIZE];
 
 	emit_array(emit, "curves");
 	for (size_t i = 0; i < latencies->n; i++) {
@@ -309,7 +306,7 @@ static void emit_latencies(struct emit *emit, const struct latencies *latencies)
 
 		emit_object(emit, NULL);
 		emit_string(emit, "name", curve->name);
-		emit_string(emit, "color", ink_text(ink_light(ink_of_series(i).ink), color));
+		emit_color(emit, i);
 		emit_array(emit, "points");
 		for (size_t k = 0; k < curve->n; k++) {
 			const struct latency_point *point = &curve->points[k];
