@@ -37,6 +37,11 @@ void changes_clear(struct changes *changes)
 	*changes = (struct changes){ 0 };
 }
 
+bool change_has_runs_of_pairs(const struct change *change)
+{
+	return change->sides[0].n == change->n_pairs && change->sides[1].n == change->n_pairs;
+}
+
 enum verdict change_verdict(const struct change *change)
 {
 	if (!change->is_decided)

@@ -51,6 +51,8 @@ struct changes {
 /* Those of all comparisons, which are settled. */
 int changes_new(const struct pairs *pairs, struct changes *ret);
 void changes_clear(struct changes *changes);
+/* Whether each pair is a run of either side, so that what is known of the runs is known of it. */
+bool change_has_runs_of_pairs(const struct change *change);
 /* Of the decision where there is one, else of the comparison. */
 enum verdict change_verdict(const struct change *change);
 /* What the interval is: "95 % interval". */

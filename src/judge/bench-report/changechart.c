@@ -229,6 +229,16 @@ static struct limits find_steps_range(const struct change *change, struct limits
 	return range;
 }
 
+static struct limits find_row_range(const struct change *change, size_t row)
+{
+	struct limits range = nothing;
+
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; k < change->sides[i].n; k++)
+			take_in(&range, change->sides[i].rows[row][k]);
+	return range;
+}
+
 static void find_ranges(struct change_chart *chart)
 {
 	const struct change *change = chart->change;
@@ -242,16 +252,17 @@ static void find_ranges(struct change_chart *chart)
 
 /* --- Where everything lies --- */
 
-static bool has_strips(const struct change_chart *chart)
+/* That of what was disturbed stands above the others. */
+static size_t count_strips(const struct change_chart *chart)
 {
-	return chart->n_strips > 0 || chart->has_causes;
+	return chart->n_strips + chart->has_causes;
 }
 
 static double strips_height(const struct change_chart *chart)
 {
-	size_t n = chart->n_strips + (chart->has_causes ? 1 : 0);
+	size_t n = count_strips(chart);
 
-	return has_strips(chart) ? (double)n * (STRIP + STRIP_GAP) + STRIP_GAP : 0;
+	return n > 0 ? (double)n * (STRIP + STRIP_GAP) + STRIP_GAP : 0;
 }
 
 /* The strips have the axis of the runs, which is that of the pairs only where each pair is a run of
@@ -261,15 +272,11 @@ static void choose_strips(struct change_chart *chart)
 	const struct change *change = chart->change;
 	size_t n_facts = chart_list_rows(chart->facts);
 
-	if (change->n_pairs > 0 &&
-		(change->sides[0].n != change->n_pairs || change->sides[1].n != change->n_pairs))
+	if (change->n_pairs > 0 && !change_has_runs_of_pairs(change))
 		return;
 	for (size_t row = 0; row < n_facts; row++) {
-		struct limits range = nothing;
+		struct limits range = find_row_range(change, row);
 
-		for (int i = 0; i < 2; i++)
-			for (size_t k = 0; k < change->sides[i].n; k++)
-				take_in(&range, change->sides[i].rows[row][k]);
 		if (range.low <= range.high)
 			chart->strips[chart->n_strips++] = row;
 	}
@@ -534,7 +541,7 @@ static void draw_entries(struct change_chart *chart, const double *values, size_
 	const struct part_panel *panel = &chart->parts[PART_ORDER];
 	const struct change *change = chart->change;
 	bool ringed = !is_mostly_disturbed(change), is_pair = series == CHANGE_SPOT_PAIR;
-	bool is_known = is_pair ? change->sides[0].n == n && change->sides[1].n == n : true;
+	bool is_known = !is_pair || change_has_runs_of_pairs(change);
 	double radius = MAX(1.2, MIN(3.2, panel->at.width / (double)chart->n_order * 0.4));
 	double top = panel->at.y, bottom = panel->at.y + panel->at.height;
 	_cleanup_free_ struct point *dots = xptr(calloc(MAX(n, (size_t)1), sizeof(*dots)));
@@ -713,15 +720,13 @@ static void draw_strip(const struct change_chart *chart, size_t row, double y)
 {
 	const struct run_strip *strip = &chart->facts[row]->strip;
 	const struct part_panel *panel = &chart->parts[PART_ORDER];
-	struct limits range = nothing;
-	double room;
+	struct limits range = find_row_range(chart->change, row);
+	struct axis axis = { .begin = y + STRIP, .length = -STRIP };
 
 	draw_strip_name(chart, y, strip->label);
-	for (int i = 0; i < 2; i++)
-		for (size_t k = 0; k < chart->change->sides[i].n; k++)
-			take_in(&range, chart->change->sides[i].rows[row][k]);
-	room = MAX((range.high - range.low) * 0.1,
-		MAX(strip->least, fabs(range.high) * strip->least_part) / 2);
+	chart_widen_row(strip, &range.low, &range.high);
+	axis.low = range.low;
+	axis.high = range.high;
 	for (int i = 0; i < 2; i++) {
 		const struct curve *side = &chart->change->sides[i];
 		_cleanup_free_ struct point *points =
@@ -729,9 +734,7 @@ static void draw_strip(const struct change_chart *chart, size_t row, double y)
 
 		for (size_t k = 0; k < side->n; k++)
 			points[k] = (struct point){ axis_place(&panel->x, (double)(k + 1)),
-				y + STRIP -
-					(side->rows[row][k] - range.low + room) /
-						(range.high - range.low + 2 * room) * STRIP };
+				axis_place(&axis, side->rows[row][k]) };
 		canvas_draw_path(chart->canvas, points, side->n, 1, ink_of_series((size_t)i));
 	}
 }
@@ -741,13 +744,13 @@ static void draw_strips(const struct change_chart *chart)
 	const struct axis_panel *at = &chart->parts[PART_ORDER].at;
 	double y = chart->strips_y;
 
-	for (size_t i = 0; i < chart->n_strips + (chart->has_causes ? 1 : 0); i++) {
+	for (size_t i = 0; i < count_strips(chart); i++) {
 		canvas_fill_rectangle(
 			chart->canvas, at->x, y, at->width, STRIP, ink_color(INK_SHADE));
 		if (i == 0 && chart->has_causes)
 			draw_causes(chart, y);
 		else
-			draw_strip(chart, chart->strips[i - (chart->has_causes ? 1 : 0)], y);
+			draw_strip(chart, chart->strips[i - chart->has_causes], y);
 		y += STRIP + STRIP_GAP;
 	}
 }

@@ -158,6 +158,15 @@ size_t chart_list_rows(const struct run_fact *ret[static RUN_FACTS_MAX])
 		run_facts_list(offsetof(struct run_fact, strip.rank), ret), (size_t)CHART_MAX_ROWS);
 }
 
+void chart_widen_row(const struct run_strip *strip, double *low, double *high)
+{
+	double room =
+		MAX((*high - *low) * 0.1, MAX(strip->least, fabs(*high) * strip->least_part) / 2);
+
+	*low -= room;
+	*high += room;
+}
+
 /* The first sample that has a place on the axis. */
 static size_t find_first(const struct chart *chart, const struct chart_series *series)
 {
@@ -168,8 +177,7 @@ static size_t find_first(const struct chart *chart, const struct chart_series *s
 static bool find_row_range(
 	const struct chart *chart, size_t row_index, double *ret_low, double *ret_high)
 {
-	const struct run_strip *strip = &chart->strips[row_index]->strip;
-	double low = INFINITY, high = -INFINITY, room;
+	double low = INFINITY, high = -INFINITY;
 
 	for (size_t s = 0; s < chart->n_series; s++) {
 		const struct chart_series *series = &chart->series[s];
@@ -184,9 +192,9 @@ static bool find_row_range(
 	}
 	if (!(low <= high))
 		return false;
-	room = MAX((high - low) * 0.1, MAX(strip->least, fabs(high) * strip->least_part) / 2);
-	*ret_low = low - room;
-	*ret_high = high + room;
+	chart_widen_row(&chart->strips[row_index]->strip, &low, &high);
+	*ret_low = low;
+	*ret_high = high;
 	return true;
 }
 

@@ -29,6 +29,9 @@
 /* These facts. Returns how many. */
 size_t chart_list_rows(const struct run_fact *ret[static RUN_FACTS_MAX]);
 
+/* Widens the range of the values of a row, so that there is room around them. */
+void chart_widen_row(const struct run_strip *strip, double *low, double *high);
+
 struct chart_series {
 	const char *name;
 	/* Arrays of n entries in the order of the runs, warm-ups first. All but `values` may be

@@ -149,8 +149,7 @@ static void append_pair(
 	struct text *t, const struct change *change, size_t index, struct scale scale)
 {
 	const struct unit *unit = change->comparison->old->unit;
-	bool is_known =
-		change->sides[0].n == change->n_pairs && change->sides[1].n == change->n_pairs;
+	bool is_known = change_has_runs_of_pairs(change);
 	char value[UNITS_TEXT_SIZE];
 
 	text_appendf(t, "pair %zu: %s", index + 1,
