@@ -558,6 +558,18 @@ def test_change():
     check('each pair: new against old' in texts and 'pair' in texts, texts)
 
 
+def test_tall():
+    """A long axis has marks up to its end."""
+    out = scratch('tall.svg')
+    for source, number, tops in (
+            (write('tall.json', *pair(1.05)), r'[+-][\d.]+ %', (72, 2028)),
+            (write('tall-scan.json', *scan(lambda n: 1e-8 * n, sizes=range(10, 17))), r'[\d.]+ ns', (50,))):
+        plot('-o', out, '--size', '1000x4000', source)
+        marks = [box[2] for box in boxes(out) if re.fullmatch(number, box[0])]
+        for top in tops:
+            check(any(top - 10 < mark < top + 200 for mark in marks), f'no mark near {top}: {sorted(marks)}')
+
+
 def decided(verdict, ratio, low, high, percent=2.0, **more):
     return {'quiesce_decide': percent, 'quiesce_decide_e_wanted': 100.0, 'quiesce_decide_e_slower': 120.0,
             'quiesce_decide_e_not_slower': 0.0, 'quiesce_decide_e_faster': 0.0, 'quiesce_decide_e_not_faster': 0.0,

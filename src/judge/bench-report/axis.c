@@ -74,9 +74,11 @@ size_t axis_find_marks(const struct axis *axis, double factor, size_t most,
 	*ret_decimals = 0;
 	if (axis->is_log)
 		return find_log_marks(axis, ret);
-	if (ticks_find(axis->low * factor, axis->high * factor, MAX(most, (size_t)2), &ticks) < 0)
+	/* Of more than there is room for, the last ones would be left out. */
+	most = MIN(MAX(most, (size_t)2), (size_t)AXIS_MARKS_MAX);
+	if (ticks_find(axis->low * factor, axis->high * factor, most, &ticks) < 0)
 		return 0;
-	for (; n < MIN(ticks.n, (size_t)AXIS_MARKS_MAX); n++)
+	for (; n < ticks.n; n++)
 		ret[n] = ticks_at(&ticks, n) / factor;
 	*ret_decimals = ticks.decimals;
 	return n;
