@@ -86,6 +86,7 @@ static int add_directory(struct file_names *names, const char *directory, const 
 		free(entries[i]);
 	}
 	free(entries);
+	names->has_folder = true;
 	if (names->n == before) {
 		say("%s: no result there ends in .json or .json.gz", directory);
 		return -ENOENT;

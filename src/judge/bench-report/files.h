@@ -17,6 +17,7 @@ const char *file_label(const char *file);
 struct file_names {
 	char **items;
 	size_t n;
+	bool has_folder; /* some were found in a folder */
 };
 
 /* The files of a request, with those of a folder that end in .json or .json.gz, by name, instead of

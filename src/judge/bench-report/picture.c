@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "base/say.h"
 #include "base/text.h"
 #include "base/xalloc.h"
 #include "judge/bench-report/bench-report.h"

@@ -398,17 +398,6 @@ static void plot_clear(struct plot *plot)
 	reports_clear(&plot->reports);
 }
 
-/* Whether a folder was named, whose files are now in its place. */
-static bool has_folder(const struct request *request, const struct file_names *files)
-{
-	if (files->n != request->n_files)
-		return true;
-	for (size_t i = 0; i < files->n; i++)
-		if (strcmp(files->items[i], request->files[i]) != 0)
-			return true;
-	return false;
-}
-
 enum exit_status verb_plot(const struct request *request)
 {
 	_cleanup_folders_ struct file_names files = { 0 };
@@ -440,7 +429,7 @@ enum exit_status verb_plot(const struct request *request)
 	if (reports_read(&all, true, &plot.reports) < 0)
 		return EXIT_FAILED;
 	plot.views.pictures = &plot.pictures;
-	r = find_views(&plot, has_folder(request, &files));
+	r = find_views(&plot, files.has_folder);
 	if (r >= 0)
 		r = write_file(&plot);
 	if (r >= 0 && request->json)
