@@ -87,7 +87,8 @@ def clone(name, url, tag=None):
             run(['git', 'clone', '--quiet', '--depth=1', *([f'--branch={tag}'] if tag else []), url, folder])
         except (OSError, Missing) as reason:
             raise Missing(f'not here, and cannot be cloned: {reason}') from reason
-    note_version(name, tag.removeprefix('v'))
+    note_version(name, tag.removeprefix('v') if tag else
+                 run(['git', '-C', folder, 'rev-parse', '--short', 'HEAD']).stdout.strip())
     return folder
 
 
