@@ -92,6 +92,13 @@ def clone(name, url, tag=None):
     return folder
 
 
+@functools.cache
+def find_go():
+    go = find('go')
+    note_version('Go', run([go, 'version']).stdout.split()[2].removeprefix('go'))
+    return go
+
+
 def note_google_benchmark(document):
     """By what a program has written that was linked with it."""
     note_version('google/benchmark', document['context'].get('library_version', 'before 1.8').removeprefix('v'))
@@ -183,6 +190,21 @@ def positive(text):
 
 def load():
     return ' '.join(f'{average:.2f}' for average in os.getloadavg())
+
+
+def print_table(table):
+    """Rows of as many cells each."""
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    for row in table:
+        print('  '.join(f'{cell:<{width}}' for cell, width in zip(row, widths)).rstrip(), flush=True)
+
+
+def ask_verdicts(build, questions):
+    """What bench/verdicts.c answers: of each question a list of (verdict, after how many pairs or p, change)."""
+    said = subprocess.run([build / 'bench/verdicts'], input='\n'.join(questions) + '\n', capture_output=True, text=True,
+                          timeout=10 * TIMEOUT, check=True).stdout
+    made = [line.split() for line in said.splitlines()]
+    return [[(words[at], float(words[at + 1]), float(words[at + 2])) for at in range(0, len(words), 3)] for words in made]
 
 
 def wait_for_cpu(cpus):
