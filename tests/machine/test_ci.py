@@ -480,12 +480,13 @@ read -r times rate <"$0.luck"
 [ "$at" -lt "$times" ] || rate=1000
 echo served "$rate"
 '''
+WITH_LUCK = 'mkdir -p out && cp luck out/prog.luck && cp prog.sh out/prog && chmod +x out/prog\n'
 SERVED = ('-f', 'rps,requests/s,higher=^served ([0-9]+)')
 
 
 def commit_rated(repository, times, rate):
     """A program whose first runs serve so many requests, and each later one 1000."""
-    repository.write('build.sh', 'mkdir -p out && cp luck out/prog.luck && cp prog.sh out/prog && chmod +x out/prog\n')
+    repository.write('build.sh', WITH_LUCK)
     repository.write('prog.sh', RATED)
     repository.write('luck', f'{times} {rate}\n')
     return repository.commit(f'{times} times {rate}')
@@ -836,7 +837,7 @@ def check_action(repository):
         check(f'**not measured**: {says}\n' in pathlib.Path(run.outputs['comment']).read_text(), run.said)
         check(('this is no C' if head == broken else 'exit status 5') in run.said, run.said)
 
-    repository.write('build.sh', 'mkdir -p out && cp luck out/prog.luck && cp prog.sh out/prog && chmod +x out/prog\n')
+    repository.write('build.sh', WITH_LUCK)
     repository.write('prog.sh', SWINGING)
     swinging = []
     for luck in '01':

@@ -16,9 +16,8 @@ import sys
 import tempfile
 
 import schema
-from machine import Failed, Setter, bench_report, check, equal, run_tests
+from machine import SETTERS, Failed, Setter, bench_report, check, equal, run_tests
 
-SETTERS = ('cpu-shield', 'freq-pin', 'irq-steer', 'noise-off', 'smt-off')
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = {name: os.environ[name.upper().replace('-', '_')] for name in ('runpinned', 'isol-check', *SETTERS)}
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix='schemas.'))
