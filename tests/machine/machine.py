@@ -25,6 +25,7 @@ mask(LIST, ...), a mask as the kernel prints it: mask(c, c + 8) or mask('0-7').
 
 import ast
 import contextlib
+import fcntl
 import itertools
 import operator
 import os
@@ -32,9 +33,11 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 
@@ -628,6 +631,24 @@ def wait_for(state, what, seconds=60):
     while not state():
         check(time.monotonic() < deadline, f'not within {seconds} s: {what}')
         time.sleep(0.02)
+
+
+def on_terminal(command, columns=80, stream='stdout', **options):
+    """The exit status of a command that has a terminal of that width as its stdout, or as another stream, and what it
+    writes there."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    written = b''
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, **{stream: theirs},
+                          **options) as process:
+        os.close(theirs)
+        # When nobody has the other side open any more, Linux says EIO, and not that this is the end.
+        with contextlib.suppress(OSError):
+            while part := os.read(ours, 65536):
+                written += part
+        process.wait(60)
+    os.close(ours)
+    return process.returncode, written.decode().replace('\r\n', '\n')
 
 
 def two_cpus():

@@ -5,17 +5,12 @@ a comparison has at most 15 lines and a single program or service 12, and no lin
 names, figures and warnings there are. Which warnings there are, and that each is met, is in tests/unit/test-brief.c.
 """
 
-import fcntl
 import json
 import os
 import pathlib
-import pty
 import random
-import struct
-import subprocess
 import sys
 import tempfile
-import termios
 import unicodedata
 
 import machine
@@ -41,26 +36,13 @@ def columns_of(line):
 def shown(words, columns, status=0):
     """The lines that a command prints on a terminal, without its messages, which go elsewhere. It ends with that
     status, or with any."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
     environment = {**os.environ, 'LC_ALL': 'C.UTF-8', 'TERM': 'dumb', 'HOME': SCRATCH.name,
                    'XDG_STATE_HOME': str(FOLDER / 'state')}
-    with tempfile.TemporaryFile('w+') as messages, \
-            subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=messages,
-                             env=environment) as process:
-        os.close(theirs)
-        text = b''
-        try:
-            while part := os.read(ours, 65536):
-                text += part
-        except OSError:  # Linux says EIO when nobody has it open any more.
-            pass
-        os.close(ours)
-        process.wait()
+    with tempfile.TemporaryFile('w+') as messages:
+        found, text = machine.on_terminal(words, columns, stderr=messages, env=environment)
         messages.seek(0)
-        equal(process.returncode, process.returncode if status is None else status,
-              f'{words}: status {messages.read()} {text}')
-    return text.decode().replace('\r', '').rstrip('\n').split('\n')
+        equal(found, found if status is None else status, f'{words}: status {messages.read()} {text}')
+    return text.rstrip('\n').split('\n')
 
 
 def fits(lines, columns, limit):

@@ -2,22 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """isol-check on described machines, and beside real processes."""
 
-import contextlib
-import fcntl
 import itertools
 import json
 import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
 import tempfile
-import termios
 import time
 
 import machine
-from machine import Machine, Setter, Skip, check, equal, make_journal, repeating
+from machine import Machine, Setter, Skip, check, equal, make_journal, on_terminal, repeating
 
 ISOL_CHECK = os.environ['ISOL_CHECK']
 GOLDEN = machine.HERE / 'golden' / 'isol-check'
@@ -666,19 +662,8 @@ def test_colors():
 
 def record_on_terminal(box, columns, *arguments, **environment):
     """The output on a terminal of that width, without colors."""
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 50, columns, 0, 0))
-    shown = []
-    with subprocess.Popen([ISOL_CHECK, '--sysroot', box.root, *arguments], stdout=theirs,
-                          stdin=subprocess.DEVNULL, env={**os.environ, 'NO_COLOR': '1', **environment}) as process:
-        os.close(theirs)
-        # Reading from a terminal whose other end is closed gives an error, not an end of file.
-        with contextlib.suppress(OSError):
-            while part := os.read(ours, 65536):
-                shown.append(part)
-        process.wait(60)
-    os.close(ours)
-    return b''.join(shown).decode().replace('\r\n', '\n')
+    return on_terminal([ISOL_CHECK, '--sysroot', box.root, *arguments], columns,
+                       env={**os.environ, 'NO_COLOR': '1', **environment})[1]
 
 
 def test_all_cpus():

@@ -15,7 +15,7 @@ import subprocess
 import time
 
 import machine
-from machine import check, equal
+from machine import check, equal, on_terminal
 from test_runs import (CPU, PATIENCE, RUNPINNED, SCRATCH, as_nobody, await_running, environment, gone, measured,
                        metadata, one_line, processes_with, run, scratch, script, start, tidy)
 
@@ -637,26 +637,15 @@ def test_a_result_that_cannot_be_kept_is_a_warning():
 
 def drawn(term):
     """What is written to a terminal of this kind."""
-    leader, follower = os.openpty()
-    process = subprocess.Popen([RUNPINNED, '-c', CPU, '--no-save', '-n', '3', '-w', '0', 'sleep', '0.1'],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower,
-                               env=environment(TERM=term))
-    os.close(follower)
-    text = b''
-    try:
-        while part := os.read(leader, 65536):
-            text += part
-    except OSError:
-        # What Linux says when nobody has the other side open any more (EIO).
-        pass
-    os.close(leader)
-    equal(process.wait(timeout=60), 0, 'status')
+    status, text = on_terminal([RUNPINNED, '-c', CPU, '--no-save', '-n', '3', '-w', '0', 'sleep', '0.1'], stream='stderr',
+                               stdout=subprocess.DEVNULL, env=environment(TERM=term))
+    equal(status, 0, 'status')
     return text
 
 
 def test_progress_needs_a_terminal_that_can_go_back():
-    check(b'\x1b' in drawn('vt100'), 'a bar is drawn')
-    check(b'\x1b' not in drawn('dumb'), 'escapes on a dumb terminal')
+    check('\x1b' in drawn('vt100'), 'a bar is drawn')
+    check('\x1b' not in drawn('dumb'), 'escapes on a dumb terminal')
 
 
 # --- Hooks ---
