@@ -380,9 +380,10 @@ static int find_views(struct plot *plot, bool has_folder)
 		if (r >= 0)
 			return add_changes(plot);
 	}
-	if (r == -ENODATA && plot->sheet.format->page && is_open)
-		r = add_latencies(plot) < 0 ? -EINVAL : -ENODATA;
-	return r == -ENODATA ? add_samples(plot) : r;
+	if (r != -ENODATA)
+		return r;
+	r = plot->sheet.format->page && is_open ? add_latencies(plot) : 0;
+	return r < 0 ? r : add_samples(plot);
 }
 
 static void plot_clear(struct plot *plot)
