@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The sources in another place, and how commands are run on them."""
 
+import filecmp
 import os
 import pathlib
 import shutil
@@ -32,6 +33,14 @@ def missing(*needs):
         if not shutil.which(program, path=os.environ.get('PATH', '') + ':/usr/sbin:/sbin'):
             return f'{package} is not installed'
     return None if run(['git', 'rev-parse']).returncode == 0 else 'this is no checkout of git'
+
+
+def differing(one, other, is_meant=lambda name: True):
+    """Names of the files that are meant, and are not the same below both folders."""
+    names = {str(path.relative_to(folder)) for folder in (one, other) for path in folder.rglob('*') if path.is_file()}
+    return [name for name in sorted(names) if is_meant(name) and
+            not ((one / name).exists() and (other / name).exists() and
+                 filecmp.cmp(one / name, other / name, shallow=False))]
 
 
 def commit_time():
