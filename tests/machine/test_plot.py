@@ -526,9 +526,10 @@ def pair(factor, n=30, *, noise=0.01, seed=1, scale=1.0, flags=None, **metadata)
                       **RIVALS, **metadata) for name, times in (('old', 1), ('new', factor))]
 
 
-def report(*arguments):
-    result = subprocess.run([REPORT, *map(str, arguments)], stdin=subprocess.DEVNULL, check=True,
+def report(*arguments, status=(0,)):
+    result = subprocess.run([REPORT, *map(str, arguments)], stdin=subprocess.DEVNULL, check=False,
                             capture_output=True, text=True)
+    check(result.returncode in status, f'{arguments}: {result.returncode}: {result.stderr}')
     return result.stdout
 
 
@@ -651,12 +652,16 @@ def test_change_of_two_files():
     check('the runs in order, ms' in texts or 'the runs in order, s' in texts, texts)
 
 
-def test_forest():
-    """Many benchmarks: a line for each, of any magnitude, and a page that leads to each run."""
+def write_forest():
     draw = random.Random(5)
-    files = [write(f'{name}.json', *(benchmark(f'bench {at}', [
+    return [write(f'{name}.json', *(benchmark(f'bench {at}', [
         10 ** (at - 9) * (1.3 if name == 'new' and at == 3 else 1) * draw.gauss(1, 0.01) for _ in range(12)])
         for at in range(12)), benchmark(f'only {name}', [1.0] * 5)) for name in ('old', 'new')]
+
+
+def test_forest():
+    """Many benchmarks: a line for each, of any magnitude, and a page that leads to each run."""
+    files = write_forest()
     out = scratch('forest.svg')
     picture, = drawn('-o', out, *files)['pictures']
     equal((picture['kind'], len(picture['comparisons'])), ('comparisons', 12), 'kind')
@@ -781,7 +786,8 @@ def browse(page, scheme):
     found = Page(result.stdout).found if result.returncode == 0 else None
     if found is None and 'CONSOLE' not in result.stderr:
         raise machine.Skip(f'Chromium does not start here: {result.stderr.strip()[-200:]!r}')
-    return found, [line for line in result.stderr.splitlines() if ':CONSOLE' in line]
+    # Those of Chromium's own pages tell of a slow start.
+    return found, [line for line in result.stderr.splitlines() if ':CONSOLE' in line and 'source: chrome://' not in line]
 
 
 def luminance(color):
@@ -997,6 +1003,40 @@ def test_scan_or_not():
     check('more than 10 curves belong into one picture' in errors, errors)
     errors = plot('-o', '/no/such/folder/x.svg', whole, status=1)
     check('cannot write /no/such/folder/x.svg' in errors, errors)
+
+
+def test_margin():
+    """What compare --fail-worse would say, of one comparison and of many; in costs, where more is better."""
+    out = scratch('margin.svg')
+    for factor, limit, gate in ((1.05, 2, 'fails'), (1.05, 8, 'passes'), (1.0, 2, 'passes')):
+        source = write('margin.json', *pair(factor))
+        picture, = drawn('-o', out, '--margin', limit, source)['pictures']
+        said, = json.loads(report('compare', '--json', '--fail-worse', limit, source, status=(0, 3)))['comparisons']
+        equal((picture['gate'], said['gate']), (gate, gate), f'{factor}, {limit} %')
+        check(abs(picture['gate_at'] - limit / 100) < 1e-9, picture['gate_at'])
+        check(picture['title'].endswith(f'; {gate} a gate of {limit} %'), picture['title'])
+        check(f'the change, its 95 % interval, gate of {limit} %' in
+              [box[0] for box in check_texts(out, 'a gate')], 'the heading')
+    old, new = (benchmark(name, [1.0] * 30, quiesce_metric='rate', quiesce_unit_rate='higher, 1/s', **RIVALS)
+                for name in ('old', 'new'))
+    draw = random.Random(4)
+    for each, level in ((old, 100), (new, 90)):
+        for run in each['runs']:
+            run['metadata']['quiesce_event_rate'] = level * draw.gauss(1, 0.005)
+    picture, = drawn('-o', out, '--margin', 5, write('rate.json', old, new))['pictures']
+    equal((picture['gate'], round(picture['gate_at'], 6)), ('fails', -0.05), 'a rate')
+    many = write_forest()
+    errors, output = plot('--json', '-o', out, '--margin', 10, *many, said=True)
+    equal(errors.count('not compared'), 2, errors)
+    machine.hold_to_schema(['plot'], output)
+    picture, = json.loads(output)['pictures']
+    said = json.loads(report('compare', '--json', '--fail-worse', 10, *many))['comparisons']
+    equal([each['gate'] for each in picture['comparisons']], [each['gate'] for each in said], 'gates of many')
+    check(picture['title'].endswith('; 12 unclear for a gate of 10 %'), picture['title'])
+    for each, of in zip(picture['comparisons'], said, strict=True):
+        check(abs(each['low'] + 1 - of['gate_low']) < 1e-9, f'the interval of the gate: {each["low"]}, {of["gate_low"]}')
+    check(plot('-o', scratch('x.svg'), '--margin', 5, '--by', 'run', source, status=2).count('--margin') == 1, 'by run')
+    plot('-o', scratch('x.svg'), '--margin', 5, write('alone.json', benchmark('a', [1, 2])), status=1)
 
 
 def test_refuses():

@@ -57,11 +57,11 @@ def runpinned(*arguments, status=0):
     return result.stdout
 
 
-def draw(*files):
+def draw(*arguments):
     """Built without cairo, bench-report draws nothing."""
     if os.environ['HAS_CAIRO'] == '1':
         for form in 'svg', 'pdf', 'html':
-            report('plot', '-o', FOLDER / f'picture.{form}', *files)
+            report('plot', '-o', FOLDER / f'picture.{form}', *arguments)
 
 
 def make_runs(level, days=0, n=25, **metadata):
@@ -155,7 +155,7 @@ def test_made_up():
     served = write_runs('served.json', {'x': make_runs(1)}, **{
         f'quiesce_served_{name}': value for name, value in (('p50', 0.001), ('p99', 0.02), ('max', 0.9), ('rps', 1000.0))})
     for words in ((changing,), (scan,), (old, new), (FOLDER / 'days',), ('--by', 'run', old),
-                  ('--by', 'latency', served)):
+                  ('--by', 'latency', served), ('--margin', 2, old, new), ('--margin', 2, '-b', 'x', old, new)):
         draw(*words)
     decided = FOLDER / 'decided.json'
     subprocess.run([TOOLS['runpinned'], '-q', '--decide', '50', '--max-runs', '40', '-o', decided, '--baseline', 'true',

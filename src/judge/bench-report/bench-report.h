@@ -109,9 +109,10 @@ struct request {
 	bool csv;
 	enum form format;   /* FORM_TEXT when --format was not given */
 	enum form form;	    /* the form that follows from the options */
-	double fail_slower; /* per cent; NAN when it was not given */
+	double fail_slower; /* per cent, of plot its --margin; NAN when it was not given */
 	bool fail_unclear;
 	double fail_worse;   /* per cent; NAN when it was not given */
+	double margin;	     /* per cent; NAN when it was not given */
 	const char *since;   /* NULL when it was not given */
 	const char *earlier; /* NULL when it was not given */
 	const char *output;  /* NULL when it was not given */

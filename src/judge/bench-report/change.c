@@ -11,6 +11,7 @@
 #include "judge/report/turns.h"
 #include "judge/report/wording.h"
 #include "judge/result/metadata.h"
+#include "judge/stats/multiple.h"
 #include "judge/stats/shift.h"
 #include "judge/stats/stats.h"
 
@@ -42,6 +43,17 @@ bool change_has_runs_of_pairs(const struct change *change)
 	return change->sides[0].n == change->n_pairs && change->sides[1].n == change->n_pairs;
 }
 
+struct comparison change_to_show(const struct change *change)
+{
+	struct comparison shown = *change->comparison;
+
+	if (!change->is_difference)
+		shown.ratio = (struct ratio){ .ratio = 1 + change->change,
+			.low = 1 + change->low,
+			.high = 1 + change->high };
+	return shown;
+}
+
 enum verdict change_verdict(const struct change *change)
 {
 	if (!change->is_decided)
@@ -60,10 +72,19 @@ enum verdict change_verdict(const struct change *change)
 
 const char *change_interval_words(const struct change *change)
 {
-	return change->is_decided ? "98 % interval" : "95 % interval";
+	if (change->is_decided)
+		return "98 % interval";
+	return change->level < SIGNIFICANCE ? "interval, of all compared" : "95 % interval";
 }
 
 /* --- The texts --- */
+
+static const char *gate_words(enum gate gate)
+{
+	return gate == GATE_FAILS      ? "fails a gate of"
+		: gate == GATE_UNCLEAR ? "unclear for a gate of"
+				       : "passes a gate of";
+}
 
 static char *make_doubt(const struct change *change)
 {
@@ -162,28 +183,32 @@ static void fill_interval(struct change *change)
 {
 	const struct comparison *c = change->comparison;
 	const struct decision *d = &change->decision;
+	struct ratio ratio = comparison_interval_at(c, change->level);
 	double part = d->percent / 100, margins[2];
 	struct sense sense;
 
 	change->runs_low = change->runs_high = change->margins[0] = change->margins[1] = NAN;
-	change->change = c->ratio.ratio - 1;
-	change->low = c->ratio.low - 1;
-	change->high = c->ratio.high - 1;
+	change->change = ratio.ratio - 1;
+	change->low = ratio.low - 1;
+	change->high = ratio.high - 1;
 	if (resolution_is_there(&c->resolution) && !comparison_is_learnt(c)) {
-		change->runs_low = c->ratio.low * (1 + c->resolution.share) - 1;
-		change->runs_high = c->ratio.high / (1 + c->resolution.share) - 1;
+		change->runs_low = ratio.low * (1 + c->resolution.share) - 1;
+		change->runs_high = ratio.high / (1 + c->resolution.share) - 1;
 	}
 	if (isnan(c->ratio.ratio) || change->is_difference) {
 		change->is_difference = true;
 		change->change = c->new_stats.median - c->old_stats.median;
 		change->low = change->high = NAN;
 	}
+	sense_find(c->old, &sense);
+	if (!change->is_difference)
+		change->gate_at =
+			sense_cost(&sense, sense_worse_by(&sense, change->gate_percent / 100)) - 1;
 	if (!change->is_decided)
 		return;
 	change->change = d->ratio - 1;
 	change->low = d->low - 1;
 	change->high = d->high - 1;
-	sense_find(c->old, &sense);
 	for (int i = 0; i < 2; i++) {
 		double part_of_it = i == 0 ? part / 2 : part;
 
@@ -198,8 +223,13 @@ static int change_fill(struct change *change, const struct pairs *pairs, size_t 
 	const struct comparison *c = change->comparison = pairs->comparisons[at];
 	_cleanup_free_ char *title = pairs_title(pairs, at), *text = NULL;
 	_cleanup_free_ char *doubt = NULL;
+	double gate_percent = pairs->request->fail_slower;
 	int r = 0;
 
+	change->level = pairs->gate_level;
+	change->gate_percent = gate_percent;
+	change->gate_at = NAN;
+	change->gate = isnan(gate_percent) ? GATE_PASSES : pairs_gate(pairs, c);
 	change->is_decided = pairs_is_decided(pairs, c, &change->decision);
 	if (change->is_decided) {
 		_cleanup_free_ char *said = decision_text(&change->decision, false);
@@ -207,6 +237,13 @@ static int change_fill(struct change *change, const struct pairs *pairs, size_t 
 		text = xformat("%s: %s", title, said);
 	} else {
 		text = comparison_headline(title, c, false);
+	}
+	if (!isnan(gate_percent)) {
+		char *judged =
+			xformat("%s; %s %g %%", text, gate_words(change->gate), gate_percent);
+
+		free(text);
+		text = judged;
 	}
 	doubt = make_doubt(change);
 	change->title = xptr(text_escape_control(text));

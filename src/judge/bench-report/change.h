@@ -40,6 +40,11 @@ struct change {
 	/* Beyond the first one is the claim that it is worse, up to the second one that it is not;
 	 * of --improve, better. NAN without a margin. */
 	double margins[2];
+	/* plot --margin: how much worse compare --fail-worse lets pass, which change that is, and
+	 * what it says; both are NAN without. */
+	double gate_percent, gate_at;
+	enum gate gate;
+	double level; /* of the interval, which is as certain as 1 - level, if nothing decided */
 };
 
 struct changes {
@@ -53,9 +58,12 @@ int changes_new(const struct pairs *pairs, struct changes *ret);
 void changes_clear(struct changes *changes);
 /* Whether each pair is a run of either side, so that what is known of the runs is known of it. */
 bool change_has_runs_of_pairs(const struct change *change);
+/* The comparison with the interval that is drawn, for its words: that of the decision or of the
+ * gate. It owns nothing. */
+struct comparison change_to_show(const struct change *change);
 /* Of the decision where there is one, else of the comparison. */
 enum verdict change_verdict(const struct change *change);
-/* What the interval is: "95 % interval". */
+/* What its interval, that of the verdict or of the gate, is: "95 % interval". */
 const char *change_interval_words(const struct change *change);
 
 #endif

@@ -199,7 +199,7 @@ static struct limits find_interval_range(const struct change *change)
 {
 	struct limits range = { 0, 0 };
 	const double ends[] = { change->change, change->low, change->high, change->margins[0],
-		change->margins[1] };
+		change->margins[1], change->gate_at };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		take_in(&range, ends[i]);
@@ -661,9 +661,9 @@ static void draw_steps(const struct change_chart *chart)
 	_cleanup_free_ struct point *line = xptr(calloc(n, sizeof(*line)));
 	char heading[160];
 
-	snprintf(heading, sizeof(heading), "the estimate after so many pairs, with its %s%s",
-		change_interval_words(change),
-		change->is_decided ? ", which holds whenever the runs end" : "");
+	snprintf(heading, sizeof(heading), "the estimate after so many pairs, with its %s",
+		change->is_decided ? "98 % interval, which holds whenever the runs end"
+				   : "95 % interval");
 	draw_panel(chart, PART_STEPS, heading);
 	axis_draw_left(chart->canvas, &panel->y, &panel->at, &chart->change_style);
 	canvas_clip(chart->canvas, panel->at.x, panel->at.y, panel->at.width, panel->at.height);
@@ -833,6 +833,16 @@ static void draw_spread(const struct change_chart *chart)
 
 /* --- The interval --- */
 
+void change_draw_gate(struct canvas *canvas, const struct change *change, const struct axis *axis,
+	double top, double bottom)
+{
+	double x = axis_place(axis, change->gate_at);
+
+	if (!isnan(x))
+		canvas_draw_line(canvas, (struct point){ x, top }, (struct point){ x, bottom }, 1.3,
+			4, ink_color(INK_TEXT));
+}
+
 struct color change_verdict_color(const struct change *change)
 {
 	switch (change_verdict(change)) {
@@ -882,20 +892,23 @@ static void draw_interval(const struct change_chart *chart)
 	struct interval_bar bar = { change->change, change->low, change->high, change->runs_low,
 		change->runs_high, change_verdict_color(change) };
 	double zero = axis_place(&panel->x, 0), size = chart->size;
-	char heading[256], margin[64] = "";
+	char heading[256], margin[64] = "", gate[64] = "";
 	struct sense sense;
 
 	if (!isnan(change->margins[0]))
 		snprintf(margin, sizeof(margin), ", margin %g %%", change->decision.percent);
-	snprintf(heading, sizeof(heading), "the change%s%s%s%s%s",
+	if (!isnan(change->gate_at))
+		snprintf(gate, sizeof(gate), ", gate of %g %%", change->gate_percent);
+	snprintf(heading, sizeof(heading), "the change%s%s%s%s%s%s",
 		change->is_difference && *chart->scale.unit ? ", " : "",
 		change->is_difference ? chart->scale.unit : "",
 		isnan(change->low) ? ", without an interval" : ", its ",
-		isnan(change->low) ? "" : change_interval_words(change), margin);
+		isnan(change->low) ? "" : change_interval_words(change), margin, gate);
 	draw_panel(chart, PART_INTERVAL, heading);
 	axis_draw_below(chart->canvas, &panel->x, at,
 		change->is_difference ? &chart->value_style : &chart->change_style);
 	shade_margins(chart, at, &panel->x, false);
+	change_draw_gate(chart->canvas, change, &panel->x, at->y, at->y + at->height);
 	canvas_draw_line(chart->canvas, (struct point){ zero, at->y },
 		(struct point){ zero, at->y + at->height }, 1.3, 0, ink_color(INK_LABEL));
 	canvas_clip(chart->canvas, at->x, at->y, at->width, at->height);

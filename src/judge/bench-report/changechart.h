@@ -44,6 +44,9 @@ struct interval_bar {
 };
 void interval_bar_draw(
 	struct canvas *canvas, const struct axis *axis, double y, const struct interval_bar *bar);
+/* The dashed line of plot --margin, where there is one. */
+void change_draw_gate(struct canvas *canvas, const struct change *change, const struct axis *axis,
+	double top, double bottom);
 /* The colour of a verdict. */
 struct color change_verdict_color(const struct change *change);
 

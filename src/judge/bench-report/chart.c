@@ -235,10 +235,10 @@ static bool disturbed_text(const struct chart *chart, char *buf, size_t size)
 	}
 	if (n_disturbed == 0)
 		return false;
-	at = n_disturbed == n
+	at = n_disturbed == n && n > 1
 		? snprintf(buf, size, "all %zu %ss disturbed", n, chart->options->what)
-		: snprintf(buf, size, "%zu of %zu %ss disturbed", n_disturbed, n,
-			  chart->options->what);
+		: snprintf(buf, size, "%zu of %zu %s%s disturbed", n_disturbed, n,
+			  chart->options->what, n > 1 ? "s" : "");
 	for (size_t bit = 0; bit < SAMPLE_N_FLAGS; bit++) {
 		if (counts[bit] == 0 || (size_t)at >= size)
 			continue;

@@ -270,20 +270,6 @@ static bool is_unclear(const struct pairs *pairs, const struct comparison *c)
 						     : c->verdict == VERDICT_UNCLEAR;
 }
 
-/* What --fail-slower says of it. */
-static enum gate find_gate(const struct pairs *pairs, const struct comparison *c)
-{
-	double limit = pairs->request->fail_slower;
-	struct decision decision;
-
-	/* That it is not faster does not say how much slower it is. */
-	if (!pairs_is_decided(pairs, c, &decision) || decision.is_for_better)
-		return comparison_gate(c, limit, pairs->gate_level);
-	if (decision.verdict == DECISION_NOT_SETTLED)
-		return GATE_UNCLEAR;
-	return decision_is_beyond(&decision, limit) ? GATE_FAILS : GATE_PASSES;
-}
-
 /* --- Tables --- */
 
 /* The unit is chosen so that the largest median of a time has 4 digits. All other times use the
@@ -482,7 +468,7 @@ static void emit_pair(struct emit *emit, const struct pairs *pairs, size_t at)
 	emit_texts(emit, "differences", c->differences, c->n_differences);
 	emit_texts(emit, "objections", c->objections, c->n_objections);
 	if (!isnan(pairs->request->fail_slower)) {
-		enum gate gate = find_gate(pairs, c);
+		enum gate gate = pairs_gate(pairs, c);
 		struct ratio interval = comparison_interval_at(c, pairs->gate_level);
 
 		put_bool(&sheet, gate == GATE_FAILS, "fails");
@@ -579,7 +565,7 @@ static enum junit_outcome find_outcome(const struct pairs *pairs, const struct c
 	enum gate gate = is_unclear(pairs, c) ? GATE_UNCLEAR : GATE_PASSES;
 
 	if (!isnan(pairs->request->fail_slower))
-		gate = find_gate(pairs, c);
+		gate = pairs_gate(pairs, c);
 	if (gate == GATE_FAILS || (gate == GATE_UNCLEAR && pairs->request->fail_unclear))
 		return JUNIT_FAILED;
 	return gate == GATE_UNCLEAR ? JUNIT_SKIPPED : JUNIT_PASSED;
@@ -678,7 +664,7 @@ static void judge_gate(const struct pairs *pairs, size_t *ret_failed, size_t *re
 
 	for (size_t i = 0; i < pairs->n; i++) {
 		const struct comparison *c = pairs->comparisons[i];
-		enum gate gate = find_gate(pairs, c);
+		enum gate gate = pairs_gate(pairs, c);
 		_cleanup_free_ char *name = NULL, *change = NULL, *worse = NULL;
 
 		if (gate == GATE_UNCLEAR && n_unclear++ == 0)
@@ -780,11 +766,7 @@ enum exit_status verb_compare(const struct request *request)
 	if (r >= 0) {
 		say_repeats(&pairs);
 		pairs_sort(&pairs);
-		/* Verdicts that are given together: how many they are counts. */
-		comparison_settle(pairs.comparisons, pairs.n);
-		if (has_gate)
-			pairs.gate_level = comparison_gate_level(
-				pairs.comparisons, pairs.n, request->fail_slower);
+		pairs_settle(&pairs);
 		r = print_pairs(&pairs);
 	}
 	if (r >= 0 && has_gate)

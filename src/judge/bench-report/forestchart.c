@@ -54,8 +54,9 @@ static void append_count(
 
 char *forest_title(const struct changes *changes)
 {
-	size_t n_worse = 0, n_better = 0, n_unclear = 0, n = changes->n;
+	size_t n_worse = 0, n_better = 0, n_unclear = 0, n_failed = 0, n_open = 0, n = changes->n;
 	bool of_speed = true;
+	double percent = NAN;
 	struct text t = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
@@ -64,12 +65,24 @@ char *forest_title(const struct changes *changes)
 		n_worse += change_verdict(change) == VERDICT_SLOWER;
 		n_better += change_verdict(change) == VERDICT_FASTER;
 		n_unclear += change_verdict(change) == VERDICT_UNCLEAR;
+		n_failed += change->gate == GATE_FAILS;
+		n_open += change->gate == GATE_UNCLEAR;
+		percent = change->gate_percent;
 		of_speed = of_speed && comparison_is_of_speed(change->comparison);
 	}
 	append_count(&t, n_worse, n, "", of_speed ? " slower" : " worse");
 	append_count(&t, n_better, n, "", of_speed ? " faster" : " better");
 	append_count(&t, n - n_worse - n_better - n_unclear, n, "no difference found in ", "");
 	append_count(&t, n_unclear, n, "unclear in ", "");
+	if (isnan(percent))
+		return xptr(text_steal(&t));
+	if (n_failed > 0)
+		text_appendf(&t, "; %zu fail%s a gate of %g %%", n_failed, n_failed == 1 ? "s" : "",
+			percent);
+	if (n_open > 0)
+		text_appendf(&t, "; %zu unclear for a gate of %g %%", n_open, percent);
+	if (n_failed + n_open == 0)
+		text_appendf(&t, "; all pass a gate of %g %%", percent);
 	return xptr(text_steal(&t));
 }
 
@@ -77,6 +90,7 @@ char *forest_title(const struct changes *changes)
 static char *make_verdict(const struct change *change, bool is_short)
 {
 	const struct comparison *c = change->comparison;
+	struct comparison shown = change_to_show(change);
 	char both[COMPARISON_BOTH_SIZE];
 	struct text t = { 0 };
 
@@ -85,8 +99,8 @@ static char *make_verdict(const struct change *change, bool is_short)
 			decision_verdict_name(change->decision.verdict));
 	} else {
 		text_appendf(&t, "%s, ",
-			is_short ? comparison_format_change(c, both)
-				 : comparison_format_both(c, both));
+			is_short ? comparison_format_change(&shown, both)
+				 : comparison_format_both(&shown, both));
 		comparison_append_verdict(&t, c);
 	}
 	return xptr(text_steal(&t));
@@ -149,6 +163,10 @@ static void place(struct forest *forest, double top)
 			continue;
 		low = MIN(low, MAX(isnan(change->low) ? change->change : change->low, -reach));
 		high = MAX(high, MIN(isnan(change->high) ? change->change : change->high, reach));
+		if (!isnan(change->gate_at)) {
+			low = MIN(low, change->gate_at);
+			high = MAX(high, change->gate_at);
+		}
 	}
 	forest->name_room = MIN(forest->name_room, forest->width * 0.3);
 	forest->text_room = find_verdict_width(forest, false);
@@ -182,6 +200,7 @@ static void draw_row(const struct forest *forest, size_t at)
 	if (change->is_difference)
 		return;
 	canvas_clip(forest->canvas, panel->x, panel->y, panel->width, panel->height);
+	change_draw_gate(forest->canvas, change, &forest->axis, y - ROW / 2.0, y + ROW / 2.0);
 	interval_bar_draw(forest->canvas, &forest->axis, y, &bar);
 	/* Beyond the axis: a tick at the edge that it is beyond. */
 	if (!axis_holds(&forest->axis, change->change)) {

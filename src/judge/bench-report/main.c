@@ -110,6 +110,7 @@ static bool is_taken_by(const struct verb *verb, const char *name)
 		{ "output", TAKES_OUTPUT },
 		{ "size", TAKES_SIZE },
 		{ "by", TAKES_SIZE },
+		{ "margin", TAKES_SIZE },
 		{ "verbose", TAKES_VERBOSE },
 	};
 
@@ -480,6 +481,10 @@ static int read_options(
 			"compare); date: what trend says (default of a\n"
 			"folder); latency: quantiles; run: samples in order",
 			option_text, &request->by, .once = true },
+		{ 0, "margin", "PCT",
+			"plot: of a comparison, the line of compare's\n"
+			"--fail-worse PCT, and what that says",
+			take_fail_slower, &request->margin, "a number of per cent" },
 		{ 0, "harness", "NAME",
 			"what the program of this harness wrote: nanobench,\n"
 			"wrk, ..., or FILE.conf",
@@ -537,6 +542,7 @@ static int check_options(const struct request *request)
 		{ "output", request->output },
 		{ "size", request->size },
 		{ "by", request->by },
+		{ "margin", !isnan(request->margin) },
 		{ "verbose", request->verbose },
 	};
 
@@ -621,6 +627,8 @@ static int parse_command_line(
 	}
 	if (request->verb->options & TAKES_FAIL_SLOWER && isnan(request->fail_slower))
 		request->fail_slower = request->fail_worse;
+	if (!isnan(request->margin))
+		request->fail_slower = request->margin;
 	if (request->sort == SORT_CHANGE && strcmp(request->verb->name, "compare") != 0) {
 		say("--sort change needs compare");
 		return -EINVAL;
@@ -658,7 +666,7 @@ static int parse_command_line(
 
 int main(int argc, char *argv[])
 {
-	struct request request = { .fail_slower = NAN, .fail_worse = NAN };
+	struct request request = { .fail_slower = NAN, .fail_worse = NAN, .margin = NAN };
 	_cleanup_free_ char **words = spread_lists(argc, argv, &argc), **items = NULL;
 	struct file_list lists[N_LISTS] = { 0 };
 	enum exit_status status = EXIT_USAGE;

@@ -414,6 +414,7 @@ static void put_forest(FILE *stream, const struct views *views, const struct cha
 	for (size_t i = 0; i < changes->n; i++) {
 		const struct change *change = &changes->items[i];
 		const struct comparison *c = change->comparison;
+		struct comparison shown = change_to_show(change);
 		struct scale scale =
 			scale_refine(scale_choose_unit(c->old->unit, c->old_stats.median), 1);
 		_cleanup_free_ char *title = pairs_title(changes->pairs, i);
@@ -427,8 +428,8 @@ static void put_forest(FILE *stream, const struct views *views, const struct cha
 		fputs("</a></td>", stream);
 		put_number_cell(stream, scale, c->old->unit, c->old_stats.median);
 		put_number_cell(stream, scale, c->old->unit, c->new_stats.median);
-		put_cell(stream, comparison_format_change(c, text));
-		put_cell(stream, comparison_format_interval(c, text));
+		put_cell(stream, comparison_format_change(&shown, text));
+		put_cell(stream, comparison_format_interval(&shown, text));
 		put_cell(stream, verdict);
 		fputs("</tr>\n", stream);
 	}

@@ -15,6 +15,7 @@
 #include "judge/report/turns.h"
 #include "judge/result/metadata.h"
 #include "judge/result/scan.h"
+#include "judge/stats/multiple.h"
 
 bool pairs_have_several_new(const struct pairs *pairs)
 {
@@ -458,6 +459,29 @@ char *pairs_name(const struct comparison *c)
 bool pairs_is_decided(const struct pairs *pairs, const struct comparison *c, struct decision *ret)
 {
 	return pairs->reports->n == 1 && find_decision(c->new, ret);
+}
+
+void pairs_settle(struct pairs *pairs)
+{
+	double limit = pairs->request->fail_slower;
+
+	comparison_settle(pairs->comparisons, pairs->n);
+	pairs->gate_level = isnan(limit)
+		? SIGNIFICANCE
+		: comparison_gate_level(pairs->comparisons, pairs->n, limit);
+}
+
+enum gate pairs_gate(const struct pairs *pairs, const struct comparison *c)
+{
+	double limit = pairs->request->fail_slower;
+	struct decision decision;
+
+	/* That it is not faster does not say how much slower it is. */
+	if (!pairs_is_decided(pairs, c, &decision) || decision.is_for_better)
+		return comparison_gate(c, limit, pairs->gate_level);
+	if (decision.verdict == DECISION_NOT_SETTLED)
+		return GATE_UNCLEAR;
+	return decision_is_beyond(&decision, limit) ? GATE_FAILS : GATE_PASSES;
 }
 
 char *pairs_title(const struct pairs *pairs, size_t at)

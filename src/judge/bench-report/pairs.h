@@ -34,7 +34,9 @@ struct pairs {
 	size_t n;
 	struct omission *omissions;
 	size_t n_omissions;
-	double gate_level; /* comparison_gate_level(), where there is --fail-slower */
+	/* Of pairs_settle(): comparison_gate_level() where there is --fail-slower, else
+	 * SIGNIFICANCE. */
+	double gate_level;
 	struct repeats repeats;
 	bool quiet; /* what cannot be compared is not said */
 };
@@ -45,6 +47,10 @@ struct pairs {
  */
 int pairs_make(struct pairs *pairs);
 void pairs_clear(struct pairs *pairs);
+/* Verdicts that are given together: how many they are counts, also for --fail-slower. */
+void pairs_settle(struct pairs *pairs);
+/* What --fail-slower says of a comparison that is settled. */
+enum gate pairs_gate(const struct pairs *pairs, const struct comparison *c);
 /* By request->sort, file by file. */
 void pairs_sort(struct pairs *pairs);
 /* The comparisons of the next NEW file are [*first, *first + *n). */

@@ -287,7 +287,7 @@ static int find_changes(struct plot *plot)
 		return r;
 	if (plot->pairs.n == 0)
 		return -ENODATA;
-	comparison_settle(plot->pairs.comparisons, plot->pairs.n);
+	pairs_settle(&plot->pairs);
 	return changes_new(&plot->pairs, &plot->changes);
 }
 
@@ -423,6 +423,12 @@ enum exit_status verb_plot(const struct request *request)
 			CHART_MIN_WIDTH, CHART_MIN_HEIGHT);
 		return EXIT_USAGE;
 	}
+	if (!isnan(request->margin) && request->by && strcmp(request->by, BY_CHANGE) != 0) {
+		say("--margin is of a comparison: --by %s shows none", request->by);
+		return EXIT_USAGE;
+	}
+	if (!isnan(request->margin))
+		all.by = BY_CHANGE;
 	if (folders_expand(request, &files) < 0)
 		return EXIT_FAILED;
 	all.files = files.items;

@@ -236,6 +236,15 @@ static void emit_side(struct emit *emit, const struct change *change, int side)
 	emit_close(emit, '}');
 }
 
+/* What --margin says, and the change that it is. */
+static void emit_gate(struct emit *emit, const struct change *change)
+{
+	if (isnan(change->gate_percent))
+		return;
+	emit_string(emit, "gate", comparison_gate_name(change->gate));
+	emit_real(emit, "gate_at", change->gate_at);
+}
+
 static void emit_change(struct emit *emit, const struct view *view)
 {
 	const struct change *change = view->change;
@@ -248,6 +257,7 @@ static void emit_change(struct emit *emit, const struct view *view)
 	emit_bool(emit, "difference", change->is_difference);
 	emit_interval(emit, change->change, change->low, change->high);
 	emit_real(emit, "margin", change->margins[1]);
+	emit_gate(emit, change);
 	emit_side(emit, change, 0);
 	emit_side(emit, change, 1);
 	emit_array(emit, "pairs");
@@ -277,6 +287,7 @@ static void emit_forest(struct emit *emit, const struct changes *changes)
 		emit_string(emit, "title", change->title);
 		emit_string(emit, "verdict", verdict_name(change));
 		emit_interval(emit, change->change, change->low, change->high);
+		emit_gate(emit, change);
 		emit_close(emit, '}');
 	}
 	emit_close(emit, ']');
