@@ -30,6 +30,7 @@ import pathlib
 import re
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,7 @@ PYTHON = f'{sys.executable} -S'
 
 # PORT|SOCKET WORK [WORD]...: answers "PING N" by "PONG", after so much work. The words say how it misbehaves.
 SERVICE = '''
-import os, socket, sys, threading, time
+import mmap, os, socket, sys, threading, time
 port, work, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 at_socket = '/' in port
 if 'dies' in words:
@@ -169,12 +170,20 @@ while True:
             time.sleep(1000)
         if 'sheds' in words:
             shed()
+        elif 'threads' in words:
+            thread = threading.Thread(target=sum, args=(range(work),))
+            thread.start()
+            thread.join()
         else:
             sum(range(work))
         for word in words:
             if word.startswith('improves='):
                 least, percent = map(int, word[9:].split(','))
                 work = max(work * percent // 100, least)
+            if word.startswith('maps='):
+                with mmap.mmap(-1, int(word[5:]) * mmap.PAGESIZE) as pages:
+                    for at in range(0, len(pages), mmap.PAGESIZE):
+                        pages[at] = 1
             if word.startswith('cold=') and answered < int(word[5:]):
                 sum(range(50 * work))
         if dear:
@@ -392,6 +401,43 @@ def test_roles():
         check('quiesce_load_irq_device' not in facts, f'CPUs of the load: {facts}')
     shown = report('dump', path)
     check('SWITCH' in shown and 'WAITED' in shown, f'dump: {shown}')
+
+
+def test_ended_threads():
+    """What only living threads tell is not known where others had the CPU time."""
+    path = FOLDER / 'ended.json'
+    for words, known in ((), True), (('threads',), False):
+        shown = start('-v', '-n', '1', '--slices', '1', '-o', path, new=service(40000, *words)).stdout
+        [run] = json.loads(path.read_text())['benchmarks'][0]['runs']
+        equal([text in shown for text in ('switches each', 'waits for CPU')], [known] * 2, f'{words}: {shown}')
+        equal([f'quiesce_{name}' in run['metadata'] for name in ('run_delay', 'voluntary_switches')], [known] * 2,
+              f'{words}: {run["metadata"]}')
+
+
+def test_events():
+    """-e counts what the service does for a request, in a slice of its own."""
+    path = FOLDER / 'events.json'
+    few, many = (service(500, f'maps={pages}') for pages in (50, 100))
+    started = start('-v', '-v', '-n', '7', '--slices', '1', '-e', 'page-faults,context-switches', '-o', path, old=few,
+                    new=many)
+    if 'nothing is counted' in started.stderr:
+        raise machine.Skip(started.stderr.strip().splitlines()[0])
+    equal(started.stderr.count('slice that events are counted in'), 14, 'slices of their own')
+    equal(started.stderr.count(': slice of'), 14, 'slices that count')
+    check('  page-faults' in started.stdout and '  context-switches' in started.stdout, started.stdout)
+    old, new = (statistics.median(run['metadata']['quiesce_event_page-faults'] for run in each['runs'])
+                for each in json.loads(path.read_text())['benchmarks'])
+    check(50 <= old < 60 and 49 < new - old < 51, f'pages of a request: {old}, {new}')
+    report('compare', '--metric', 'page-faults', '--fail-worse', 50, path, status=3)
+    start('--by', 'page-faults', '--decide', '20', '--slices', '1', '-e', 'page-faults', status=3, old=few, new=many)
+    # None is asked for: nothing is said of a CPU that does not count instructions.
+    started = start('-v', '-v', '-n', '1', '--slices', '1', '-e', 'none')
+    check('events are counted' not in started.stderr, started.stderr)
+    check('note' not in start('-n', '1', '--slices', '1').stderr, 'a note that nobody has asked for')
+    start('-e', 'no-such-event', status=2, says='-e: no-such-event: ')
+    start('--by', 'page-faults', '-n', '1', status=1, says='no figure called page-faults')
+    start('-n', '1', '--slices', '1', '-e', 'page-faults', '--rest', 'stop', says='nothing is counted: the services '
+          'have no cgroup of their own')
 
 
 def test_load_cpus():

@@ -62,6 +62,19 @@ void account_set(struct account *account, const char *name, const char *unit, en
 	tally->values[account->n_slices] = value;
 }
 
+void account_set_of_sitting(
+	struct account *account, const char *name, const char *unit, double value)
+{
+	struct tally *tally = find(account, name);
+
+	if (!tally)
+		tally = add(account, name);
+	snprintf(tally->unit, sizeof(tally->unit), "%s", unit);
+	tally->better = BETTER_LOWER;
+	for (size_t i = 1; i <= account->slices_a_sitting; i++)
+		tally->values[account->n_slices - i] = value;
+}
+
 void account_end_slice(struct account *account)
 {
 	account->n_slices++;

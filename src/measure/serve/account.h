@@ -34,6 +34,9 @@ bool tally_is_time(const char *unit);
 /* A value of the slice that is being added. */
 void account_set(struct account *account, const char *name, const char *unit, enum better better,
 	double step, double value);
+/* A value of the sitting that is whole; of no slice more than of another. */
+void account_set_of_sitting(
+	struct account *account, const char *name, const char *unit, double value);
 /* The slice is whole. */
 void account_end_slice(struct account *account);
 /* Forgets slices of a sitting that did not come to its end. */

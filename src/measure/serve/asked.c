@@ -97,6 +97,12 @@ static int take_warm_slices(const char *value, void *into)
 	return parse_uint(value, 1, SLICES_MAX, slices);
 }
 
+static int take_events(const char *value, void *into)
+{
+	*(const char **)into = strcmp(value, "none") == 0 ? "" : value;
+	return *value ? 0 : -EINVAL;
+}
+
 static int take_slices(const char *value, void *into)
 {
 	return parse_uint(value, 1, SLICES_MAX, into);
@@ -244,10 +250,15 @@ static int read_options(int argc, char *argv[], struct options *o, struct asked 
 			"auto: until the service is warm)",
 			take_warm_slices, &a->warm_slices,
 			"auto, or a whole number from 1 to 1000" },
+		{ 'e', "event", "EVENT,...",
+			"count these events, as of runpinned, for a request,\n"
+			"in one more slice of each sitting (default:\n"
+			"instructions, where the CPU counts them); or none",
+			take_events, &a->events, "a list of events, or none", .once = true },
 		{ 0, "by", "WHAT",
 			"go by cpu (the default), the CPU time of the service\n"
 			"for a request; throughput; latency=p99; or a figure\n"
-			"that the load prints",
+			"that the load prints, or an event of -e",
 			take_by, &both, "cpu, throughput, latency=p99 or a figure", .once = true,
 			.rank = 2 },
 		{ 0, "decide", "PCT",

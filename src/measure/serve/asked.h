@@ -34,6 +34,9 @@ struct asked {
 	double requests;       /* in each slice; 0: the load tells */
 	unsigned slices;
 	unsigned warm_slices; /* before them in a sitting; 0: as many as it takes */
+	/* What is counted in a slice of its own: -e, "" for nothing; NULL: instructions, where this
+	 * machine counts them. */
+	const char *events;
 	enum service_rest rest;
 	const char *load_cpus; /* NULL: those of the services, or others, as --by wants it */
 	enum service_ready ready;

@@ -28,6 +28,9 @@ enum {
 	STATUS_SIZE = 8192,
 };
 
+/* What the living threads tell is all there is to tell if they had that part of the CPU time. */
+#define LIVING_PART 0.98
+
 static bool is_member(const struct family *family, pid_t pid)
 {
 	for (size_t i = 0; i < family->n; i++)
@@ -215,7 +218,10 @@ static void add_thread(pid_t pid, const char *tid, struct family_use *use)
 			(int)sizeof(path) ||
 		file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return;
-	add_known(&use->waited_ns, schedstat_parse(text, &stat) < 0 ? -1 : stat.waited_ns);
+	if (schedstat_parse(text, &stat) < 0)
+		stat.ran_ns = stat.waited_ns = -1;
+	add_known(&use->ran_ns, stat.ran_ns);
+	add_known(&use->waited_ns, stat.waited_ns);
 	snprintf(path, sizeof(path), "/proc/%d/task/%s/status", pid, tid);
 	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return;
@@ -272,6 +278,12 @@ int64_t family_subtract(int64_t after, int64_t before)
 	return after < 0 || before < 0 || after < before ? -1 : after - before;
 }
 
+void family_forget_living(struct family_use *use)
+{
+	if (use->ran_ns < 0 || (double)use->ran_ns < LIVING_PART * (double)use->cpu_ns)
+		use->ran_ns = use->waited_ns = use->switches = use->involuntary = -1;
+}
+
 int family_compare(const struct family *before, const struct family *after, struct family_use *ret)
 {
 	for (size_t i = 0; i < before->n; i++)
@@ -281,6 +293,7 @@ int family_compare(const struct family *before, const struct family *after, stru
 		.cpu_ns = after->use.cpu_ns - before->use.cpu_ns,
 		.system_ns = family_subtract(after->use.system_ns, before->use.system_ns),
 		.step_ns = after->use.step_ns,
+		.ran_ns = family_subtract(after->use.ran_ns, before->use.ran_ns),
 		.waited_ns = family_subtract(after->use.waited_ns, before->use.waited_ns),
 		.switches = family_subtract(after->use.switches, before->use.switches),
 		.involuntary = family_subtract(after->use.involuntary, before->use.involuntary),
@@ -288,5 +301,6 @@ int family_compare(const struct family *before, const struct family *after, stru
 	/* The ticks are rounded. */
 	ret->system_ns = MIN(ret->system_ns, ret->cpu_ns);
 	ret->user_ns = ret->system_ns < 0 ? -1 : ret->cpu_ns - ret->system_ns;
+	family_forget_living(ret);
 	return 0;
 }

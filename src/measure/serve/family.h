@@ -21,7 +21,9 @@ struct family_use {
 	int64_t user_ns;
 	int64_t system_ns;
 	int64_t step_ns;
-	/* Of the threads that live: waits for a CPU, and switches away from one; -1: not known. */
+	/* Of the threads that live: their CPU time, waits for a CPU, and switches away from one;
+	 * -1: not known. */
+	int64_t ran_ns;
 	int64_t waited_ns;
 	int64_t switches;
 	int64_t involuntary;
@@ -49,6 +51,9 @@ int family_ask(pid_t keeper, struct family *ret);
 /* What they have used between two such questions. -ENODATA where a process has ended in between:
  * its time is lost. */
 int family_compare(const struct family *before, const struct family *after, struct family_use *ret);
+/* Forgets what only the threads tell that live, where others, which have ended, had more than a
+ * little of the CPU time: a service may have a thread for each connection. */
+void family_forget_living(struct family_use *use);
 /* The difference of two counts; -1 where it is not known: threads that have ended in between have
  * taken theirs with them. */
 int64_t family_subtract(int64_t after, int64_t before);

@@ -333,6 +333,9 @@ int report_sittings(const struct rounds *rounds, const struct commands *commands
 	append_figure(&t, s, commands, "requests/s", LOAD_RATE);
 	append_latencies(&t, s, commands);
 	append_figure(&t, s, commands, "switches each", SEAT_SWITCHES);
+	for (size_t i = 0; s->counting && i < s->counting->n_events; i++)
+		append_figure(
+			&t, s, commands, s->counting->event_names[i], s->counting->event_names[i]);
 	append_figure(&t, s, commands, "bytes each", SEAT_BYTES);
 	append_busy(&t, s);
 	append_spread(&t, s);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "judge/result/benchmark.h"
+#include "measure/counting.h"
 #include "measure/figures.h"
 #include "measure/place.h"
 #include "measure/rounds.h"
@@ -57,8 +58,10 @@ struct sittings {
 	size_t load_busy_room;
 	bool load_has_left; /* it was on other CPUs, which has been said */
 	size_t n_warm_made;
-	unsigned warm_slices; /* before those that count, in each sitting; 0: not known yet */
-	bool is_cold;	      /* as many as may be were too few */
+	struct counting *counting; /* of -e; NULL: nothing is counted */
+	bool asks_for_events;	   /* they were asked for by name */
+	unsigned warm_slices;	   /* before those that count, in each sitting; 0: not known yet */
+	bool is_cold;		   /* as many as may be were too few */
 	/* Why nothing follows from the figure that decides, NULL: something does; and what to do
 	 * about it, a static text, or NULL. */
 	char *nothing;

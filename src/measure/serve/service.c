@@ -768,6 +768,11 @@ int service_let_go_on(struct service *service)
 	return r;
 }
 
+const char *service_get_folder(const struct service *service)
+{
+	return service->group ? group_get_folder(service->group) : NULL;
+}
+
 int service_ask(const struct service *service, struct service_reading *ret)
 {
 	struct service_reading reading = { .group.ns = -1 };
@@ -796,15 +801,12 @@ int service_compare(const struct service *service, const struct service_reading 
 
 	if (after->group.ns >= 0) {
 		if (r == -ENODATA)
-			*ret = (struct family_use){
-				.waited_ns = -1,
-				.switches = -1,
-				.involuntary = -1,
-			};
+			*ret = (struct family_use){ .ran_ns = -1 };
 		ret->cpu_ns = after->group.ns - before->group.ns;
 		ret->user_ns = family_subtract(after->group.user_ns, before->group.user_ns);
 		ret->system_ns = family_subtract(after->group.system_ns, before->group.system_ns);
 		ret->step_ns = NSEC_PER_USEC;
+		family_forget_living(ret);
 		return 0;
 	}
 	if (r == -ENODATA)

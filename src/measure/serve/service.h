@@ -70,6 +70,9 @@ int service_let_go_on(struct service *service);
 /* How it rests: "freeze", "stop" or "none". */
 const char *service_get_rest(const struct service *service);
 
+/* The folder of its cgroup; NULL: it has none of its own. */
+const char *service_get_folder(const struct service *service);
+
 /* What it has used until a moment. */
 struct service_reading {
 	struct family family;

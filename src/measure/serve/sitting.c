@@ -28,6 +28,7 @@
 #include "measure/parameters.h"
 #include "measure/program.h"
 #include "measure/serve/bottleneck.h"
+#include "measure/serve/counts.h"
 #include "measure/serve/listener.h"
 #include "measure/serve/loads.h"
 #include "measure/serve/merge.h"
@@ -81,8 +82,16 @@ struct work {
 	size_t n;
 };
 
+/* What a slice is for. */
+enum slice_kind {
+	SLICE_WARM,   /* to make the services warm */
+	SLICE_COUNTS, /* its figures count */
+	SLICE_EVENTS, /* only what is counted by -e does: its time has that in it */
+};
+
 /* One slice. */
 struct slice {
+	enum slice_kind kind;
 	struct family_use use;
 	int64_t wall_ns; /* of the load's process */
 	int64_t load_cpu_ns;
@@ -506,22 +515,24 @@ static void keep_load_busy(struct work *work, const struct slice *slice)
 		((double)slice->wall_ns / NSEC_PER_SEC) / cpumask_weight(work->load_in.place->cpus);
 }
 
-static void say_slice(const struct work *work, size_t i, const struct slice *slice, bool counts)
+static void say_slice(const struct work *work, size_t i, const struct slice *slice)
 {
+	static const char *const names[] = { [SLICE_WARM] = "warm slice",
+		[SLICE_COUNTS] = "slice",
+		[SLICE_EVENTS] = "slice that events are counted in" };
 	char text[UNITS_TEXT_SIZE];
 
 	if (work->round->in->options->verbose < 2)
 		return;
 	progress_clear(work->round->progress);
 	units_format_seconds((double)slice->use.cpu_ns / NSEC_PER_SEC / slice->requests, text);
-	say("%s of %s: %s of CPU time a request, %.0f requests in %.3f s",
-		counts ? "slice" : "warm slice", work->attendants[i].plan.name, text,
-		slice->requests, slice->seconds);
+	say("%s of %s: %s of CPU time a request, %.0f requests in %.3f s", names[slice->kind],
+		work->attendants[i].plan.name, text, slice->requests, slice->seconds);
 }
 
 /* Takes the figures of a slice, which has not failed otherwise. */
 static int take_slice(
-	struct work *work, size_t i, const struct runlog_run *run, struct slice *slice, bool counts)
+	struct work *work, size_t i, const struct runlog_run *run, struct slice *slice)
 {
 	struct attendant *a = &work->attendants[i];
 	const struct launch_report *report = &run->report;
@@ -545,7 +556,7 @@ static int take_slice(
 	}
 	if (r == 0)
 		r = count_requests(work, &figures, slice);
-	if (r == 0 && counts) {
+	if (r == 0 && slice->kind == SLICE_COUNTS) {
 		keep_figures(work, i, slice, &figures);
 		keep_value(work, i);
 		keep_load_busy(work, slice);
@@ -554,7 +565,7 @@ static int take_slice(
 		a->cpu_ns += slice->use.cpu_ns;
 	}
 	if (r == 0)
-		say_slice(work, i, slice, counts);
+		say_slice(work, i, slice);
 	figures_clear(&figures);
 	return r;
 }
@@ -601,28 +612,84 @@ static int warm_up(struct work *work, const struct attendant *a)
 	return may_fail ? 0 : -EBADMSG;
 }
 
-static int run_slice(struct work *work, size_t i, bool counts, double *ret_cpu)
+/* Where nothing can be counted, that is said once, if it was asked for. */
+static int count_nothing(struct work *work, const char *why)
+{
+	struct sittings *s = work->sittings;
+
+	counting_free(TAKE_PTR(s->counting));
+	if (s->asks_for_events) {
+		progress_clear(work->round->progress);
+		say("note: -e: nothing is counted: %s", why);
+	}
+	return 0;
+}
+
+/* Has the events of the service counted from now on. */
+static int begin_counts(struct work *work, const struct attendant *a, struct counts **ret)
+{
+	const char *folder = service_get_folder(a->service);
+	char why[96];
+	int r;
+
+	if (!folder)
+		return count_nothing(
+			work, "the services have no cgroup of their own (--rest freeze tells why)");
+	r = counts_begin(work->sittings->counting, folder, a->plan.place->cpus, ret);
+	if (r == 0)
+		return 0;
+	snprintf(why, sizeof(why), "%s",
+		r == -EACCES || r == -EPERM
+			? "that takes root, or CAP_PERFMON, or a kernel.perf_event_paranoid of 0"
+			: strerror(-r));
+	return count_nothing(work, why);
+}
+
+static void keep_counts(struct work *work, size_t i, const double *counts, double requests)
+{
+	const struct counting *counting = work->sittings->counting;
+
+	for (size_t event = 0; event < counting->n_events; event++) {
+		const char *name = counting->event_names[event];
+		char unit[QUANTITY_UNIT_SIZE] = "1/request";
+
+		if (strlen(name) + sizeof("/request") <= sizeof(unit))
+			snprintf(unit, sizeof(unit), "%s/request", name);
+		account_set_of_sitting(
+			&work->sittings->seats[i].account, name, unit, counts[event] / requests);
+	}
+}
+
+static int run_slice(struct work *work, size_t i, enum slice_kind kind, double *ret_cpu)
 {
 	struct attendant *a = &work->attendants[i];
 	struct series *series = work->round->commands->items[i].measurement->series;
 	struct runlog_run run = { 0 };
-	struct slice slice = { 0 };
+	struct slice slice = { .kind = kind };
+	_cleanup_(counts) struct counts *counts = NULL;
+	double counted[LAUNCH_MAX_COUNTERS];
 	int r, rested;
 
 	r = service_let_go_on(a->service);
 	if (r == 0)
 		r = warm_up(work, a);
+	if (r == 0 && kind == SLICE_EVENTS)
+		r = begin_counts(work, a, &counts);
 	if (r == 0)
 		r = run_between(work, a, &run, &slice);
+	if (r == 0 && counts)
+		counts_end(counts, counted);
 	if (r < 0) {
 		watch_free(slice.watch);
 		return r;
 	}
 	rested = service_let_rest(a->service);
-	if (counts)
+	if (kind == SLICE_COUNTS)
 		take_evidence(work, a, &run, &slice, series);
 	watch_free(slice.watch);
-	r = take_slice(work, i, &run, &slice, counts);
+	r = take_slice(work, i, &run, &slice);
+	if (r == 0 && counts)
+		keep_counts(work, i, counted, slice.requests);
 	*ret_cpu = r == 0 ? (double)slice.use.cpu_ns / slice.requests : 0;
 	if (r == 0)
 		r = rested;
@@ -631,7 +698,7 @@ static int run_slice(struct work *work, size_t i, bool counts, double *ret_cpu)
 	else
 		/* What the load says is wrong may follow from what is said here. */
 		(void)service_check(a->service);
-	if (r == 0 && !counts && work->sittings->n_warm_made++ < work->n &&
+	if (r == 0 && kind == SLICE_WARM && work->sittings->n_warm_made++ < work->n &&
 		slice.requests < SLICE_MIN_REQUESTS && slice.seconds < SLICE_MIN_SECONDS) {
 		progress_clear(work->round->progress);
 		say("warning: %s: a slice has %.0f requests in %.0f ms: have the load make 1000 and more, "
@@ -642,12 +709,12 @@ static int run_slice(struct work *work, size_t i, bool counts, double *ret_cpu)
 }
 
 /* One slice of each, in that order, and their CPU time a request. */
-static int run_round(struct work *work, const size_t order[], bool counts, double cpu[])
+static int run_round(struct work *work, const size_t order[], enum slice_kind kind, double cpu[])
 {
 	int r = 0;
 
 	for (size_t k = 0; r == 0 && k < work->n; k++)
-		r = run_slice(work, order[k], counts, &cpu[order[k]]);
+		r = run_slice(work, order[k], kind, &cpu[order[k]]);
 	return r;
 }
 
@@ -667,7 +734,7 @@ static int run_warm_slices(struct work *work, const size_t order[])
 	for (size_t i = 0; i < work->n; i++)
 		least[i] = INFINITY;
 	for (; n < most && (known > 0 || gets_warmer); n++) {
-		int r = run_round(work, order, false, cpu);
+		int r = run_round(work, order, SLICE_WARM, cpu);
 
 		if (r != 0)
 			return r;
@@ -693,8 +760,11 @@ static int run_slices(struct work *work)
 	r = run_warm_slices(work, order);
 	for (unsigned slice = 0; r == 0 && slice < work->sittings->asked->slices; slice++) {
 		random_shuffle(work->round->random, order, work->n);
-		r = run_round(work, order, true, cpu);
+		r = run_round(work, order, SLICE_COUNTS, cpu);
 	}
+	/* Last, so that all that counts is as it would be without. */
+	if (r == 0 && work->sittings->counting)
+		r = run_round(work, order, SLICE_EVENTS, cpu);
 	return r;
 }
 
@@ -742,7 +812,8 @@ static int keep_sitting(struct work *work, size_t i, int64_t realtime_ns)
 	int r = add_events(seat, m->series, metric, &events);
 
 	if (r < 0) {
-		say("--by: the load prints no figure called %s", metric);
+		say("--by: the load prints no figure called %s, and -e counts no such event",
+			metric);
 		return r;
 	}
 	a->evidence.task_clock_ns = a->cpu_ns;
@@ -983,6 +1054,24 @@ static int choose_load_place(struct rounds *rounds, const struct place *place, s
 	return r;
 }
 
+/* What is to be counted, by those CPUs. Says what is wrong. */
+static int choose_events(struct sittings *s, const struct place *place)
+{
+	const char *events = s->asked->events ? s->asked->events : "instructions";
+
+	counting_free(TAKE_PTR(s->counting));
+	if (!*events)
+		return 0;
+	return counting_open(events, cpumask_first(place->cpus), false, &s->counting);
+}
+
+static int choose(struct rounds *rounds, const struct place *place, struct cpumask *cpus)
+{
+	int r = choose_load_place(rounds, place, cpus);
+
+	return r < 0 ? r : choose_events((struct sittings *)rounds, place);
+}
+
 static int find_load_program(struct sittings *s)
 {
 	const char *word = s->asked->load_words[0];
@@ -1017,6 +1106,11 @@ static int check(struct rounds *rounds)
 	struct sittings *s = (struct sittings *)rounds;
 	int r = find_load_program(s);
 
+	s->asks_for_events = s->asked->events && *s->asked->events;
+	if (r == 0 && s->asks_for_events)
+		counting_say_notes(s->counting);
+	if (s->counting && s->counting->n_events == 0)
+		counting_free(TAKE_PTR(s->counting));
 	if (r == 0)
 		r = find_warm_program(s);
 	/* Not of --seed: two measurements at a time would try the same ports, and which of them are
@@ -1049,6 +1143,9 @@ static void print_plan(const struct rounds *rounds)
 			s->asked->warm_slices > 1 ? "" : "es");
 	else
 		print(stdout, "those that make it warm\n");
+	for (size_t i = 0; s->counting && i < s->counting->n_events; i++)
+		print(stdout, "%s%s%s", i == 0 ? "counted in a slice more: " : ", ",
+			s->counting->event_names[i], i + 1 == s->counting->n_events ? "\n" : "");
 	print(stdout, "at rest: %s\n",
 		s->asked->rest == SERVICE_REST_NONE ? "they go on" : "they are stopped");
 }
@@ -1058,7 +1155,7 @@ void sittings_begin(struct sittings *sittings, const struct asked *asked, size_t
 	*sittings = (struct sittings){
 		.rounds = {
 			.foresee = foresee_load,
-			.choose = choose_load_place,
+			.choose = choose,
 			.check = check,
 			.make = make,
 			.describe = describe,
@@ -1084,6 +1181,7 @@ void sittings_clear(struct sittings *sittings)
 	place_free(sittings->load_place);
 	evidence_free(sittings->load_evidence);
 	figure_files_free(sittings->files);
+	counting_free(sittings->counting);
 	free(sittings->load_program);
 	free(sittings->warm_program);
 	if (sittings->warm_fd > 0)
