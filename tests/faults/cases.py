@@ -7,7 +7,7 @@ import errno
 import os
 import random
 
-from machine import Failed, check
+from machine import Failed, Skip, campaign_is_over, check
 
 # Calls do not fail for ever with these errors, because the command rightly tries again: a file is
 # locked by another process, or a call was interrupted by a signal.
@@ -91,7 +91,9 @@ def run_campaign(options, name, list_cases, try_case):
         if not options.all:
             cases = sample(cases, random.Random(options.seed), options.sample, lambda case: case[1:])
         print(f'# {name}: {len(cases)} of {n_all} cases', flush=True)
-    for case in cases:
+    for number, case in enumerate(cases):
+        if campaign_is_over() and not violations:
+            raise Skip(f'the time that campaigns have is over: {number} of {len(cases)} cases, none violated')
         try:
             injected += try_case(case)
         except Failed as failure:

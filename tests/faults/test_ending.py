@@ -121,8 +121,8 @@ def main():
     n, seed = map(int, sys.argv[1:])
     draw = random.Random(seed)
     print(f'# seed {seed}')
-    run_tests((f'an allocation fails {how}: all that was begun ends', lambda how=how: fail(how, n, draw))
-              for how in ('once', 'forever'))
+    run_tests(((f'an allocation fails {how}: all that was begun ends', lambda how=how: fail(how, n, draw))
+              for how in ('once', 'forever')), campaign=True)
 
 
 be_alone()

@@ -58,4 +58,4 @@ def tests():
 
 if __name__ == '__main__':
     part, parts = map(int, sys.argv[1:])
-    machine.run_tests(itertools.islice(tests(), part, None, parts))
+    machine.run_tests(itertools.islice(tests(), part, None, parts), campaign=True)

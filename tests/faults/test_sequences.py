@@ -26,4 +26,5 @@ def test_sequences(n, seed):
 
 
 if __name__ == '__main__':
-    machine.run_tests([('sequences of calls, and all restored', lambda: test_sequences(*sys.argv[1:3]))])
+    machine.run_tests([('sequences of calls, and all restored', lambda: test_sequences(*sys.argv[1:3]))],
+                      campaign=True)
