@@ -39,7 +39,7 @@
 #include "library/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x71756911,
+	LAUNCH_MAGIC = 0x71756912,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
@@ -320,6 +320,7 @@ struct launch_report {
 	uint32_t timed_out;
 	uint32_t refused;     /* 1 when the program may not be killed: it is another user's */
 	int32_t stopped;      /* the signal that stopped the program, which was then killed; or 0 */
+	uint32_t traced;      /* 1 when that was because the program had itself traced */
 	uint32_t interrupted; /* 1 when LAUNCH_STOP ended the run */
 	uint32_t leftover;    /* 1 when processes that the program had started were still there */
 	/* 1 when the main thread was allowed on CPUs that are none of the plan's when it ended.

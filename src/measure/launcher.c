@@ -491,10 +491,12 @@ static void child_run(struct launcher *l, struct launch_report *report)
 
 	__atomic_store_n(&child->go, true, __ATOMIC_RELEASE);
 	await_child(child, WEXITED | WSTOPPED, &info);
-	if (info.si_code == CLD_STOPPED) {
-		/* Nobody would continue it, because it is not in a terminal's foreground; and the
-		 * time until then would not be the program's. */
+	if (info.si_code == CLD_STOPPED || info.si_code == CLD_TRAPPED) {
+		/* Nobody would continue it, because it is not in a terminal's foreground, or
+		 * because it has made the launcher its tracer (PTRACE_TRACEME); and the time until
+		 * then would not be the program's. */
 		report->stopped = info.si_status;
+		report->traced = info.si_code == CLD_TRAPPED;
 		signal_child(child->pid, SIGKILL);
 		await_child(child, WEXITED, &info);
 	}

@@ -394,8 +394,9 @@ static void describe_status(
 	const struct launch_report *report, int64_t timeout_ns, char *buf, size_t size)
 {
 	if (report->stopped)
-		snprintf(buf, size, "stopped by signal %d (%s), killed", report->stopped,
-			strsignal(report->stopped));
+		snprintf(buf, size, "stopped by signal %d (%s), killed%s", report->stopped,
+			strsignal(report->stopped),
+			report->traced ? "; it asks to be traced (ptrace)" : "");
 	else if (report->timed_out && report->refused)
 		snprintf(buf, size,
 			"took %g s, and may not be killed after %g s (--timeout): it is another user's",

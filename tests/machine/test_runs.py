@@ -1020,6 +1020,21 @@ def test_program_that_stops():
         check('failed' in flags(one), 'not flagged')
 
 
+# Its parent becomes its tracer, to which each of its signals is told first.
+TRACED = (sys.executable, '-SEc', 'import ctypes, os\n'
+          'ctypes.CDLL(None).ptrace(0, 0, None, None)\nos.kill(os.getpid(), 12)')
+
+
+def test_program_that_asks_to_be_traced():
+    """It stops, as its parent is no debugger, and has not ended with a status that looks like its signal."""
+    result = run('-n', 2, *TRACED)
+    equal(result.returncode, 1, 'status')
+    check('failed: stopped by signal 12 (User defined signal 2), killed; it asks to be traced (ptrace)\n'
+          in result.stderr, result.stderr)
+    for one in metadata(measured('-n', 2, '-w', 0, '--ignore-failure', *TRACED)):
+        equal(set(flags(one)) & {'failed', 'leftover'}, {'failed'}, 'flags')
+
+
 def test_ignore_failure():
     benchmark = measured('--ignore-failure', '-n', 3, 'sh', '-c', 'exit 3')
     equal(len(values(benchmark)), 3, 'values')
