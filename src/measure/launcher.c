@@ -139,6 +139,9 @@ struct launcher {
 	int socket;
 	int keeper_socket;
 	bool has_proc; /* /proc is that of our PID namespace */
+	/* How far the clocks of our time namespace are ahead of the kernel's (time_namespaces(7)).
+	 */
+	int64_t namespace_ns;
 	/* The kernel's list of the keeper's children; -1 when there is no such file. */
 	int orphans;
 	/* The content of that list while the launcher is the keeper's only child. */
@@ -712,6 +715,18 @@ static void read_affinity(const struct launcher *l, struct launch_report *report
 		report->only_cpu = -1;
 }
 
+/* The kernel's stamps, as times that the clocks of our time namespace show, like our own stamps. */
+static void enter_time_namespace(int64_t ahead_ns, struct launch_report *report)
+{
+	int64_t *const stamps[] = { &report->window.exec_ns, &report->window.exit_ns,
+		&report->window.leader_exit_ns, &report->tree.exit_ns };
+
+	for (size_t i = 0; i < ARRAY_SIZE(stamps); i++) {
+		if (*stamps[i] != 0)
+			*stamps[i] += ahead_ns;
+	}
+}
+
 /* Reads the evidence of a run after the child has ended, and before it is reaped. */
 static void read_evidence(struct launcher *l, struct launch_report *report)
 {
@@ -726,6 +741,7 @@ static void read_evidence(struct launcher *l, struct launch_report *report)
 	if (l->stamps)
 		take_stamps(l, report);
 	attach_read(&l->attach, child->pid, report);
+	enter_time_namespace(l->namespace_ns, report);
 	read_leader(l, report);
 	if (child->is_floor)
 		return;
@@ -1050,6 +1066,27 @@ static bool is_own_proc(void)
 	return readlink("/proc/self", self, sizeof(self) - 1) > 0 && strcmp(self, number) == 0;
 }
 
+/* How far CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are ahead of those of the kernel: a line such as
+ * "monotonic  -1 500000000", seconds and nanoseconds. There is no such file in an older kernel. */
+static int64_t read_time_namespace(void)
+{
+	static const char clock[] = "monotonic";
+	int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
+	char text[128], *end;
+	int64_t seconds;
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n < (ssize_t)strlen(clock) || memcmp(text, clock, strlen(clock)) != 0)
+		return 0;
+	text[n] = '\0';
+	seconds = strtoll(text + strlen(clock), &end, 10);
+	return seconds * NSEC_PER_SEC + strtoll(end, NULL, 10);
+}
+
 /* Opens the list of the keeper's children (CONFIG_PROC_CHILDREN), which orphans of the program
  * become. The list saves time: without it the keeper has to be asked after each run that may have
  * left something behind. */
@@ -1303,6 +1340,7 @@ int main(int argc, char *argv[])
 	launcher.socket = fds[ARGUMENT_SOCKET];
 	launcher.keeper_socket = fds[ARGUMENT_KEEPER];
 	launcher.has_proc = is_own_proc();
+	launcher.namespace_ns = read_time_namespace();
 	open_orphans(&launcher);
 	launcher.schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 

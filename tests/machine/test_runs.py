@@ -351,6 +351,21 @@ def test_stamps_in_a_pid_namespace():
         check(0.02 <= one['quiesce_window_kernel'] < one['quiesce_window_user'], f'{one}')
 
 
+def test_stamps_in_a_time_namespace():
+    """Its clocks are not those with which the kernel stamps."""
+    if os.geteuid() != 0 or subprocess.run(['unshare', '--time', 'true'], check=False).returncode:
+        raise Skip('no time namespace')
+    require_kernel_windows()
+    for seconds in 1000, -1:
+        for stamper in 'auto', 'cpu-events', 'task-event':
+            benchmark = measured('-n', 3, '--stamps', stamper, 'sleep', '0.02', prefix=(
+                'unshare', '--time', '--fork', '--monotonic', str(seconds)))
+            for one in metadata(benchmark):
+                check('window' not in flags(one), one)
+            for one in metadata(benchmark)[1:]:
+                check(0.02 <= one['quiesce_window_kernel'] <= one['quiesce_window_user'], one)
+
+
 def test_append_goes_on_with_the_stamps_of_the_file():
     require_tracepoints()
     for stamps in ('cpu-events', 'task-event', 'launcher'):
