@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,12 +23,15 @@ struct own {
 
 static struct own find_own(void)
 {
+	/* Where there is no /proc, as in some chroots, it is found where it was started from. */
+	const char *called = (const char *)getauxval(AT_EXECFN);
 	struct own own = { 0 };
 	ssize_t n = readlink("/proc/self/exe", own.directory, sizeof(own.directory) - 1);
 	struct stat st;
 	char *slash;
 
-	if (n < 0 || stat("/proc/self/exe", &st) < 0) {
+	if (n < 0 ? !called || !realpath(called, own.directory) || stat(own.directory, &st) < 0
+		  : stat("/proc/self/exe", &st) < 0) {
 		*own.directory = '\0';
 		return own;
 	}

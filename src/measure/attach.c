@@ -294,7 +294,11 @@ static void cpu_events_close(struct attach *a)
 /* On all CPUs and not only on those of the plan, because a program can leave these. */
 static void cpu_events_open(struct attach *a)
 {
-	size_t n = (size_t)MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+	/* As many bytes as the kernel has CPUs for, in whole words. Without /sys, the C library
+	 * knows only the CPUs that this process is bound to. */
+	unsigned long mask[LAUNCH_CPU_BYTES / sizeof(unsigned long)];
+	long size = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+	size_t n = (size_t)MAX(size, 0L) * CHAR_BIT;
 	struct perf_event_attr attr;
 	int r = 0;
 
@@ -310,6 +314,9 @@ static void cpu_events_open(struct attach *a)
 		if (r == -ENODEV) /* an offline CPU */
 			r = 0;
 	}
+	/* That was the first number beyond those of all CPUs. */
+	if (r == -EINVAL)
+		r = 0;
 	if (r < 0 || a->n_cpu_events == 0)
 		cpu_events_close(a);
 }

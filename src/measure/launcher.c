@@ -1057,15 +1057,6 @@ static void launcher_release(struct launcher *l)
 	free(l->argv);
 }
 
-/* Whether the numbers of processes in /proc are those of our PID namespace. */
-static bool is_own_proc(void)
-{
-	char self[16] = "", number[16];
-
-	snprintf(number, sizeof(number), "%d", (int)getpid());
-	return readlink("/proc/self", self, sizeof(self) - 1) > 0 && strcmp(self, number) == 0;
-}
-
 /* How far CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are ahead of those of the kernel: a line such as
  * "monotonic  -1 500000000", seconds and nanoseconds. There is no such file in an older kernel. */
 static int64_t read_time_namespace(void)
@@ -1339,7 +1330,7 @@ int main(int argc, char *argv[])
 		fcntl(fds[i], F_SETFD, FD_CLOEXEC);
 	launcher.socket = fds[ARGUMENT_SOCKET];
 	launcher.keeper_socket = fds[ARGUMENT_KEEPER];
-	launcher.has_proc = is_own_proc();
+	launcher.has_proc = orphans_have_proc();
 	launcher.namespace_ns = read_time_namespace();
 	open_orphans(&launcher);
 	launcher.schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ enum {
 	END_SECONDS = 2,
 	FIRST_STEP_NS = 100 * 1000,
 	LAST_STEP_NS = 10 * 1000 * 1000,
+	HIGHEST_PID = 4194304, /* PID_MAX_LIMIT (include/linux/threads.h) */
 };
 
 bool orphans_reap(pid_t pid, int *ret_status)
@@ -68,6 +70,48 @@ static pid_t read_parent(int proc, const char *name)
 	return parse_next_u64(&cursor, &parent) < 0 ? -EBADMSG : (pid_t)parent;
 }
 
+/* Kills or reaps the process if it is a child of this one. Returns whether it did either.
+ * *ret_found becomes true if the child was alive. */
+static bool kill_child(pid_t pid, bool *ret_found)
+{
+	pid_t reaped = waitpid(pid, NULL, WNOHANG | __WALL);
+
+	if (reaped < 0)
+		return false;
+	if (reaped == pid)
+		return true;
+	*ret_found = true;
+	return kill(pid, SIGKILL) == 0;
+}
+
+bool orphans_have_proc(void)
+{
+	char self[16] = "", number[16];
+
+	snprintf(number, sizeof(number), "%d", (int)getpid());
+	return readlink("/proc/self", self, sizeof(self) - 1) > 0 && strcmp(self, number) == 0;
+}
+
+/* The kernel gives numbers in rising order, and begins with the low ones again when it has come to
+ * the highest one: those of all that this process has descended from it lie between its own and the
+ * one that is given now. Returns how many children were killed or found dead. */
+static int kill_by_number(pid_t except, bool *ret_found)
+{
+	pid_t first = getpid() + 1, newest = fork();
+	int n = 0;
+
+	if (newest < 0)
+		return -errno;
+	if (newest == 0)
+		_exit(0);
+	(void)RETRY_INTERRUPTED(waitpid(newest, NULL, 0));
+	for (pid_t pid = first; pid != newest; pid = pid < HIGHEST_PID ? pid + 1 : 1) {
+		if (pid != except)
+			n += kill_child(pid, ret_found);
+	}
+	return n;
+}
+
 /* Looks at all processes once, and kills the children of this process. Returns how many children
  * were killed or found dead. The children of those become children of this process, and may come
  * too late for this look. *ret_found becomes true if a child was alive. */
@@ -77,12 +121,14 @@ static int kill_children(pid_t except, bool *ret_found)
 	pid_t self = getpid();
 	int n = 0;
 
+	if (!orphans_have_proc())
+		return kill_by_number(except, ret_found);
 	if (!proc)
 		return -errno;
 	for (;;) {
 		const struct dirent *entry;
 		unsigned pid;
-		pid_t parent, reaped;
+		pid_t parent;
 
 		errno = 0;
 		entry = readdir(proc);
@@ -93,21 +139,10 @@ static int kill_children(pid_t except, bool *ret_found)
 		parent = read_parent(dirfd(proc), entry->d_name);
 		if (parent < 0 && parent != -EPERM && parent != -EACCES)
 			return parent;
-		/* The number of a child is not reused before this process has reaped the child. */
-		if (parent >= 0 && parent != self)
-			continue;
-		/* In a /proc of another PID namespace both numbers belong to somebody else, and
-		 * /proc may not tell the parent: only a child can be waited for. */
-		reaped = waitpid((pid_t)pid, NULL, WNOHANG | __WALL);
-		if (reaped < 0)
-			continue;
-		if (reaped == (pid_t)pid) {
-			n++;
-			continue;
-		}
-		*ret_found = true;
-		if (kill((pid_t)pid, SIGKILL) == 0)
-			n++;
+		/* Where /proc does not tell the parent, only a child can be waited for. The number
+		 * of a child is not reused before this process has reaped the child. */
+		if (parent < 0 || parent == self)
+			n += kill_child((pid_t)pid, ret_found);
 	}
 }
 

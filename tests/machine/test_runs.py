@@ -768,6 +768,28 @@ def test_other_pid_namespace():
     equal(result.returncode, 0, f'status ({result.stderr})')
     for one in metadata(json.loads(result.stdout)['benchmarks'][0]):
         check('leftover' not in one.get('quiesce_flags', ''), one)
+    # What is left behind is found all the same.
+    mark = f'{os.getpid()}.4715'
+    left = ('--json', '-n', 3, '-w', 0, 'sh', '-c', f'setsid sleep {mark} & exit 0')
+    own = run(*left, prefix=('unshare', '--pid', '--fork', '--kill-child'))
+    none = run(*left, prefix=('unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'))
+    for result in own, none:
+        equal(result.returncode, 0, f'status ({result.stderr})')
+        for one in metadata(json.loads(result.stdout)['benchmarks'][0]):
+            check('leftover' in flags(one), one)
+        equal(processes_with(mark), [], 'processes that live')
+
+
+def test_without_proc_and_sys():
+    """As in a chroot: its own programs are found, and the kernel's stamps are there."""
+    if os.geteuid() != 0:
+        raise Skip('needs root to take /proc away')
+    require_kernel_windows()
+    bare = ('unshare', '--mount', 'sh', '-c',
+            'mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec "$@"', 'sh')
+    for one in metadata(measured('-n', 3, '/bin/true', prefix=bare)):
+        equal(one['quiesce_clock'], 'kernel', 'clock')
+        check('window' not in flags(one), one)
 
 
 def without(capability, *more):
