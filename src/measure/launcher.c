@@ -146,8 +146,9 @@ struct launcher {
 	int orphans;
 	/* The content of that list while the launcher is the keeper's only child. */
 	char self[16];
-	int schedstat;		  /* the launcher's own; -1 when there is no such file */
-	void (*caller_stop)(int); /* SIG_DFL or SIG_IGN, with which a child starts */
+	int schedstat;		    /* the launcher's own; -1 when there is no such file */
+	struct rlimit caller_files; /* RLIMIT_NOFILE, with which a child starts */
+	void (*caller_stop)(int);   /* SIG_DFL or SIG_IGN, with which a child starts */
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
 	struct child child;
@@ -341,6 +342,7 @@ static int child_main(void *arg)
 			child_fail(child, LAUNCH_STEP_USER);
 		}
 	}
+	(void)setrlimit(RLIMIT_NOFILE, &l->caller_files);
 	/* If the launcher is killed, the program is killed, too. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != child->parent)
@@ -1162,6 +1164,17 @@ static void setup_signals(struct launcher *l)
 	take_signal(SIGCHLD, SIG_DFL, &l->caller_chld);
 }
 
+/* On a machine of many CPUs the launcher needs more open files than a program usually may have. */
+static void raise_files(struct launcher *l)
+{
+	struct rlimit raised;
+
+	(void)getrlimit(RLIMIT_NOFILE, &l->caller_files);
+	raised = l->caller_files;
+	raised.rlim_cur = raised.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &raised);
+}
+
 enum {
 	ARGUMENT_SOCKET = 2,
 	ARGUMENT_PLAN,
@@ -1323,6 +1336,7 @@ int main(int argc, char *argv[])
 	}
 	keeper = getppid();
 	setup_signals(&launcher);
+	raise_files(&launcher);
 	/* Until here the launcher was killed when the keeper died. From now on it gets
 	 * LAUNCH_STOP, so that it can end the program first. */
 	prctl(PR_SET_PDEATHSIG, LAUNCH_STOP);

@@ -923,6 +923,8 @@ int main(int argc, char *argv[])
 		options_clear(&options);
 		return EXIT_FAILED;
 	}
+	/* Where they are too few, it is said when programs start. */
+	(void)sessions_raise_limit(1);
 	r = options.as_user ? find_user(&options) : 0;
 	if (r < 0) {
 		options_clear(&options);

@@ -63,26 +63,36 @@ struct start {
 /* RLIMIT_NOFILE as it was; rlim_cur is 0 where it still is. */
 static struct rlimit caller_files;
 
-/* Takes as many open files as so many sessions need. */
-static int raise_limit(size_t n)
+static rlim_t count_files(size_t n_programs)
 {
-	const rlim_t needed = n * FILES_OF_SESSION + FILES_OF_ALL;
+	return n_programs * FILES_OF_SESSION + FILES_OF_ALL;
+}
+
+int sessions_raise_limit(size_t n)
+{
 	struct rlimit limit, raised;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return -errno;
-	if (limit.rlim_cur >= needed || caller_files.rlim_cur != 0)
+	if (limit.rlim_cur >= count_files(n))
 		return 0;
-	raised = (struct rlimit){ .rlim_cur = needed, .rlim_max = limit.rlim_max };
-	if (needed > limit.rlim_max) {
-		say("%zu programs need %zu open files, and %zu are allowed (ulimit -Hn)", n,
-			(size_t)needed, (size_t)limit.rlim_max);
-		return -EMFILE;
-	}
+	raised = limit;
+	raised.rlim_cur = MIN(count_files(n), limit.rlim_max);
 	if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
 		return -errno;
-	caller_files = limit;
-	return 0;
+	if (caller_files.rlim_cur == 0)
+		caller_files = limit;
+	return raised.rlim_cur < count_files(n) ? -EMFILE : 0;
+}
+
+static void say_too_few_files(size_t n_programs)
+{
+	struct rlimit limit = { 0 };
+
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	say("%zu program%s %zu open files, and %zu are allowed (ulimit -Hn)", n_programs,
+		n_programs == 1 ? " needs" : "s need", (size_t)count_files(n_programs),
+		(size_t)limit.rlim_max);
 }
 
 void sessions_restore_limit(void)
@@ -502,7 +512,9 @@ int sessions_start(struct commands *commands, const struct launch_inputs *given,
 		return r;
 	}
 	in.tracepoints = commands->tracepoints;
-	r = raise_limit(commands->n);
+	r = sessions_raise_limit(commands->n);
+	if (r == -EMFILE)
+		say_too_few_files(commands->n);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < commands->n; i++) {

@@ -35,8 +35,11 @@ void sessions_begin(
 	struct commands *commands, const struct launch_inputs *in, const struct stop *stop);
 void sessions_prepare(
 	struct commands *commands, const struct launch_inputs *in, const struct stop *stop);
+/* Takes as many open files as that many programs need; -EMFILE where only fewer may be had, which
+ * are taken then. main() does so for one program before anything else. */
+int sessions_raise_limit(size_t n);
 /* In a forked child that is about to execute something: gives it the limit of open files that
- * runpinned was started with, which sessions_start() raises for many commands. */
+ * runpinned was started with. */
 void sessions_restore_limit(void);
 /* The process whose CPU quota holds for the runs of the command: ours (0), or the launcher where it
  * has joined the CPUs of benchmark.target, and with them another cgroup. */

@@ -586,6 +586,19 @@ def test_many_programs_need_many_open_files():
           result.stderr)
 
 
+def test_few_open_files():
+    """A small limit is that of the programs, and not that of what is known of the runs."""
+    said = scratch('limit-of-few-files')
+    for number in 16, 20, 64:
+        said.write_text('', encoding='utf-8')
+        result = subprocess.run(['prlimit', f'--nofile={number}:4096', os.environ['RUNPINNED'], '--no-save', '-q',
+                                 '-n', '2', '-w', '0', '--setup', f'ulimit -n >>{said}', '--', 'sh', '-c',
+                                 f'ulimit -n >>{said}'], capture_output=True, text=True, check=False)
+        equal(result.returncode, 0, f'{number}: {result.stderr}')
+        equal(said.read_text(encoding='utf-8').split(), [str(number)] * 3, 'limits')
+        check('open files' not in result.stderr and 'changed' not in result.stderr, result.stderr)
+
+
 # --- Time boxes ---
 
 def test_at_least_this_long():

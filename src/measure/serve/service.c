@@ -31,6 +31,7 @@
 #include "measure/serve/group.h"
 #include "measure/serve/listener.h"
 #include "measure/serve/service.h"
+#include "measure/session.h"
 
 enum {
 	/* The fastest service takes longer. A look itself may take some milliseconds: for
@@ -191,6 +192,7 @@ __attribute__((noreturn)) static void become_service(const struct birth *given)
 		RETRY_INTERRUPTED(read(birth->gate, &byte, 1)) != 0)
 		_exit(127);
 	sigprocmask(SIG_SETMASK, &birth->service->stop->caller, NULL);
+	sessions_restore_limit();
 	execv(plan->program, plan->argv);
 	exit_with(birth, -errno, false);
 }
