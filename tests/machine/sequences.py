@@ -9,11 +9,10 @@ must be what it would be without the setters, by the same writes of others: all 
 asked for and does not show. What differs must have been said: by a row of `restore --json`. Sequence I has
 the seed SEED + I, which makes it again; each failure prints its seed, what was done, and what differs.
 
-The kernel is that of cpufreq.py and hotplug.py together.
+The kernel is that of cpufreq.py, hotplug.py and hugepages.py together.
 """
 
 import contextlib
-import errno
 import json
 import os
 import pathlib
@@ -32,6 +31,7 @@ os.environ['TEST_HOTPLUG'] = '{}'
 import cpufreq  # noqa: E402
 import governors  # noqa: E402
 import hotplug  # noqa: E402
+import hugepages  # noqa: E402
 
 CPUS = '/sys/devices/system/cpu'
 POLICY = f'{CPUS}/cpufreq/policy'
@@ -40,7 +40,6 @@ IRQS = (0, 7, 42, 43, 60, 61)
 N = 6  # CPUs: three cores of two threads
 BOOST, BASE, LOWEST = 5000000, 3000000, 400000
 NO_LIMIT = 2147483647
-QUICK_WORDS = re.compile(rb'(?:[\w+-]+ )*\[([\w+-]+)\](?: [\w+-]+)*\n?')
 TOOLS = ('freq-pin', 'smt-off', 'irq-steer', 'noise-off')
 # A policy that came back while boost was off does not show a maximum above what that allows.
 HIDDEN_MAXIMUM = re.compile(r'CPUs? ([\d,-]+): something else limits the frequency .* restore will leave none')
@@ -62,13 +61,7 @@ def write(path, text, _call='', writer=0):
             if os.path.isdir(f'{CPUS}/cpufreq/{policy}'):
                 cpufreq.refresh(policy)
         return
-    choice = QUICK_WORDS.fullmatch(pathlib.Path(path).read_bytes())
-    if choice:
-        words = choice.group(0).decode().replace('[', '').replace(']', '').split()
-        if text not in words:
-            raise Refused(errno.EINVAL)
-        text = ' '.join(f'[{word}]' if word == text else word for word in words)
-    put(path, text, 0)
+    hugepages.write(path, text)
 
 
 # --- The machine ---
@@ -196,6 +189,7 @@ def make(tree, draw):
             tree.set(f'/proc/irq/{irq}/smp_affinity', f'{sum(1 << cpu for cpu in cpus):02x}')
     for queue in range(3):
         tree.set(f'/sys/class/net/eth0/queues/tx-{queue}/xps_cpus', f'{draw.randrange(1, 64):02x}')
+    tree.set(hugepages.MIN_FREE, draw.choice((20000, hugepages.RECOMMENDED)))
     cpufreq.CONFIG = config
     os.environ['TEST_HOTPLUG'] = json.dumps({
         'cores': [[cpu, cpu + 3] for cpu in range(3)], 'width': N, 'release': draw.choice(([6, 1], [6, 12])),

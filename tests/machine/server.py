@@ -5,7 +5,7 @@
                                         the command, sends here what it would write
     PROGRAM PATH TEXT [CALL]            one write, or call, by somebody else
 
-where PROGRAM is one of those that call main() (hotplug.py, cpufreq.py, cgroups.py). The exit status
+where PROGRAM is one of those that call main() (hotplug.py, cpufreq.py, cgroups.py, hugepages.py). The exit status
 is that of the command, or the errno of the write.
 
 A request is a packet, PATH\\0TEXT\\0CALL, on a connection of its own to $TEST_KERNEL; the answer is

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 
+import hugepages
 import machine
 from machine import Setter, Skip, check, equal
 
@@ -438,6 +439,31 @@ def test_perf_order():
         equal(words(setter, 'apply', '--except', 'perf_cpu_percent')['perf_sample_rate'], 'denied',
               'the rate without the percentage')
         setter.succeed('restore')
+
+
+def test_min_free():
+    """The kernel raises vm.min_free_kbytes when huge pages are switched, and leaves it so."""
+    path, chosen = 'proc/sys/vm/min_free_kbytes', 20000
+
+    def call(*arguments):
+        result = setter.run_with_kernel('hugepages.py', *arguments)
+        equal(result.returncode, 0, f'{arguments}: {result.stderr}')
+        return result.stdout + result.stderr
+
+    with Setter(NOISE_OFF, 'small-smt') as setter:
+        setter.box.write(path, f'{chosen}\n')
+        before = setter.snapshot()
+        check('min_free' not in call(), 'it is in the table')
+        equal((setter.box.root / path).read_text(), f'{hugepages.RECOMMENDED}\n', 'what the kernel made of it')
+        call('--except', 'thp')
+        equal(call('restore'), '', 'restore said')
+        setter.same(before, 'restore left')
+        call()
+        setter.box.write(path, '30000\n')
+        check('stays at 30000' in call('restore'), 'not said that somebody else has changed it')
+        setter.same({**before, path: b'30000\n'}, 'restore (wanted, got)')
+        call('restore', '--force')
+        setter.same(before, 'restore --force left')
 
 
 def test_ksm_2():

@@ -29,6 +29,7 @@
 #define WORKQUEUES "/sys/devices/virtual/workqueue"
 #define THP "/sys/kernel/mm/transparent_hugepage"
 #define KSM_RUN "/sys/kernel/mm/ksm/run"
+#define MIN_FREE "/proc/sys/vm/min_free_kbytes"
 #define SYSCTL "/proc/sys/kernel"
 #define PERF_CPU_PERCENT SYSCTL "/perf_cpu_time_max_percent"
 #define PERF_SAMPLE_RATE SYSCTL "/perf_event_max_sample_rate"
@@ -491,14 +492,31 @@ static int plan_thp_sizes(struct planning *p)
 	return r;
 }
 
+/* Whenever one of the files `enabled` is written, and huge pages are on then, the kernel raises
+ * vm.min_free_kbytes to what it recommends for them, also over a value that somebody has chosen,
+ * and never lowers it again (mm/khugepaged.c: set_recommended_min_free_kbytes()). So it is kept for
+ * restore, and put back after these files. */
+static int keep_min_free(struct planning *p, size_t first)
+{
+	for (size_t i = first; i < p->plan->n; i++) {
+		if (!p->plan->knobs[i].settled)
+			return knob_plan_add(p->plan, GROUP_ALL, KNOB_NUMBER, MIN_FREE, NULL, NULL,
+				"min_free_kbytes");
+	}
+	return 0;
+}
+
 static int plan_thp(struct planning *p)
 {
+	size_t first = p->plan->n;
 	int r;
 
 	r = add_thp(p, THP "/enabled", "thp");
 	if (r == 0)
 		r = add_thp(p, THP "/defrag", "thp defrag");
-	return r < 0 ? r : plan_thp_sizes(p);
+	if (r == 0)
+		r = plan_thp_sizes(p);
+	return r < 0 ? r : keep_min_free(p, first);
 }
 
 /* A value of 2 is left alone. It stops merging, too, and takes all merged pages apart; writing 2
