@@ -24,7 +24,7 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
     chooses  real CPUs that the process in /run/chooser chooses when a CPU has gone
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
-kernel/sched/core.c, drivers/base/topology.c, drivers/cpufreq/cpufreq.c and drivers/net/virtio_net.c.
+kernel/sched/core.c, drivers/base/topology.c, drivers/cpufreq/cpufreq.c, drivers/net/virtio_net.c, and fs/resctrl/rdtgroup.c.
 """
 
 import contextlib
@@ -46,6 +46,7 @@ from server import Refused, put, put_optional, read, read_optional
 CPUS = '/sys/devices/system/cpu'
 IRQS = '/proc/irq'
 CPUSETS = pathlib.Path('/sys/fs/cgroup/cpuset')
+RESCTRL = '/sys/fs/resctrl'
 REMEMBERED = pathlib.Path('/run/affinities')  # {process: CPUs} of those that have offline ones
 
 
@@ -216,6 +217,7 @@ class Kernel:
                 self.set_interrupt(f'{IRQS}/{irq}', online)
         for path in CPUSETS.rglob('cpuset.cpus'):
             put(path, format_list(parse_list(read(path)) & online))
+        self.take_from_groups({cpu})
         self.bind_threads()
         if self.config.get('chooses'):
             os.sched_setaffinity(int(read('/run/chooser')), self.config['chooses'])
@@ -229,7 +231,34 @@ class Kernel:
         self.enter_policy(cpu)
         self.spread_queues()
         put_optional(CPUSETS / 'cpuset.cpus', format_list(self.online))
+        if os.path.exists(f'{RESCTRL}/cpus_list'):
+            self.give_to_group(RESCTRL, {cpu})
         self.bind_threads()
+
+    # --- resctrl: a CPU belongs to one group, and to one of those below it that only monitor ---
+
+    @staticmethod
+    def take_from_groups(cpus, pattern='**'):
+        for path in glob.glob(f'{RESCTRL}/{pattern}/cpus_list', recursive=True):
+            put(path, format_list(parse_list(read(path)) - cpus))
+
+    @staticmethod
+    def give_to_group(folder, cpus):
+        put(f'{folder}/cpus_list', format_list(parse_list(read(f'{folder}/cpus_list')) | cpus))
+
+    def write_group(self, path, text):
+        cpus, now, folder = parse_list(text), parse_list(read(path)), str(path.parent)
+        above, is_monitor, _ = folder.partition('/mon_groups/')
+        if cpus - self.online or (folder == RESCTRL and now - cpus) or \
+                (is_monitor and cpus - parse_list(read(f'{above}/cpus_list'))):
+            raise Refused(errno.EINVAL)
+        if is_monitor:
+            self.take_from_groups(cpus - now, f'{above.removeprefix(RESCTRL)}/mon_groups/*')
+        else:
+            self.take_from_groups(cpus - now)
+            self.take_from_groups(now - cpus, f'{folder.removeprefix(RESCTRL)}/mon_groups/*')
+            self.give_to_group(RESCTRL, now - cpus)
+        put(path, format_list(cpus))
 
     # --- Writes ---
 
@@ -291,6 +320,8 @@ class Kernel:
             self.write_interrupt(path.parent, text)
         elif path.name == 'cpuset.cpus':
             self.write_cpuset(path, text)
+        elif path.name == 'cpus_list':
+            self.write_group(path, text)
         elif path.name in ('default_smp_affinity', 'xps_cpus'):
             put(path, self.format_mask(parse_mask(text)))
         elif path.name == 'scaling_setspeed' and read(path.parent / 'scaling_governor') == 'userspace':

@@ -54,7 +54,7 @@ def write(path, text, _call='', writer=0):
     if path.startswith((f'{CPUS}/cpufreq/', f'{INTEL}/')):
         cpufreq.write(pathlib.Path(path), text)
         return
-    if path.startswith('/proc/irq/') or name in ('online', 'control', 'xps_cpus'):
+    if path.startswith('/proc/irq/') or name in ('online', 'control', 'xps_cpus', 'cpus_list'):
         hotplug.write(pathlib.Path(path), text, '', writer)
         # What a policy shows that was away follows what was switched meanwhile.
         for policy in cpufreq.requests():
@@ -189,6 +189,11 @@ def make(tree, draw):
             tree.set(f'/proc/irq/{irq}/smp_affinity', f'{sum(1 << cpu for cpu in cpus):02x}')
     for queue in range(3):
         tree.set(f'/sys/class/net/eth0/queues/tx-{queue}/xps_cpus', f'{draw.randrange(1, 64):02x}')
+    if draw.random() < 0.5:
+        group = set(draw.sample(range(N), draw.randrange(1, N)))
+        for folder, cpus in (('', set(range(N)) - group), ('/group', group),
+                             ('/group/mon_groups/part', set(draw.sample(sorted(group), 1))), ('/mon_groups/none', ())):
+            tree.set(f'{hotplug.RESCTRL}{folder}/cpus_list', hotplug.format_list(cpus))
     tree.set(hugepages.MIN_FREE, draw.choice((20000, hugepages.RECOMMENDED)))
     cpufreq.CONFIG = config
     os.environ['TEST_HOTPLUG'] = json.dumps({

@@ -627,6 +627,34 @@ def test_cpusets():
             linux.life('-c', '3')
 
 
+def test_resctrl():
+    """Groups of resctrl lose the CPU as well, and the one at the root has it when it is back."""
+    resctrl = 'sys/fs/resctrl'
+    groups = {'': '0,2,4-8,10,12-15', '/mon_groups/some': '8', '/bench': '1,3,9,11',
+              '/bench/mon_groups/a': '11', '/bench/mon_groups/b': '3,9'}
+    for arguments in [], ['-c', '3']:
+        with Linux(NEW) as linux:
+            for folder, cpus in groups.items():
+                linux.box.write(f'{resctrl}{folder}/cpus_list', f'{cpus}\n')
+
+            def effect():
+                equal(linux.read(f'{resctrl}/bench/mon_groups/a/cpus_list'), '', 'CPUs of a')
+            linux.life(*arguments, effect=effect)
+    # One that somebody else takes offline meanwhile is lacking, and is given back when it is there.
+    with Linux(NEW) as linux:
+        for folder, cpus in groups.items():
+            linux.box.write(f'{resctrl}{folder}/cpus_list', f'{cpus}\n')
+        before = linux.snapshot()
+        linux.succeed('-c', '3')
+        linux.write(f'/{CPUS}/cpu9/online', '0')
+        said = linux.run('restore').stderr
+        check('CPU 9' in said and 'somebody else' not in said, f'restore without CPU 9: {said}')
+        equal(linux.read(f'{resctrl}/bench/cpus_list'), '1,3,11', 'CPUs of the group without CPU 9')
+        linux.write(f'/{CPUS}/cpu9/online', '1')
+        equal(linux.run('restore').stderr, '', 'the second restore')
+        linux.same(before, 'restore left')
+
+
 # --- Threads ---
 
 class Threads(Linux):

@@ -176,20 +176,37 @@ static bool made_mask(const struct hotplug *hotplug, bool has_waited, const stru
 	return !cpumask_is_empty(scratch) && cpumask_subset(scratch, now);
 }
 
+/* Whether it is the list of a group that loses CPUs which go offline. */
+static bool is_of_group(const char *path)
+{
+	return journal_path_is_cpuset(path) || text_starts_with(path, "/sys/fs/resctrl/");
+}
+
+/* Whether the list `now`, which was set to `set`, lacks only CPUs that went offline. */
+static bool made_list(const struct hotplug *hotplug, const struct cpumask *set,
+	const struct cpumask *now, struct cpumask *scratch)
+{
+	cpumask_andnot(scratch, set, now);
+	return cpumask_subset(now, set) && cpumask_subset(scratch, hotplug->missing);
+}
+
 int hotplug_made_value(
 	const struct hotplug *hotplug, const struct journal_entry *entry, const char *now)
 {
 	_cleanup_(cpumask) struct cpumask *set = NULL, *n = NULL, *scratch = NULL;
 	bool is_set = entry->kind == KNOB_MASK || entry->kind == KNOB_LIST;
+	bool is_group = is_of_group(entry->path);
 
-	if (!is_set || !entry->new || !is_of_interrupt(entry->path) ||
+	if (!is_set || !entry->new || (!is_group && !is_of_interrupt(entry->path)) ||
 		cpumask_is_empty(hotplug->online))
 		return 0;
 	if (cpumask_new(&set) < 0 || cpumask_new(&n) < 0 || cpumask_new(&scratch) < 0)
 		return -ENOMEM;
-	return knob_parse_cpus(entry->kind, entry->new, set) == 0 &&
-		knob_parse_cpus(entry->kind, now, n) == 0 &&
-		made_mask(hotplug, entry->waits_for_cpu, set, n, scratch);
+	if (knob_parse_cpus(entry->kind, entry->new, set) < 0 ||
+		knob_parse_cpus(entry->kind, now, n) < 0)
+		return 0;
+	return is_group ? made_list(hotplug, set, n, scratch)
+			: made_mask(hotplug, entry->waits_for_cpu, set, n, scratch);
 }
 
 /* Adds the CPUs of a frequency policy. The first one alone does not tell whether its files are

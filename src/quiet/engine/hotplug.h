@@ -10,6 +10,7 @@
  *   (irq_setup_affinity() in kernel/irq/manage.c).
  * - The mask of an interrupt may hold offline CPUs as long as it holds an online one; otherwise
  *   writing it gives EINVAL (write_irq_affinity() in kernel/irq/proc.c).
+ * - A cpuset of cgroup v1 and a group of resctrl lose the CPU for good.
  * - Files of an offline CPU are gone, or answer EBUSY, as the files of its frequency policy do.
  * - What becomes of threads is told in threads.h.
  */

@@ -412,6 +412,8 @@ static int add_side_effects(const struct scene *scene, struct knob_plan *plan)
 		r = sideeffect_add_queues(plan, GROUP_INTERRUPTS);
 	if (r == 0)
 		r = sideeffect_add_cpusets(plan, GROUP_CPUSETS);
+	if (r == 0)
+		r = sideeffect_add_resctrl(plan, GROUP_CPUSETS);
 	return r;
 }
 

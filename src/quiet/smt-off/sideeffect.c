@@ -19,9 +19,10 @@
 
 #define MOUNTS "/proc/self/mountinfo"
 #define STEERING_TOOL "irq-steer"
+#define RESCTRL "/sys/fs/resctrl"
 
 enum {
-	CPUSET_DEPTH_MAX = 64,
+	GROUP_DEPTH_MAX = 64,
 };
 
 /* What tells where interrupts are to go; all NULL where they are only kept as they are. */
@@ -297,7 +298,9 @@ static int read_folders(const char *path, char ***ret, size_t *ret_n)
 	return 0;
 }
 
-static int add_cpuset(struct knob_plan *plan, unsigned group, const char *folder, const char *file)
+/* Adds the list of CPUs of a cpuset, or of another group (`what`). */
+static int add_list(struct knob_plan *plan, unsigned group, const char *folder, const char *file,
+	const char *what)
 {
 	_cleanup_free_ char *path = NULL;
 
@@ -305,25 +308,26 @@ static int add_cpuset(struct knob_plan *plan, unsigned group, const char *folder
 		return -ENOMEM;
 	if (access(path, F_OK) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	return knob_plan_add(plan, group, KNOB_LIST, path, NULL, NULL, "list of cpuset %s", folder);
+	return knob_plan_add(
+		plan, group, KNOB_LIST, path, NULL, NULL, "list of %s %s", what, folder);
 }
 
-static int add_cpusets_below(struct knob_plan *plan, unsigned group, const char *folder,
-	const char *file, unsigned depth)
+static int add_lists_below(struct knob_plan *plan, unsigned group, const char *folder,
+	const char *file, const char *what, unsigned depth)
 {
 	char **names = NULL;
 	size_t n = 0;
 	int r;
 
-	if (depth == CPUSET_DEPTH_MAX)
+	if (depth == GROUP_DEPTH_MAX)
 		return 0;
 	r = read_folders(folder, &names, &n);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = add_cpuset(plan, group, names[i], file);
+		r = add_list(plan, group, names[i], file, what);
 		if (r == 0)
-			r = add_cpusets_below(plan, group, names[i], file, depth + 1);
+			r = add_lists_below(plan, group, names[i], file, what, depth + 1);
 	}
 	free_names(names, n);
 	return r;
@@ -363,9 +367,15 @@ int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group)
 		r = find_cpuset_file(mount.point, &file);
 		/* Nobody can write the files of the root. */
 		if (r == 0 && strcmp(mount.root, "/") != 0)
-			r = add_cpuset(plan, group, mount.point, file);
+			r = add_list(plan, group, mount.point, file, "cpuset");
 		/* There is only one hierarchy of cpusets: all its mounts show the same cgroups. */
-		return r < 0 ? r : add_cpusets_below(plan, group, mount.point, file, 0);
+		return r < 0 ? r : add_lists_below(plan, group, mount.point, file, "cpuset", 0);
 	}
 	return 0;
+}
+
+int sideeffect_add_resctrl(struct knob_plan *plan, unsigned group)
+{
+	/* The group at the root has the CPUs that no other one has, and cannot be told which. */
+	return add_lists_below(plan, group, RESCTRL, "cpus_list", "resctrl group", 0);
 }

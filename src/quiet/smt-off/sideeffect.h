@@ -7,6 +7,9 @@
  *   (migrate_one_irq() in kernel/irq/cpuhotplug.c; seen on 6.1, 6.12 and 7.2).
  * - A cpuset of cgroup v1 loses the CPU from its mask (hotplug_update_tasks_legacy() in
  *   kernel/cgroup/cpuset.c, in 6.12 cpuset-v1.c); a cpuset of v2 does not.
+ * - A group of resctrl loses the CPU, which belongs to the root group when it is back
+ *   (resctrl_offline_cpu() in fs/resctrl/rdtgroup.c, before 6.16 in
+ *   arch/x86/kernel/cpu/resctrl).
  * - The governor of a policy whose CPUs are all offline forgets what it was told: see
  *   quiet/engine/tunables.h. (The kernel keeps the limits and the name of the governor.)
  * - virtio_net gives each of its queues other CPUs whenever a CPU goes or comes
@@ -49,6 +52,10 @@ int sideeffect_is_balanced(const struct journal_entry *entry, const char *now);
 /* Adds a kept knob for the CPUs of every cpuset of cgroup v1, parents first, because a child can
  * have only CPUs of its parent. Adds nothing where cgroup v1 has no cpusets. */
 int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group);
+
+/* Adds a kept knob for the CPUs of every group of resctrl but the root, parents first: a group that
+ * only monitors can have only CPUs of the one above (rdtgroup_cpus_write(), same file). */
+int sideeffect_add_resctrl(struct knob_plan *plan, unsigned group);
 
 /* Adds a kept knob for what the governors of the policies of CPUs that go offline were told. */
 int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going);
