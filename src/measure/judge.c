@@ -14,6 +14,9 @@ enum {
 	PAGE_KIB = 4,
 	TEARDOWN_NS_PER_PAGE = 1000,
 	FLOOR_FACTOR = 8,
+	/* No program ends after its last exec in one part in so many of the time of the empty one.
+	 */
+	LEAST_PART = 8,
 	/* The CPUs had no more time than the window has, but for one part in so many of it: two
 	 * clocks tell these. */
 	MORE_CPU_PART = 100,
@@ -82,6 +85,8 @@ enum window_verdict judge_window(
 		return WINDOW_MISSING;
 	if (w->is_last)
 		return WINDOW_SOUND;
+	if (end_ns - w->last_exec_ns < floor->run_ns / LEAST_PART)
+		return WINDOW_MISSING;
 	if (w->n_lost > 0 && !whole)
 		return WINDOW_DOUBTFUL;
 	if (floor->one_cpu && !report->left &&

@@ -19,7 +19,8 @@ enum window_verdict {
 	 * because the main thread ended before other threads. Or the exit record was lost with
 	 * others. */
 	WINDOW_DOUBTFUL,
-	/* No exec or exit record, or an impossible order of records. */
+	/* No exec or exit record, an impossible order of records, or an exit record of an event
+	 * that the kernel has dropped in the middle of execve(2). */
 	WINDOW_MISSING,
 };
 
@@ -30,8 +31,9 @@ enum window_verdict {
  * end.
  */
 int64_t judge_window_end(const struct launch_report *report);
-/* What lies outside of the window of the empty program, measured in the same way. */
+/* Of the empty program, measured in the same way. */
 struct window_floor {
+	int64_t run_ns;	 /* its window */
 	int64_t reap_ns; /* from the end of the window to the stamp after waitid(2) */
 	int64_t gap_ns;	 /* all that our own stamps have beyond the window */
 	bool one_cpu;	 /* the runs have a single CPU */
@@ -51,7 +53,9 @@ struct window_floor {
  * launcher waited for its CPU meanwhile is not the program's, and is allowed too.
  *
  * A program that executes another one may have lost its event then, because that one gains
- * privileges or may not be read (program.h): nothing is allowed for delays of unknown cause. And on
+ * privileges or may not be read (program.h): nothing is allowed for delays of unknown cause. The
+ * kernel then writes the exit record some 10 us after that of the exec, where a static program of a
+ * few instructions takes more than a quarter of what the empty one does. And on
  * one CPU no window is sound that is shorter than the CPU time of the run, less what the kernel
  * needs before and after it.
  */

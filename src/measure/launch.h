@@ -39,7 +39,7 @@
 #include "library/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x71756912,
+	LAUNCH_MAGIC = 0x71756913,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
@@ -273,7 +273,8 @@ struct stamps {
 
 /* What the kernel's stamps of one run tell. */
 struct window {
-	int64_t exec_ns; /* the first exec; 0 when there is no stamp of it */
+	int64_t exec_ns;      /* the first exec; 0 when there is no stamp of it */
+	int64_t last_exec_ns; /* the last one, from a perf event; 0 otherwise */
 	int64_t exit_ns; /* the end of the last thread, or of the main thread; 0 when there is none
 			  */
 	int64_t leader_exit_ns; /* the end of the main thread; 0 when it is not known */

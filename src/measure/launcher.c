@@ -720,8 +720,8 @@ static void read_affinity(const struct launcher *l, struct launch_report *report
 /* The kernel's stamps, as times that the clocks of our time namespace show, like our own stamps. */
 static void enter_time_namespace(int64_t ahead_ns, struct launch_report *report)
 {
-	int64_t *const stamps[] = { &report->window.exec_ns, &report->window.exit_ns,
-		&report->window.leader_exit_ns, &report->tree.exit_ns };
+	int64_t *const stamps[] = { &report->window.exec_ns, &report->window.last_exec_ns,
+		&report->window.exit_ns, &report->window.leader_exit_ns, &report->tree.exit_ns };
 
 	for (size_t i = 0; i < ARRAY_SIZE(stamps); i++) {
 		if (*stamps[i] != 0)

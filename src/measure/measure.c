@@ -606,6 +606,9 @@ static struct window_floor get_window_floor(const struct work *work)
 	double gap = user_seconds - floor->kernel_seconds;
 
 	return (struct window_floor){
+		.run_ns = isfinite(floor->kernel_seconds)
+			? llround(floor->kernel_seconds * NSEC_PER_SEC)
+			: 0,
 		.reap_ns = floor->reap_ns,
 		.gap_ns = isfinite(gap) ? llround(gap * NSEC_PER_SEC) : 0,
 		.one_cpu = cpumask_weight(work->place->cpus) == 1,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "measure/window.h"
+#include "base/macro.h"
 
 void window_event_attr(int clockid, struct perf_event_attr *ret)
 {
@@ -21,6 +22,7 @@ static void take_record(const struct record *record, int32_t pid, struct window 
 		if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC))
 			break;
 		w->n_exec++;
+		w->last_exec_ns = MAX(w->last_exec_ns, record->time_ns);
 		if (w->exec_ns == 0 || record->time_ns < w->exec_ns) {
 			w->exec_ns = record->time_ns;
 			w->cpu_exec = record->cpu;

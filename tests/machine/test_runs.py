@@ -591,6 +591,12 @@ def test_setuid_program():
     equal(metadata(benchmark)[0]['quiesce_clock'], 'user', 'clock')
     check(min(values(benchmark)) >= 0.05, f'{values(benchmark)}')
     check('setuid' in result.stderr, result.stderr)
+    # Not even in a run with an event, which the kernel drops, and tells that as an end: the warm-up.
+    for path in path, script('executes-short', f'exec {path} 0.001\n'):
+        result = as_nobody('--json', '-n', 2, path, '0.001')
+        equal(result.returncode, 0, f'status ({result.stderr})')
+        for one in metadata(json.loads(result.stdout)['benchmarks'][0]):
+            check('quiesce_window_kernel' not in one and one['quiesce_window_user'] >= 0.001, one)
 
 
 def test_unreadable_program():

@@ -127,6 +127,23 @@ static void test_wait_after_the_exit_record(void **state)
 	assert_int_equal(judge(&r, 50000), WINDOW_DOUBTFUL);
 }
 
+/* The kernel drops the event of a program that gains privileges 10 us after its exec, and the time
+ * until it has ended is explained by its waiting. */
+static void test_dropped_in_execve(void **state)
+{
+	struct window_floor floor = { .reap_ns = 50000, .run_ns = 200000 };
+	struct launch_report r = sound_report();
+
+	(void)state;
+	r.launcher_delay_ns = r.end_ns;
+	r.window.n_exec = 2;
+	r.window.last_exec_ns = 1000000;
+	r.window.exit_ns = r.window.last_exec_ns + 10000;
+	assert_int_equal(judge_window(&r, &floor), WINDOW_MISSING);
+	r.window.exit_ns = r.window.last_exec_ns + 50000;
+	assert_int_equal(judge_window(&r, &floor), WINDOW_SOUND);
+}
+
 /* A process with 1 GiB of memory, whose main thread ended 50 ms before another one. */
 static void test_end_of_all_threads(void **state)
 {
@@ -569,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_life_after_the_exit_record),
 		cmocka_unit_test(test_wait_after_the_exit_record),
+		cmocka_unit_test(test_dropped_in_execve),
 		cmocka_unit_test(test_end_of_all_threads),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_stamps_that_are_the_last),
