@@ -124,6 +124,19 @@ if 'background' in words:
 answered, pipes, left = 0, None, 0
 
 
+def reap(*_):
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+if 'forks-each' in words:
+    import signal
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN if 'forgets' in words else reap)
+
+
 def shed():
     """A child works, and ends after 150 requests, within a slice."""
     global pipes, left
@@ -149,6 +162,9 @@ if 'reloads' in words:
 while True:
     connection = resumed or listener.accept()[0]
     resumed, dear = None, False
+    if 'forks-each' in words and os.fork():
+        connection.close()
+        continue
     for word in words:
         if word.startswith('caches='):
             with open(word[7:], 'a+') as file:
@@ -199,6 +215,8 @@ while True:
             os.environ['RESUME'] = f'{listener.fileno()} {connection.fileno()}'
             os.execv(sys.executable, [sys.executable, '-S', *(word for word in sys.argv if word != 'reexecs')])
     connection.close()
+    if 'forks-each' in words:
+        os._exit(0)
     if ('supervises' in words or 'reloads' in words) and answered >= 150:
         os._exit(0)
 '''
@@ -887,6 +905,17 @@ def test_worker_ends():
     """Without a cgroup, nobody knows what a process has used that has ended."""
     start('-n', '1', '--slices', '2', '--rest', 'stop', status=1, new=service(2000, 'sheds'),
           says='a process of it has ended under load')
+    # One for each connection, which nobody has seen before it has ended.
+    start('-n', '1', '--slices', '2', '--rest', 'stop', status=1, new=service(2000, 'forks-each'),
+          how=load(200, 'again'), says='a process of it has ended under load')
+    start('-n', '1', '--slices', '2', '--rest', 'stop', status=1, new=service(2000, 'forks-each', 'forgets'),
+          how=load(200, 'again'), says='it ignores SIGCHLD')
+    if not can_freeze():
+        return
+    for words in ('forks-each',), ('forks-each', 'forgets'):
+        found = result_of('-n', '1', '--slices', '2', new=service(20000, *words), how=load(200, 'again'))
+        [one] = found.values()
+        check(min(one['runs'][0]['values']) > 1e-4, f'the processes that answer are counted: {one["runs"]}')
 
 
 def test_forks():

@@ -48,7 +48,7 @@ static int read_processes(struct tasks **ret)
 	return r < 0 ? r : tasks_read(none, ret);
 }
 
-int family_read(pid_t keeper, struct family *ret)
+static int read_family(pid_t keeper, bool with_dead, struct family *ret)
 {
 	_cleanup_(tasks) struct tasks *tasks = NULL;
 	struct family family = { 0 };
@@ -60,13 +60,16 @@ int family_read(pid_t keeper, struct family *ret)
 	family.items = calloc(tasks->n + 1, sizeof(*family.items));
 	if (!family.items)
 		return -ENOMEM;
+	for (size_t i = 0; i < tasks->n; i++)
+		if (tasks->items[i].tid == keeper)
+			family.ended_ticks = tasks->items[i].children_ticks;
 	/* A child may stand before its parent in the list. */
 	do {
 		before = family.n;
 		for (size_t i = 0; i < tasks->n; i++) {
 			const struct task *task = &tasks->items[i];
 
-			if (task->tid != task->pid || task->dead ||
+			if (task->tid != task->pid || (task->dead && !with_dead) ||
 				(task->parent != keeper && !is_member(&family, task->parent)) ||
 				is_member(&family, task->pid))
 				continue;
@@ -76,10 +79,16 @@ int family_read(pid_t keeper, struct family *ret)
 				.state = task->state,
 				.system_ticks = task->system_ticks,
 			};
+			family.ended_ticks += task->children_ticks;
 		}
 	} while (family.n > before);
 	*ret = family;
 	return 0;
+}
+
+int family_read(pid_t keeper, struct family *ret)
+{
+	return read_family(keeper, false, ret);
 }
 
 void family_clear(struct family *family)
@@ -203,6 +212,26 @@ static int64_t find_number(const char *text, const char *name)
 	return parse_next_u64(&cursor, &number) < 0 ? -1 : (int64_t)number;
 }
 
+/* A service has from us what we ignore. */
+static bool ignores_children(pid_t pid)
+{
+	static const char name[] = "\nSigIgn:\t";
+	char path[64], text[STATUS_SIZE], *found;
+	struct sigaction ours;
+	uint64_t ignored;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if ((sigaction(SIGCHLD, NULL, &ours) == 0 && ours.sa_handler == SIG_IGN) ||
+		file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return false;
+	found = strstr(text, name);
+	if (!found)
+		return false;
+	found += strlen(name);
+	found[strcspn(found, "\n")] = '\0';
+	return parse_hex_u64(found, UINT64_MAX, &ignored) == 0 && (ignored >> (SIGCHLD - 1) & 1);
+}
+
 static void add_known(int64_t *sum, int64_t more)
 {
 	*sum = *sum < 0 || more < 0 ? -1 : *sum + more;
@@ -248,7 +277,8 @@ int family_ask(pid_t keeper, struct family *ret)
 	int64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
 	struct family family;
 	size_t n = 0;
-	int r = family_read(keeper, &family);
+	/* The clock of one that has ended, and that nobody has waited for, still tells. */
+	int r = read_family(keeper, true, &family);
 
 	if (r < 0)
 		return r;
@@ -265,6 +295,7 @@ int family_ask(pid_t keeper, struct family *ret)
 		family.use.cpu_ns += member->cpu_ns;
 		family.use.system_ns += (int64_t)member->system_ticks * tick_ns;
 		add_threads(member->pid, &family.use);
+		family.ignores_children |= ignores_children(member->pid);
 		family.items[n++] = *member;
 	}
 	family.n = n;
@@ -282,6 +313,13 @@ void family_forget_living(struct family_use *use)
 {
 	if (use->ran_ns < 0 || (double)use->ran_ns < LIVING_PART * (double)use->cpu_ns)
 		use->ran_ns = use->waited_ns = use->switches = use->involuntary = -1;
+}
+
+int family_is_complete(const struct family *before, const struct family *after)
+{
+	if (after->ended_ticks > before->ended_ticks)
+		return -ENODATA;
+	return before->ignores_children || after->ignores_children ? -ENOTSUP : 0;
 }
 
 int family_compare(const struct family *before, const struct family *after, struct family_use *ret)

@@ -40,17 +40,27 @@ struct family_member {
 struct family {
 	struct family_member *items;
 	size_t n;
+	/* CPU time of processes that have ended, and that these or the keeper have waited for. */
+	uint64_t ended_ticks;
+	/* By family_ask(): one of them ignores SIGCHLD, and has it not from us. Nobody waits for
+	 * its children (wait(2)), so that those that have ended are known to nobody. */
+	bool ignores_children;
 	struct family_use use; /* by family_ask() */
 };
 
 /* The living descendants of the process. -ENOMEM, or the errno of reading /proc. */
 int family_read(pid_t keeper, struct family *ret);
 void family_clear(struct family *family);
-/* Reads them, and what they have used until now. */
+/* Reads them, also those that have ended and that nobody has waited for, and what they have used
+ * until now. */
 int family_ask(pid_t keeper, struct family *ret);
 /* What they have used between two such questions. -ENODATA where a process has ended in between:
  * its time is lost. */
 int family_compare(const struct family *before, const struct family *after, struct family_use *ret);
+/* Whether that is all. -ENODATA where a process has ended that was not there before the first
+ * question, such as one for each connection: its parent has waited for it. -ENOTSUP where nobody
+ * waits. */
+int family_is_complete(const struct family *before, const struct family *after);
 /* Forgets what only the threads tell that live, where others, which have ended, had more than a
  * little of the CPU time: a service may have a thread for each connection. */
 void family_forget_living(struct family_use *use);

@@ -726,6 +726,11 @@ int service_start(const struct service_plan *plan, struct stop *stop, struct ser
 	return r;
 }
 
+pid_t service_get_pid(const struct service *service)
+{
+	return service->pid;
+}
+
 int service_get_end_fd(const struct service *service)
 {
 	return service->pidfd;
@@ -811,9 +816,16 @@ int service_compare(const struct service *service, const struct service_reading 
 		family_forget_living(ret);
 		return 0;
 	}
+	if (r == 0)
+		r = family_is_complete(&before->family, &after->family);
 	if (r == -ENODATA)
 		say("%s: a process of it has ended under load, so that its CPU time is not known "
 		    "without a cgroup of its own (--rest freeze tells why it has none)",
+			service->plan->name);
+	if (r == -ENOTSUP)
+		say("%s: it ignores SIGCHLD, so that nobody knows what processes of it have used "
+		    "that end under load, without a cgroup of its own (--rest freeze tells why it "
+		    "has none)",
 			service->plan->name);
 	return r;
 }

@@ -87,6 +87,8 @@ void service_reading_clear(struct service_reading *reading);
 int service_compare(const struct service *service, const struct service_reading *before,
 	const struct service_reading *after, struct family_use *ret);
 
+/* Its first process. */
+pid_t service_get_pid(const struct service *service);
 /* A descriptor that is readable once its first process has ended. */
 int service_get_end_fd(const struct service *service);
 /* How long it took until it was ready. */

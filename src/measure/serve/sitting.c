@@ -310,8 +310,8 @@ static int run_between(
 	struct evidence_reader *evidence = work->round->in->evidence;
 	int r = service_ask(a->service, &before);
 
-	if (r == 0 && evidence && before.family.n > 0)
-		slice->watch = watch_begin(evidence, before.family.items[0].pid);
+	if (r == 0 && evidence)
+		slice->watch = watch_begin(evidence, service_get_pid(a->service));
 	if (r == 0)
 		r = run_load(work, a, run);
 	if (slice->watch)
