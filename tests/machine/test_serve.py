@@ -277,7 +277,7 @@ times.sort()
 print(f'{n if "miscounts" not in words else n + 1} requests')
 print(f'{n / seconds / (2 if "dawdles" in words else 1):.3f} rps')
 for p in 50, 99:
-    print(f'p{p}: {times[min(n - 1, n * p // 100)] * 1e6:.1f} us')
+    print(f'p{p}: {0 if "coarse" in words else times[min(n - 1, n * p // 100)] * 1e6:.1f} us')
 if 'errors' in words:
     print('7 answers were no 2xx')
 '''
@@ -916,6 +916,18 @@ def test_worker_ends():
         found = result_of('-n', '1', '--slices', '2', new=service(20000, *words), how=load(200, 'again'))
         [one] = found.values()
         check(min(one['runs'][0]['values']) > 1e-4, f'the processes that answer are counted: {one["runs"]}')
+
+
+def test_load_misses_service():
+    """A load that tells of requests which the service has not had."""
+    execute([RUNSERVED, '-c', CPU, '-n', '1', '--rest', 'none', '--requests', '100', '--load', 'true {port}', '--',
+             *service()], 1, 'it has used no CPU time, while true says that it made 100 requests')
+
+
+def test_coarse_latency():
+    """A load prints 0 for what is shorter than it can tell."""
+    shown = start('-n', '1', '--slices', '1', how=load(200, 'coarse'))
+    check('p50' not in shown.stdout, f'no latency of 0: {shown.stdout}')
 
 
 def test_forks():

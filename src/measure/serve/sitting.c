@@ -431,8 +431,9 @@ static int count_requests(struct work *work, const struct figures *figures, stru
 }
 
 /* Whether ten requests and more lie beyond the quantile that the figure is, by its name: "p99" is
- * the 99th percentile, "p999" and "p99.9" one that leaves one of a thousand. */
-static bool is_quantile_known(const char *name, double requests)
+ * the 99th percentile, "p999" and "p99.9" one that leaves one of a thousand. A load that counts in
+ * whole milliseconds, as ab does, prints 0 for one below that. */
+static bool is_quantile_known(const char *name, double value, double requests)
 {
 	double beyond = 1, digit = 1;
 
@@ -446,7 +447,7 @@ static bool is_quantile_known(const char *name, double requests)
 		digit /= 10;
 		beyond -= (*c - '0') * digit;
 	}
-	return beyond * requests >= 9.999;
+	return value > 0 && beyond * requests >= 9.999;
 }
 
 static void keep_figures(
@@ -479,7 +480,9 @@ static void keep_figures(
 			continue;
 		}
 		account_set(account, figure->name, figure->unit, figure->better, figure->step,
-			is_quantile_known(figure->name, slice->requests) ? figure->value : NAN);
+			is_quantile_known(figure->name, figure->value, slice->requests)
+				? figure->value
+				: NAN);
 	}
 	account_set(account, SEAT_BUSY, "", BETTER_UNKNOWN, 0, cpu / slice->seconds / n_cpus);
 	if (slice->use.waited_ns >= 0)
@@ -556,6 +559,12 @@ static int take_slice(
 	}
 	if (r == 0)
 		r = count_requests(work, &figures, slice);
+	if (r == 0 && slice->use.cpu_ns <= 0) {
+		say("%s: it has used no CPU time, while %s says that it made %.0f requests: they "
+		    "did not reach it",
+			a->plan.name, work->sittings->asked->load_words[0], slice->requests);
+		r = -EBADMSG;
+	}
 	if (r == 0 && slice->kind == SLICE_COUNTS) {
 		keep_figures(work, i, slice, &figures);
 		keep_value(work, i);
