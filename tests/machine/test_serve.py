@@ -136,7 +136,6 @@ if 'forks-each' in words:
     import signal
     signal.signal(signal.SIGCHLD, signal.SIG_IGN if 'forgets' in words else reap)
 
-
 def shed():
     """A child works, and ends after 150 requests, within a slice."""
     global pipes, left
@@ -610,23 +609,33 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b'PONG')
 class Server(http.server.ThreadingHTTPServer):
-    address_family = socket.AF_UNIX if '/' in sys.argv[1] else socket.AF_INET
+    address_family = socket.AF_UNIX if '/' in sys.argv[1] else socket.AF_INET6 if '::1' in sys.argv else socket.AF_INET
     def server_bind(self):
         self.socket.bind(self.server_address)
         self.server_name, self.server_port = 'here', 0
     def get_request(self):
         return self.socket.accept()[0], ('here', 0)
-Server(sys.argv[1] if '/' in sys.argv[1] else ('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+Server(sys.argv[1] if '/' in sys.argv[1] else
+       ('::1' if '::1' in sys.argv else '127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
 '''
+
+
+def has_v6():
+    with socket.socket(socket.AF_INET6) as probe:
+        try:
+            probe.bind(('::1', 0))
+        except OSError:
+            return False
+    return True
 
 
 def test_http():
     """Our own generator, in a closed and in an open loop; answers that are not 2xx are errors."""
     script = write('service.py.http.py', HTTP_SERVICE)
 
-    def serve(path, *words, status=0, says=(), at='{port}'):
+    def serve(path, *words, status=0, says=(), at='{port}', where=()):
         return execute([RUNSERVED, '-c', CPU, '--http', path, '-n', '1', '--slices', '1', '--requests', '300', *words,
-                        '--', *PYTHON.split(), str(script), at, '1000'], status, says).stdout
+                        '--', *PYTHON.split(), str(script), at, '1000', *where], status, says).stdout
 
     shown = serve('/', '-C', '2')
     check('closed loop' in shown and '300 requests' in shown and 'p50' in shown, f'closed: {shown}')
@@ -635,6 +644,10 @@ def test_http():
     serve('/broken', '--warm-load', 'none', status=1, says='the load failed')
     shown = serve('/', '-C', '2', at='{socket}')
     check('300 requests, none failed' in shown, f'over a UNIX socket: {shown}')
+    if has_v6():
+        shown = serve('/', '-C', '2', where=['::1'])
+        check('300 requests, none failed' in shown, f'of one that listens at ::1 alone: {shown}')
+        serve('/', '--rate', '200', '--by', 'latency=p50', '--load-cpus', CPU, where=['::1'])
 
 
 HTTP_LOAD = '''

@@ -41,6 +41,8 @@
 #include "measure/serve/httpanswer.h"
 #include "measure/serve/latency.h"
 
+#define HOST_DEFAULT "127.0.0.1"
+
 enum {
 	CONNECTIONS_MAX = 1024,
 	HEADERS_MAX = 16,
@@ -76,6 +78,9 @@ struct options {
 struct target {
 	struct sockaddr_storage address;
 	socklen_t size;
+	/* Where connections go that are refused at the first one; size 0: nowhere. */
+	struct sockaddr_in6 other;
+	socklen_t other_size;
 	char *request;
 	size_t request_size;
 };
@@ -84,6 +89,7 @@ struct connection {
 	int fd;		  /* -EBADF: closed */
 	bool has_request; /* that is not answered yet */
 	bool is_open;	  /* the connection stands; until then it is being made */
+	bool at_other;	  /* it goes to the other address, for good */
 	bool was_used;	  /* for a request that was answered */
 	bool any;	  /* a byte of the answer is there */
 	size_t sent;	  /* bytes of the request */
@@ -183,8 +189,10 @@ static int parse_options(int argc, char *argv[], struct options *o)
 			"a number of requests" },
 		{ 's', "seconds", "S", "requests for so long", take_seconds, &o->seconds,
 			"a time, such as 2 or 500ms" },
-		{ 0, "host", "ADDRESS", "an address of IPv4 or IPv6 (default 127.0.0.1)", take_host,
-			&o->host, "an address" },
+		{ 0, "host", "ADDRESS",
+			"an address of IPv4 or IPv6 (default 127.0.0.1, or\n"
+			"::1 where nobody listens there)",
+			take_host, &o->host, "an address" },
 		{ 'p', "port", "PORT", "the port of the service", take_port, &o->port, "a port" },
 		{ 0, "unix", "FILE", "the socket of the service", option_filled, &o->unix_path,
 			"a file" },
@@ -230,8 +238,22 @@ static int parse_options(int argc, char *argv[], struct options *o)
 	return -EINVAL;
 }
 
+/* A service that listens at "localhost" may do so at ::1 alone. */
+static void find_other(const struct options *o, struct target *ret)
+{
+	if (o->host || o->unix_path)
+		return;
+	ret->other = (struct sockaddr_in6){
+		.sin6_family = AF_INET6,
+		.sin6_port = htons((uint16_t)o->port),
+		.sin6_addr = IN6ADDR_LOOPBACK_INIT,
+	};
+	ret->other_size = sizeof(ret->other);
+}
+
 static int find_target(const struct options *o, struct target *ret)
 {
+	const char *host = o->host ? o->host : HOST_DEFAULT;
 	struct sockaddr_un *local = (struct sockaddr_un *)&ret->address;
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&ret->address;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&ret->address;
@@ -244,25 +266,27 @@ static int find_target(const struct options *o, struct target *ret)
 		local->sun_family = AF_UNIX;
 		memcpy(local->sun_path, o->unix_path, strlen(o->unix_path) + 1);
 		ret->size = sizeof(*local);
-	} else if (inet_pton(AF_INET, o->host, &v4->sin_addr) == 1) {
+	} else if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
 		v4->sin_family = AF_INET;
 		v4->sin_port = htons((uint16_t)o->port);
 		ret->size = sizeof(*v4);
 	} else {
-		(void)inet_pton(AF_INET6, o->host, &v6->sin6_addr);
+		(void)inet_pton(AF_INET6, host, &v6->sin6_addr);
 		v6->sin6_family = AF_INET6;
 		v6->sin6_port = htons((uint16_t)o->port);
 		ret->size = sizeof(*v6);
 	}
+	find_other(o, ret);
 	return 0;
 }
 
 static char *write_request(const struct options *o)
 {
-	bool is_v6 = strchr(o->host, ':') != NULL;
+	const char *name = o->host ? o->host : HOST_DEFAULT;
+	bool is_v6 = strchr(name, ':') != NULL;
 	_cleanup_free_ char *host = o->unix_path
 		? xptr(strdup("localhost"))
-		: xformat("%s%s%s:%u", is_v6 ? "[" : "", o->host, is_v6 ? "]" : "", o->port);
+		: xformat("%s%s%s:%u", is_v6 ? "[" : "", name, is_v6 ? "]" : "", o->port);
 	char *text = xformat("GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: quiesce-httpload\r\n"
 			     "Accept: */*\r\n",
 		o->path, host);
@@ -311,16 +335,19 @@ static int wait_for(struct client *client, size_t i, uint32_t events)
 static int call(struct client *client, size_t i)
 {
 	struct connection *connection = &client->connections[i];
+	const struct target *target = &client->target;
+	const struct sockaddr *where = connection->at_other
+		? (const struct sockaddr *)&target->other
+		: (const struct sockaddr *)&target->address;
 	int one = 1;
 
-	connection->fd = socket(
-		client->target.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	connection->fd = socket(where->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (connection->fd < 0)
 		return -errno;
-	if (client->target.address.ss_family != AF_UNIX)
+	if (where->sa_family != AF_UNIX)
 		(void)setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (connect(connection->fd, (const struct sockaddr *)&client->target.address,
-		    client->target.size) == 0)
+	if (connect(connection->fd, where,
+		    connection->at_other ? target->other_size : target->size) == 0)
 		connection->is_open = true;
 	else if (errno != EINPROGRESS)
 		return -errno;
@@ -371,21 +398,27 @@ static int ask(struct client *client, size_t i)
 /*
  * A server may close a connection that is idle at the very moment at which the next request is
  * sent: then nothing of an answer has come, and the request is sent once more over a new connection
- * (RFC 9112, section 9.3.1). Any other end of a connection is a failure.
+ * (RFC 9112, section 9.3.1). A first connection that is refused is tried at the other address. Any
+ * other end of a connection is a failure.
  */
 static void lose(struct client *client, struct load *load, size_t i, const char *what, int error)
 {
 	struct connection *connection = &client->connections[i];
 	bool again = connection->was_used && !connection->any &&
 		(error == 0 || error == ECONNRESET || error == EPIPE);
+	bool elsewhere =
+		client->target.other_size > 0 && error == ECONNREFUSED && !connection->at_other;
 	int r = 0;
 
 	hang_up(connection);
+	load->n_reconnects += again;
+	connection->at_other |= elsewhere;
+	again |= elsewhere;
 	if (again) {
-		load->n_reconnects++;
 		r = ask(client, i);
 		what = "cannot connect";
-		error = -r;
+		/* Without IPv6 there is nothing else to say. */
+		error = elsewhere ? error : -r;
 	}
 	if (again && r == 0)
 		return;
@@ -750,7 +783,6 @@ int main(int argc, char *argv[])
 {
 	struct options options = {
 		.connections = 1,
-		.host = "127.0.0.1",
 		.timeout = TIMEOUT_DEFAULT_S,
 	};
 	static struct client client;
