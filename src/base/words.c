@@ -35,7 +35,8 @@ static const char *take_word(const char **in, char **out)
 {
 	static const char escapable[] = "\"\\$`";
 	static const char for_a_shell[] =
-		"a character in it is for a shell, and there is none: quote it, or give --shell";
+		"a character in it is for a shell, and there is none: quote it, or give it to sh "
+		"-c (runpinned: --shell)";
 	const char *began = *in;
 	char quote = '\0';
 
@@ -50,7 +51,8 @@ static const char *take_word(const char **in, char **out)
 			if (!take_escaped(in, out))
 				return "it ends with a backslash";
 		} else if (c == '$' || c == '`') {
-			return "'$' and '`' are for a shell, and there is none: give --shell";
+			return "'$' and '`' are for a shell, and there is none: give it to sh -c "
+			       "(runpinned: --shell)";
 		} else if (quote) {
 			*(*out)++ = c;
 		} else if (c == '\'' || c == '"') {

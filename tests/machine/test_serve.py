@@ -707,6 +707,7 @@ def test_warm_requests():
     start('-n', '1', '--timeout', '10000', '--warm-load', load(300, 'patient'), new=service(2000, 'dies-after=200'),
           status=1, says='it has ended under load: exit status 5')
     start('--warm-load', 'true', status=2, says='has neither {port} nor {socket}')
+    start(how='wget http://127.0.0.1:{port}/a?b', status=2, says='quote it, or give it to sh -c')
 
 
 def test_short_slices():
