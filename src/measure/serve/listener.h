@@ -20,7 +20,8 @@ enum listening {
 };
 
 enum {
-	LISTENER_MAX = 64, /* sockets that listen at one address */
+	/* Sockets that listen at one address: a server may have one for each CPU. */
+	LISTENER_MAX = 1024,
 };
 
 /* Where a service is to listen. */
