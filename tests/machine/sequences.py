@@ -37,6 +37,7 @@ CPUS = '/sys/devices/system/cpu'
 POLICY = f'{CPUS}/cpufreq/policy'
 INTEL = f'{CPUS}/intel_pstate'
 IRQS = (0, 7, 42, 43, 60, 61)
+NEW_IRQ = '/proc/irq/90/smp_affinity_list'  # is set up when it is written
 N = 6  # CPUs: three cores of two threads
 BOOST, BASE, LOWEST = 5000000, 3000000, 400000
 NO_LIMIT = 2147483647
@@ -51,6 +52,11 @@ STATES = ('cpufreq.json', 'governors.json')  # of the kernel, in /run
 
 def write(path, text, _call='', writer=0):
     path, name = str(path), os.path.basename(path)
+    if path == NEW_IRQ:
+        given = hotplug.parse_mask(read('/proc/irq/default_smp_affinity')) & hotplug.parse_list(read(f'{CPUS}/online'))
+        os.mkdir(os.path.dirname(path))
+        put(path, hotplug.format_list(given))
+        return
     if path.startswith((f'{CPUS}/cpufreq/', f'{INTEL}/')):
         cpufreq.write(pathlib.Path(path), text)
         return
@@ -358,6 +364,13 @@ class Sequence:
         else:
             self.let_them(f'{CPUS}/cpu{draw.randrange(1, N)}/online', draw.choice('01'))
 
+    def plug_in(self):
+        """A device that comes. Which CPUs its interrupt got nobody can tell where others switch CPUs."""
+        if not any(path.endswith('/online') for path, _ in self.theirs):
+            write(NEW_IRQ, '')
+            self.theirs.append((NEW_IRQ, ''))
+            self.log.append('somebody plugs in a device')
+
     def bring_back(self):
         """Those that others took offline come back, for what waits for them."""
         for cpu in range(1, N):
@@ -374,6 +387,8 @@ class Sequence:
                 action()
             else:
                 self.restore(self.draw.choice(TOOLS), self.kill_number())
+        if self.draw.random() < 0.5:
+            self.plug_in()
         for again in range(2):
             if again:
                 self.bring_back()

@@ -12,6 +12,7 @@ import threading
 import time
 
 import machine
+from hotplug import format_list, parse_mask
 from machine import Setter, check, equal
 from systemd import MEMBER, NAME, Refused, Systemd
 
@@ -297,6 +298,46 @@ def test_device_that_goes():
         check(result.stderr.startswith('irq-steer: irq 27') and ' and 1 more: gone' in result.stderr,
               result.stderr)
         equal(setter.left_over(), [], 'in /run/quiesce')
+
+
+def set_up(setter, number, node=-1, cpus=None):
+    """The kernel sets up an interrupt of a device, or, as somebody else has it, with those CPUs."""
+    given = parse_mask((setter.box.root / 'proc/irq/default_smp_affinity').read_text())
+    near = {0, 1, 2, 3} if node == 0 else {4, 5, 6, 7} if node == 1 else given
+    setter.box.write(f'proc/irq/{number}/smp_affinity_list', f'{cpus or format_list(given & near or given)}\n')
+    setter.box.write(f'proc/irq/{number}/node', f'{node}\n')
+
+
+def test_set_up_meanwhile():
+    """Interrupts that are set up while CPUs are kept free get the CPUs that they would have had, unless somebody has
+    moved them, or they cannot be moved."""
+    for node in range(2):
+        with Irqs() as setter:
+            for other, cpus in enumerate(('0-3', '4-7')):
+                setter.box.write(f'sys/devices/system/node/node{other}/cpulist', f'{cpus}\n')
+            setter.succeed('-c', '3-5')
+            set_up(setter, 90)
+            set_up(setter, 91, node)
+            set_up(setter, 92, cpus='6')
+            set_up(setter, 93)
+            (setter.box.root / 'proc/irq/93/smp_affinity_list').chmod(0o444)
+            equal(setter.affinity(90), '0-2,6-7', 'CPUs of a new one')
+            equal((setter.run('restore').stderr, setter.left_over()), ('', []), 'restore')
+            equal([setter.affinity(number) for number in range(90, 94)],
+                  ['0-7', ('0-3', '4-7')[node], '6', '0-2,6-7'], 'CPUs after restore')
+
+
+def test_set_up_between():
+    """The second apply finds an interrupt that is where the first one let it go, which was not its choice."""
+    for second in ('3-5', '1', '6'):
+        with Irqs() as setter:
+            setter.succeed('-c', '3-5')
+            set_up(setter, 90)
+            set_up(setter, 91, cpus='0-1')
+            setter.succeed('-c', second)
+            set_up(setter, 92)
+            equal((setter.run('restore').stderr, setter.left_over()), ('', []), 'restore')
+            equal([setter.affinity(number) for number in range(90, 93)], ['0-7', '0-1', '0-7'], f'CPUs, -c {second}')
 
 
 def test_all_cpus():

@@ -505,6 +505,16 @@ def test_interrupt_that_comes_meanwhile():
         linux.same(before, 'restore left')
 
 
+def test_interrupt_of_a_new_device():
+    """It gets no CPU that is offline then, and all that it would have had when they are back."""
+    with Linux(NEW) as linux:
+        linux.succeed('-c', '3')
+        linux.box.write('proc/irq/90/smp_affinity_list', '0-10,12-15\n')
+        linux.box.write('proc/irq/91/smp_affinity_list', '0-10\n')
+        equal(linux.run('restore').stderr, '', 'restore')
+        equal((linux.affinity(90), linux.affinity(91)), ('0-15', '0-10'), 'CPUs of new interrupts')
+
+
 def test_foreign_online():
     """Somebody has brought our thread back and taken another one offline."""
     with Linux(NEW) as linux:

@@ -9,6 +9,7 @@
 #include "quiet/engine/apply.h"
 #include "quiet/engine/hotplug.h"
 #include "quiet/engine/inspect.h"
+#include "quiet/engine/irqs.h"
 #include "quiet/engine/layers.h"
 #include "quiet/engine/order.h"
 #include "quiet/engine/pins.h"
@@ -63,6 +64,30 @@ static enum journal_role find_role(const struct knob *knob)
 	return is_to_write(knob) ? JOURNAL_TURNED : is_to_guard(knob) ? JOURNAL_SAME : JOURNAL_KEPT;
 }
 
+/* Notes a knob that the journal does not have yet. */
+static int note_new(const struct engine *engine, struct journal *earlier, struct journal *journal,
+	struct knob *knob)
+{
+	_cleanup_free_ char *original = NULL;
+	struct journal_entry *entry;
+	int r;
+
+	r = engine_is_at_limit(engine, knob->path, knob->now);
+	if (r < 0)
+		return r;
+	knob->at_limit = r > 0;
+	r = irqs_find_original(earlier, engine->lines, knob->path, &original);
+	if (r == 0)
+		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
+			original ? original : value_to_put_back(knob), NULL);
+	if (r < 0)
+		return r;
+	entry = &journal->entries[journal->n - 1];
+	entry->role = find_role(knob);
+	entry->free = knob->at_limit;
+	return 0;
+}
+
 /*
  * Notes all knobs that may change, with the values that they have now. What they will become is not
  * known until they have been read back. If the journal has an old value of a knob already, that one
@@ -105,17 +130,9 @@ static int note_in_journal(const struct engine *engine, struct layers *layers,
 			entry->role = anew ? find_role(knob) : MIN(entry->role, find_role(knob));
 			continue;
 		}
-		r = engine_is_at_limit(engine, knob->path, knob->now);
+		r = note_new(engine, earlier, journal, knob);
 		if (r < 0)
 			return r;
-		knob->at_limit = r > 0;
-		r = journal_add(journal, knob->group, knob->kind, knob->path, knob->name,
-			value_to_put_back(knob), NULL);
-		if (r < 0)
-			return r;
-		entry = &journal->entries[journal->n - 1];
-		entry->role = find_role(knob);
-		entry->free = knob->at_limit;
 	}
 	return engine->rank ? journal_sort(journal, engine->rank) : 0;
 }

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "quiet/engine/irqs.h"
+#include "quiet/engine/knob.h"
 
 /* An entry of the journal that is about an interrupt. */
 struct known {
@@ -169,6 +171,152 @@ int irqs_follow(struct journal *journal, struct irqlines *lines)
 	if (r == 0)
 		r = irqs_follow_lines(journal, lines);
 	return r == -ENOENT ? 0 : r;
+}
+
+int irqs_read_default(struct cpumask *ret)
+{
+	char text[FILE_ATTR_SIZE];
+	int r = file_read_attr(AT_FDCWD, IRQLINE_DEFAULT_AFFINITY, text, sizeof(text));
+
+	if (r >= 0)
+		r = cpumask_parse_hex(text, ret);
+	return r < 0 && !errno_is_ours(-r) ? -ENOENT : MIN(r, 0);
+}
+
+/* Leaves of a default affinity the CPUs that the kernel gives a line by it: those that are online,
+ * and of these the ones of the device's node if there are any (irq_setup_affinity() in
+ * kernel/irq/manage.c). */
+static int take_given(unsigned number, const struct cpumask *online, struct cpumask *mask)
+{
+	_cleanup_(cpumask) struct cpumask *near = NULL;
+	char path[96], text[FILE_ATTR_SIZE];
+	int node;
+
+	cpumask_and(mask, mask, online);
+	snprintf(path, sizeof(path), "/proc/irq/%u/node", number);
+	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
+		parse_int(text, 0, INT_MAX, &node) < 0)
+		return 0;
+	if (cpumask_new(&near) < 0)
+		return -ENOMEM;
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
+	if (cpumask_read_list(AT_FDCWD, path, near) == 0 && cpumask_intersects(mask, near))
+		cpumask_and(mask, mask, near);
+	return 0;
+}
+
+/* Whether a line has just what it was given, and nobody has moved it. 1, 0 or -ENOMEM. */
+static int is_as_given(const struct irqlines *lines, const struct irqline *line,
+	const struct cpumask *given, const struct cpumask *online)
+{
+	_cleanup_(cpumask) struct cpumask *now = NULL, *mask = NULL;
+	int r = cpumask_copy(given, &mask);
+
+	if (r == 0)
+		r = cpumask_new(&now);
+	if (r == 0)
+		r = take_given(line->number, online, mask);
+	if (r < 0)
+		return r;
+	r = irqline_read_affinity(lines, line->number, now);
+	return r == -ENOMEM ? r : r == 0 && cpumask_equal(now, mask);
+}
+
+/* What a line gets by a default affinity, malloc'd. */
+static int format_given(const struct irqline *line, const struct cpumask *given,
+	const struct cpumask *online, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	int r = cpumask_copy(given, &mask);
+
+	if (r == 0)
+		r = take_given(line->number, online, mask);
+	if (r < 0)
+		return r;
+	*ret = cpumask_format_list(mask);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* Gives it to the line, if that can be moved. */
+static int give(const struct irqlines *lines, const struct irqline *line,
+	const struct cpumask *given, const struct cpumask *online)
+{
+	_cleanup_free_ char *list = NULL;
+	char path[IRQLINE_PATH_SIZE];
+	int r = irqline_belongs_to_cpu(lines, line);
+
+	if (r != 0 || !irqline_is_movable(lines, line->number) ||
+		irqline_is_fixed(lines, line) == 1)
+		return MIN(r, 0);
+	r = format_given(line, given, online, &list);
+	if (r < 0)
+		return r;
+	irqline_affinity_path(line->number, path);
+	(void)knob_write(NULL, path, list);
+	return 0;
+}
+
+int irqs_find_original(
+	struct journal *earlier, struct irqlines *lines, const char *path, char **ret)
+{
+	_cleanup_(cpumask) struct cpumask *online = NULL, *given = NULL;
+	const struct journal_entry *e;
+	const struct irqline *line;
+	unsigned number;
+	int r;
+
+	*ret = NULL;
+	if (!earlier || !lines || irqline_parse_path(path, &number) < 0)
+		return 0;
+	e = journal_find(earlier, IRQLINE_DEFAULT_AFFINITY);
+	if (!e || !e->new || e->role != JOURNAL_TURNED)
+		return 0;
+	r = irqlines_read_named(lines);
+	line = r == 0 ? irqlines_find_number(lines, number) : NULL;
+	if (!line)
+		return r;
+	if (cpumask_new(&online) < 0 || cpumask_new(&given) < 0)
+		return -ENOMEM;
+	r = cpumask_read_list(AT_FDCWD, "/sys/devices/system/cpu/online", online);
+	if (r == 0)
+		r = knob_parse_cpus(e->kind, e->new, given);
+	if (r == 0)
+		r = is_as_given(lines, line, given, online);
+	if (r > 0)
+		r = knob_parse_cpus(e->kind, e->old, given);
+	else
+		return errno_is_ours(-r) ? r : 0;
+	return r == 0 ? format_given(line, given, online, ret) : 0;
+}
+
+int irqs_widen_new(struct journal *journal, const struct irqlines *lines,
+	const struct cpumask *given, const struct cpumask *absent, const struct cpumask *online)
+{
+	_cleanup_(cpumask) struct cpumask *were = NULL, *now = NULL;
+	int r;
+
+	r = cpumask_copy(online, &were);
+	if (r == 0)
+		r = cpumask_new(&now);
+	if (r == 0)
+		r = irqs_read_default(now);
+	if (r < 0)
+		return r;
+	cpumask_andnot(were, were, absent);
+	if (cpumask_equal(given, now) && cpumask_equal(were, online))
+		return 0;
+	for (size_t i = 0; r == 0 && i < lines->n; i++) {
+		const struct irqline *line = &lines->items[i];
+		char path[IRQLINE_PATH_SIZE];
+
+		irqline_affinity_path(line->number, path);
+		if (journal_find(journal, path))
+			continue;
+		r = is_as_given(lines, line, given, were);
+		if (r > 0)
+			r = give(lines, line, now, online);
+	}
+	return r;
 }
 
 int irqs_are_balanced(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts of a journal that have other numbers now.
+ * Interrupts of a journal that have other numbers now, and interrupts that no journal knows.
  *
  * Drivers free their interrupts and request them again when the machine is suspended and resumed,
  * when a network card goes down and up, and when they are loaded again; the kernel then gives them
@@ -26,6 +26,30 @@
 int irqs_follow(struct journal *journal, struct irqlines *lines);
 /* The same with these lines, which have their names. */
 int irqs_follow_lines(struct journal *journal, const struct irqlines *lines);
+
+/* The default affinity of new interrupts. -ENOENT where that is not known, or an errno as of
+ * errno_is_ours(). */
+int irqs_read_default(struct cpumask *ret);
+
+/*
+ * Gives interrupts that were set up since the journal was begun what the kernel would have given
+ * them without the setter: those that no entry is about, and that have the CPUs which a new
+ * interrupt got until now, from the default affinity `given` and while the CPUs `absent` were
+ * offline. Others have been moved by somebody. To be called when the default affinity has been put
+ * back and the CPUs are online again. One that cannot be moved stays. Errors of
+ * irqs_read_default().
+ */
+int irqs_widen_new(struct journal *journal, const struct irqlines *lines,
+	const struct cpumask *given, const struct cpumask *absent, const struct cpumask *online);
+
+/*
+ * What a line had if it were not for an earlier apply of the same setter: where it was set up since
+ * that, and has just what the default affinity of the earlier apply gives it, this is what the
+ * original one gives. malloc'd; NULL for any other line, and for paths of other knobs. `lines` as
+ * for irqlines_read_named(). Errors of reading the interrupts.
+ */
+int irqs_find_original(
+	struct journal *earlier, struct irqlines *lines, const char *path, char **ret);
 
 /* Whether an irqbalance of root's is running, with or without a socket: 1, 0, or an error. Only
  * root can move interrupts, whatever others call their programs. */

@@ -27,6 +27,7 @@
 #include "base/text.h"
 #include "quiet/engine/hotplug.h"
 #include "quiet/engine/inspect.h"
+#include "quiet/engine/irqs.h"
 #include "quiet/engine/layers.h"
 #include "quiet/engine/order.h"
 #include "quiet/engine/pins.h"
@@ -97,7 +98,10 @@ struct restoring {
 	struct layers *layers;	      /* the journals of the other setters */
 	struct hotplug *hotplug;      /* read again before each group */
 	struct cpumask *awaited;      /* all CPUs for which some knob waits */
-	struct cpumask *absent;	    /* CPUs that were offline at some time since restoring began */
+	struct cpumask *absent; /* CPUs that were offline at some time since restoring began */
+	/* The default affinity of interrupts when restoring began; NULL where the journal does not
+	 * have it. */
+	struct cpumask *default_affinity;
 	struct order_place *places; /* the entries, in the order in which they are put back */
 	struct knob_plan narrowed;  /* what find_narrowed() found */
 	size_t writes;		    /* how many writes were tried */
@@ -117,6 +121,7 @@ static void cleanup_restoring(struct restoring *restoring)
 	hotplug_free(restoring->hotplug);
 	cpumask_free(restoring->awaited);
 	cpumask_free(restoring->absent);
+	cpumask_free(restoring->default_affinity);
 }
 
 static void fail_entry(struct restore_state *state, int r)
@@ -886,6 +891,40 @@ static int note_narrowed(
 	return r;
 }
 
+/* Keeps what new interrupts get until now, where the setter may have changed that. */
+static int keep_default_affinity(struct restoring *restoring)
+{
+	_cleanup_(cpumask) struct cpumask *mask = NULL;
+	int r;
+
+	if (!restoring->engine->lines ||
+		!journal_find(restoring->journal, IRQLINE_DEFAULT_AFFINITY))
+		return 0;
+	r = cpumask_new(&mask);
+	if (r == 0)
+		r = irqs_read_default(mask);
+	if (r == 0)
+		restoring->default_affinity = TAKE_PTR(mask);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* Has interrupts that were set up meanwhile come to the CPUs that they were kept away from. */
+static int widen_new_interrupts(struct restoring *restoring)
+{
+	struct irqlines *lines = restoring->engine->lines;
+	int r;
+
+	if (!restoring->default_affinity)
+		return 0;
+	r = irqlines_read_named(lines);
+	if (r == 0)
+		r = read_hotplug(restoring);
+	if (r == 0)
+		r = irqs_widen_new(restoring->journal, lines, restoring->default_affinity,
+			restoring->absent, restoring->hotplug->online);
+	return r == -ENOENT ? 0 : r;
+}
+
 static int restoring_begin(
 	const struct engine *engine, struct journal *journal, struct restoring *ret)
 {
@@ -906,6 +945,8 @@ static int restoring_begin(
 	r = cpumask_new(&ret->absent);
 	if (r == 0)
 		r = cpumask_new(&ret->awaited);
+	if (r == 0)
+		r = keep_default_affinity(ret);
 	return r < 0 ? r : read_hotplug(ret);
 }
 
@@ -923,6 +964,8 @@ static int restore_groups(struct restoring *restoring)
 	}
 	r = engine_settle_threads(restoring->engine);
 	restore_moved(restoring);
+	if (r == 0)
+		r = widen_new_interrupts(restoring);
 	return r < 0 ? r : find_narrowed(restoring);
 }
 

@@ -35,13 +35,10 @@ struct steered {
 /* The online CPUs that irq-steer lets new interrupts go to. -ENOENT where that is not known. */
 static int read_default(const struct steered *s, struct cpumask *ret)
 {
-	char text[FILE_ATTR_SIZE];
-	int r = file_read_attr(AT_FDCWD, IRQLINE_DEFAULT_AFFINITY, text, sizeof(text));
+	int r = irqs_read_default(ret);
 
-	if (r >= 0)
-		r = cpumask_parse_hex(text, ret);
 	if (r < 0)
-		return errno_is_ours(-r) ? r : -ENOENT;
+		return r;
 	cpumask_and(ret, ret, s->online);
 	return cpumask_is_empty(ret) ? -ENOENT : 0;
 }
