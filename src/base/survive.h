@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signals that a failed write sends, and that end a process unless it has a handler for them. */
+/* What a caller may leave to a process: signals that a failed write sends, and that end a process
+ * unless it has a handler for them, and standard streams that are closed. */
 #ifndef QUIESCE_BASE_SURVIVE_H
 #define QUIESCE_BASE_SURVIVE_H
 
@@ -13,5 +14,10 @@
  * stays ignored.
  */
 void survive_signal(int number);
+
+/* Opens /dev/null for each standard stream that the caller has closed, because a file that is
+ * opened later would become that stream, and get what is printed. Only for reading, so that what is
+ * printed is known to be lost. */
+void survive_closed_streams(void);
 
 #endif

@@ -625,5 +625,17 @@ def test_full_output():
         setter.same(before, 'restore left')
 
 
+def test_closed_streams():
+    """No file that is opened becomes a standard stream, and gets what is printed."""
+    with mini() as setter:
+        for closed in ('<&- >&- 2>&-', '>&- 2>&-', '<&- >&-', '<&- 2>&-', '<&-'):
+            is_printed = '>&-' not in closed.replace('2>&-', '')
+            for verb in ('-c 1', 'status -c 1', 'restore --json'):
+                result = setter.box.run('sh', '-c', f'exec {setter.tool} {verb} {closed}', root=True)
+                equal((result.returncode, bool(result.stdout)), (0 if is_printed else 1, is_printed), f'{verb} {closed}')
+            equal((setter.run_directory / 'quiesce/lock').read_bytes(), b'', f'printed into the lock, {closed}')
+            equal(setter.left_over(), [], closed)
+
+
 if __name__ == '__main__':
     machine.run_tests(machine.tests_of(globals()))

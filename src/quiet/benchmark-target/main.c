@@ -147,6 +147,7 @@ int main(int argc, char *argv[])
 	const char *cpus = NULL;
 	int option, status;
 
+	survive_closed_streams();
 	survive_signal(SIGXFSZ);
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":c:hV", options, NULL)) >= 0) {

@@ -785,6 +785,7 @@ int setter_main(const struct setter *setter, int argc, char *argv[])
 	bool left = false;
 	int status;
 
+	survive_closed_streams();
 	/* A journal that may not be written (`ulimit -f`) is an error like others. */
 	survive_signal(SIGXFSZ);
 	status = run(setter, argc, argv, &left);
