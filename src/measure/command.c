@@ -96,6 +96,29 @@ void commands_note_rival(const struct options *options, const struct commands *c
 		command->argv[1], command->argv[0], old, new);
 }
 
+void commands_note_options(const struct options *options, const struct commands *commands)
+{
+	/* Hardly a program has one of these of its own, and each changes what is measured. */
+	static const char *const ours[] = { "--baseline", "--decide", "--improve", "--control",
+		"--until-rel-error", "--max-runs", "--quiesce" };
+	const struct command *command = &commands->items[commands->n - 1];
+
+	if (options->is_marked || options->shell || !command->program || command->is_control ||
+		!program_is_of_user(command->program))
+		return;
+	for (char *const *word = command->argv + 1; *word; word++)
+		for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+			size_t length = strlen(ours[i]);
+
+			if (strncmp(*word, ours[i], length) != 0 ||
+				((*word)[length] && (*word)[length] != '='))
+				continue;
+			say("note: %s is an argument of %s: options of %s stand before the program",
+				ours[i], command->argv[0], program_invocation_short_name);
+			return;
+		}
+}
+
 void commands_take(const struct options *options, struct commands *ret)
 {
 	*ret = (struct commands){ .n = options->n_commands };

@@ -83,6 +83,9 @@ int commands_resolve(struct commands *commands);
 /* Says so where the first argument of the only program is another program, as of who knows
  * hyperfine, unless a "--" stands before the program. */
 void commands_note_rival(const struct options *options, const struct commands *commands);
+/* Says so where an option that is ours stands behind the program, which gets it as an argument,
+ * unless a "--" stands before the program. */
+void commands_note_options(const struct options *options, const struct commands *commands);
 /* Begins what takes a moment: to attach the tracepoints if --stamps allows it (tracepoints.h), and
  * to wait for the kernel's preparations for events on tasks, unless no run needs one. */
 void commands_attach(struct commands *commands, const struct options *options);

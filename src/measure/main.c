@@ -823,8 +823,10 @@ static int run_commands(const struct options *options, struct commands *commands
 	commands->rounds = tool.get_rounds ? tool.get_rounds() : NULL;
 	if (!has_setup(commands) && resolve(options, commands) < 0)
 		return EXIT_FAILED;
-	if (!options->quiet)
+	if (!options->quiet) {
 		commands_note_rival(options, commands);
+		commands_note_options(options, commands);
+	}
 	if (open_streams(options, commands) < 0)
 		return EXIT_FAILED;
 	r = stop_open(&stop);

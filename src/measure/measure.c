@@ -540,19 +540,25 @@ static void show_newest(struct work *work, bool warmup)
 	draw_progress(work, value);
 }
 
-static void end_stopped(struct work *work)
+/* What is counted: a round of runserved is one sitting of each service. */
+static const char *units_of(const struct work *work)
 {
-	struct measurement *m = work->m;
+	return work->commands->rounds ? "sittings" : "runs";
+}
+
+static void end_stopped(struct work *work, struct measurement *m)
+{
 	const char *signal = work->stop->signal == SIGINT ? "SIGINT"
 		: work->stop->signal == SIGHUP		  ? "SIGHUP"
 							  : "SIGTERM";
 
 	m->end = MEASURE_STOPPED;
 	if (work->options->max_runs > 0)
-		m->incomplete = xformat("stopped by %s after %zu runs", signal, m->n_runs);
+		m->incomplete =
+			xformat("stopped by %s after %zu %s", signal, m->n_runs, units_of(work));
 	else
-		m->incomplete = xformat("stopped by %s after %zu of %u runs", signal, m->n_runs,
-			work->options->runs);
+		m->incomplete = xformat("stopped by %s after %zu of %u %s", signal, m->n_runs,
+			work->options->runs, units_of(work));
 }
 
 static void end_failed(struct work *work, const char *status, enum purpose purpose)
@@ -701,7 +707,7 @@ static int record_run(struct work *work, struct runlog_run *run, const struct la
 
 	work->pad_used |= report->has_figures;
 	if (report->interrupted) {
-		end_stopped(work);
+		end_stopped(work, work->m);
 		return 1;
 	}
 	m->core_error = report->core_error;
@@ -780,7 +786,7 @@ static int run_hook(struct work *work, enum hook_kind kind, uint32_t number)
 	progress_clear(&work->progress);
 	r = hook_run(work->options, work->place, work->command, kind, number, work->stop, &why);
 	if (r == -ECANCELED && !m->incomplete)
-		end_stopped(work);
+		end_stopped(work, work->m);
 	if (r < 0 && !m->incomplete) {
 		m->end = MEASURE_FAILED;
 		m->incomplete = xformat(
@@ -809,7 +815,7 @@ static int prepare_run(struct work *work)
 	if (o->cooldown >= 0 && work->evidence)
 		cool_down(work);
 	if (stop_check(work->stop) != 0) {
-		end_stopped(work);
+		end_stopped(work, work->m);
 		return 1;
 	}
 	r = figure_files_look(work->figure_files);
@@ -987,7 +993,7 @@ static int run_some(struct work *work, enum purpose purpose, bool inspect, size_
 	int r, concluded;
 
 	if (stop_check(work->stop) != 0) {
-		end_stopped(work);
+		end_stopped(work, work->m);
 		return 1;
 	}
 	r = run_hook(work, HOOK_PREPARE, number);
@@ -1034,7 +1040,7 @@ static int make_round(struct work *work, const size_t order[])
 
 	take_turn(work, last);
 	if (stop_check(work->stop) != 0) {
-		end_stopped(work);
+		end_stopped(work, work->m);
 		return 1;
 	}
 	r = rounds->make(rounds,
@@ -1049,7 +1055,7 @@ static int make_round(struct work *work, const size_t order[])
 		&last);
 	take_turn(work, last);
 	if (r > 0 && work->stop->signal)
-		end_stopped(work);
+		end_stopped(work, work->m);
 	if (r == 0)
 		draw_progress(work, "");
 	return r;
@@ -1496,12 +1502,14 @@ static void share_end(struct work *work, int error)
 		m->out_of_time = work->out_of_time;
 		if (m->end == MEASURE_COMPLETE || m->incomplete)
 			continue;
-		if (error < 0 && m == last)
+		if (m->end == MEASURE_STOPPED)
+			end_stopped(work, m);
+		else if (error < 0 && m == last)
 			m->incomplete = xformat(
 				"run %zu could not be made: %s", m->n_runs + 1, strerror(-error));
 		else
-			m->incomplete = xformat(
-				"ended with %s after %zu runs", work->command->name, m->n_runs);
+			m->incomplete = xformat("ended with %s after %zu %s", work->command->name,
+				m->n_runs, units_of(work));
 	}
 }
 

@@ -852,6 +852,13 @@ def test_habits_of_hyperfine_users():
                   ('env', './old', './new'), ('sh', './old', './new'), ('-q', './old', './new'),
                   ('--baseline', './old', './new')):
         equal(notes(*words), '', words)
+    for words, named in ((('./new', '--baseline', './old'), '--baseline'), (('./new', '1', '--decide=2'), '--decide'),
+                         (('--baseline', './old', './new', '--max-runs', '3'), '--max-runs')):
+        check(f'runpinned: note: {named} is an argument of ./new: options of runpinned stand before the program\n' in
+              run('--dry-run', '--no-save', *words, cwd=folder).stderr, words)
+    for words in (('--', './new', '--decide'), ('./plain', '--decide'), ('env', './new', '--decide'),
+                  ('./new', '-n', '--decided'), ('--decide', '2', '--baseline', './old', './new')):
+        equal('stand before' in run('--dry-run', '--no-save', *words, cwd=folder).stderr, False, words)
     one_line(run('--no-save', 'old', cwd=folder), 1, 'no program of that name in PATH (did you mean ./old?)')
     one_line(run('--no-save', '-e', 'cache-mises', 'true'), 2, '(did you mean cache-misses?)')
     one_line(run('--no-save', '-e', 'zzzzzz', 'true'), 2, '; there are: task-clock, cpu-clock, page-faults, ')

@@ -2313,8 +2313,22 @@ def test_decide_stopped():
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     equal(process.returncode, 130, f'status ({errors})')
-    check(re.search(r'(stopped by SIGINT|ended with turn.sh) after \d+ runs\n', errors), errors)
+    check(re.search(r'stopped by SIGINT after \d+ runs\n', errors), errors)
     check('compared with baseline: not settled' in output, output)
+
+
+def test_stopped_in_one_of_several():
+    """Whose run it was that a signal has ended: the message and the metadata of all name the signal."""
+    for slow in 'baseline', 'program':
+        mark, output = scratch(f'stopped-{slow}'), scratch(f'stopped-{slow}.json')
+        waits = script(f'waits-{slow}.sh', f'echo >{mark}; exec sleep 100\n')
+        baseline, program = ('true', waits) if slow == 'program' else (waits, 'true')
+        process = start('-n', 10, '-w', 0, '-o', output, '--baseline', baseline, program)
+        machine.wait_for(mark.exists, 'the slow program runs', PATIENCE)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        equal(process.returncode, 130, f'status ({errors})')
+        check('runpinned: stopped by SIGINT after ' in errors, errors)
 
 
 def test_plan_of_the_number_of_runs():

@@ -465,7 +465,7 @@ def test_load_cpus():
     other = str(cpus[0])
     path = FOLDER / 'apart.json'
     process = subprocess.Popen(command('-n', '100', '--load-cpus', other, '-q', '-o', path), env=ENVIRONMENT,
-                               stdin=subprocess.DEVNULL)
+                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     machine.wait_for(mine, 'the service is there', 10 * DEADLINE)
     for tool, where in (RUNSERVED, other), (os.environ['RUNPINNED'], other), (RUNSERVED, CPU):
         arguments = ['--http', '/', '--', 'true', '{port}'] if tool == RUNSERVED else ['true']
@@ -474,7 +474,9 @@ def test_load_cpus():
         equal(result.returncode, 1, f'{tool} -c {where}: {result.stderr}')
         check(f'CPU {where} is taken by runserved' in result.stderr, f'who has it: {result.stderr}')
     process.send_signal(signal.SIGINT)
-    equal(process.wait(timeout=DEADLINE), 130, 'status')
+    said = process.communicate(timeout=DEADLINE)[1]
+    equal(process.returncode, 130, 'status')
+    check(re.search(r'stopped by SIGINT after \d+ of 100 sittings', said), said)
     nothing_is_left()
     start('-n', '1', '--slices', '1', '--load-cpus', other, '-o', path)
     [run] = json.loads(path.read_text())['benchmarks'][0]['runs']
@@ -959,6 +961,8 @@ def test_ready():
           says='it has not said READY=1 to $NOTIFY_SOCKET')
     start('-n', '1', '--ready-timeout', '0.7', status=1, new=service(2000, 'deaf'),
           says=['it is not ready after 0.7 s', 'none of its processes listens on its port'])
+    start('-n', '1', '--ready-timeout', '0.7', status=1, new=service(2000, 'deaf', at='17'),
+          says='is not told where to listen: {port} or {socket} has to be among its arguments, or in --env')
     start('-n', '1', status=1, new=service(2000, 'dies'),
           says=['it has ended before it was ready: exit status 3', '| no such database'])
     start('-n', '1', status=1, new=['/nowhere/service', '{port}'], says='/nowhere/service')
@@ -1397,6 +1401,8 @@ def test_misuse():
     start('--decide', '2', '--max-sittings', '5', status=2, old=service(), says='--max-sittings 5: a decision takes')
     start('--decide', '2', status=2, says='--decide compares')
     start('--http', '/', status=2, says='give one of them')
+    for path in 'index.html', '/a b':
+        execute([RUNSERVED, '--http', path, '--', *service()], 2, 'is no path, which begins with / and has no blanks')
     start('-C', '1025', status=2, says='a whole number from 1 to 1024')
     start('--by', 'nothing', '-n', '1', '--slices', '1', status=1, says='no figure called nothing')
     plan = start('--dry-run', '-n', '4', old=service()).stdout

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/guess.h"
 #include "base/macro.h"
@@ -135,7 +136,11 @@ static void say_no_verb(const char *word)
 
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		guess_offer(&guess, verbs[i].name);
-	say("'%s' is no verb%s; see bench-report --help", word, guess_text(&guess, "", meant));
+	if (access(word, F_OK) == 0)
+		say("a verb is missing before '%s': bench-report show %s", word, word);
+	else
+		say("'%s' is no verb%s; see bench-report --help", word,
+			guess_text(&guess, "", meant));
 }
 
 static void usage(const struct option_row *rows)

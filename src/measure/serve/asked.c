@@ -435,6 +435,10 @@ static int take_load(struct options *o, struct asked *a)
 			    : "no load: give --load COMMAND, or --http PATH; see runserved --help");
 		return -EINVAL;
 	}
+	if (a->http && (a->http[0] != '/' || strpbrk(a->http, " \t\r\n"))) {
+		say("--http: '%s' is no path, which begins with / and has no blanks", a->http);
+		return -EINVAL;
+	}
 	if (a->http) {
 		a->load_words = make_http_words(o, a);
 		make_warm_words(o, a, NULL, (char *)a->http);
@@ -541,10 +545,16 @@ void asked_find_address(struct asked *a, const struct options *o)
 	for (size_t i = 0; i < o->n_commands; i++) {
 		const char *const *words = (const char *const *)o->commands[i].argv;
 		const char *const *variables = o->commands[i].variables;
-
-		has_port |= is_in_words(words, "{port}") || is_in_words(variables, "{port}");
-		a->has_socket |=
+		bool at_port = is_in_words(words, "{port}") || is_in_words(variables, "{port}");
+		bool at_socket =
 			is_in_words(words, "{socket}") || is_in_words(variables, "{socket}");
+
+		has_port |= at_port;
+		a->has_socket |= at_socket;
+		if (!at_port && !at_socket && !a->listen_fds && !o->quiet)
+			say("note: %s is not told where to listen: {port} or {socket} has to be among its "
+			    "arguments, or in --env",
+				o->commands[i].name);
 	}
 	/* Those that have both, such as for a port of their statistics, are asked at the port. */
 	if (!a->http || !a->has_socket || has_port)
