@@ -536,6 +536,17 @@ static bool is_nobody_left(const struct launcher *l)
 	return n == (ssize_t)strlen(l->self) && memcmp(list, l->self, (size_t)n) == 0;
 }
 
+static bool are_orphans_alive(const struct launcher *l)
+{
+	char list[1024];
+	ssize_t n = l->orphans < 0 ? -1 : pread(l->orphans, list, sizeof(list) - 1, 0);
+
+	if (n <= 0)
+		return false;
+	list[n] = '\0';
+	return orphans_are_alive(list, getpid());
+}
+
 /* Asks the keeper to end what the program left behind. */
 static int end_leftover(const struct launcher *l, struct launch_report *report)
 {
@@ -553,6 +564,8 @@ static int end_leftover(const struct launcher *l, struct launch_report *report)
 	report->leftover = (uint32_t)r;
 	if (is_nobody_left(l))
 		return 0;
+	/* The keeper may have to wait for a CPU until a process has ended by itself. */
+	report->leftover |= are_orphans_alive(l);
 	if (send(l->keeper_socket, "", 1, MSG_NOSIGNAL) != 1)
 		return -EPIPE;
 	n = RETRY_INTERRUPTED(recv(l->keeper_socket, &answer, sizeof(answer), 0));

@@ -38,10 +38,10 @@ bool orphans_reap(pid_t pid, int *ret_status)
 	return gone || (ended < 0 && errno == ECHILD);
 }
 
-/* The parent of a process from /proc/PID/stat. It comes after the name, which may contain any
- * character: "7 (a) b) S 1 ..." (proc(5)). 0 when the process has ended. -EPERM or -EACCES when it
- * belongs to somebody else and /proc is mounted with hidepid=1. */
-static pid_t read_parent(int proc, const char *name)
+/* The parent and the state of a process from /proc/PID/stat. It comes after the name, which may
+ * contain any character: "7 (a) b) S 1 ..." (proc(5)). 0 when the process has ended. -EPERM or
+ * -EACCES when it belongs to somebody else and /proc is mounted with hidepid=1. */
+static pid_t read_parent(int proc, const char *name, char *ret_state)
 {
 	char path[32], text[512];
 	const char *cursor;
@@ -66,6 +66,7 @@ static pid_t read_parent(int proc, const char *name)
 	cursor = strrchr(text, ')');
 	if (!cursor || strlen(cursor) < sizeof(") S "))
 		return -EBADMSG;
+	*ret_state = cursor[strlen(") ")];
 	cursor += strlen(") S ");
 	return parse_next_u64(&cursor, &parent) < 0 ? -EBADMSG : (pid_t)parent;
 }
@@ -129,6 +130,7 @@ static int kill_children(pid_t except, bool *ret_found)
 		const struct dirent *entry;
 		unsigned pid;
 		pid_t parent;
+		char state;
 
 		errno = 0;
 		entry = readdir(proc);
@@ -136,7 +138,7 @@ static int kill_children(pid_t except, bool *ret_found)
 			return errno ? -errno : n;
 		if (parse_uint(entry->d_name, 1, INT_MAX, &pid) < 0 || (pid_t)pid == except)
 			continue;
-		parent = read_parent(dirfd(proc), entry->d_name);
+		parent = read_parent(dirfd(proc), entry->d_name, &state);
 		if (parent < 0 && parent != -EPERM && parent != -EACCES)
 			return parent;
 		/* Where /proc does not tell the parent, only a child can be waited for. The number
@@ -144,6 +146,21 @@ static int kill_children(pid_t except, bool *ret_found)
 		if (parent < 0 || parent == self)
 			n += kill_child((pid_t)pid, ret_found);
 	}
+}
+
+bool orphans_are_alive(const char *list, pid_t except)
+{
+	char path[32], state = 'X';
+	uint64_t pid;
+
+	/* The last number may not be whole. */
+	while (parse_next_u64(&list, &pid) == 0 && *list == ' ') {
+		snprintf(path, sizeof(path), "/proc/%u", (unsigned)pid);
+		if (pid != (uint64_t)except && read_parent(AT_FDCWD, path, &state) > 0 &&
+			state != 'Z' && state != 'X')
+			return true;
+	}
+	return false;
 }
 
 int orphans_end(pid_t except)

@@ -18,6 +18,9 @@
 bool orphans_reap(pid_t pid, int *ret_status);
 /* Whether the numbers of processes in /proc are those of our PID namespace. */
 bool orphans_have_proc(void);
+/* Whether a process is alive that the list names, as it stands in /proc/PID/task/TID/children, and
+ * that is not `except`. */
+bool orphans_are_alive(const char *list, pid_t except);
 /*
  * Kills all children except the process `except` (0: no exception), and the orphans that these
  * leave behind in turn. Waits until all of them have ended, at most two seconds. Returns 1 when

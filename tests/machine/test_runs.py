@@ -1131,6 +1131,14 @@ def test_leftover_process():
         equal(processes_with(mark), [], f'{command}: processes that live')
 
 
+def test_leftover_that_ends_before_it_is_killed():
+    """The keeper may have to wait for a CPU. Here it stands still until what is left behind has ended."""
+    leaves = script('leaves-and-stops', 'keeper=$(cut -d" " -f4 /proc/$PPID/stat)\n'
+                    'kill -STOP $keeper\n(sleep 0.1; kill -CONT $keeper) &\n')
+    for one in metadata(measured('-n', 3, leaves)):
+        check('leftover' in flags(one), one)
+
+
 def test_leftover_child_of_the_launcher():
     """With CLONE_PARENT a program leaves a process behind that is no orphan."""
     mark = f'2000.{os.getpid()}'
