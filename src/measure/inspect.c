@@ -22,7 +22,21 @@ enum {
 	 * the run, or less than so much, makes no difference. */
 	LAST_PART = 200,
 	LAST_NS = 10 * 1000,
+	/* In records a task also runs while the hypervisor runs another guest, which the kernel
+	 * tells in steps of 10 ms; other differences are less than one part in so many. */
+	STOLEN_NS = 20 * 1000 * 1000,
+	UNWAITED_PART = 10,
 };
+
+/* Whether tasks took CPU time that nobody has waited for. */
+static bool has_unwaited(const struct launch_report *report, const struct evidence *evidence)
+{
+	int64_t cpu_ns = report->user_cpu_ns + report->system_cpu_ns;
+	int64_t stolen_ns = STOLEN_NS + (evidence ? MAX(evidence->steal_ns, (int64_t)0) : 0);
+
+	return report->tree_tried && report->tree.n_lost == 0 && report->tree.n_tasks > 1 &&
+		report->tree.ran_ns - cpu_ns > stolen_ns + cpu_ns / UNWAITED_PART;
+}
 
 static struct inspection inspect(const struct launch_report *report, enum window_verdict window,
 	const struct window_floor *floor)
@@ -60,6 +74,7 @@ void inspections_add(struct inspections *inspections, const struct launch_report
 	xcheck(array_grow(&inspections->items, sizeof(*inspections->items), inspections->n,
 		&inspections->capacity));
 	inspections->items[inspections->n] = inspect(report, window, floor);
+	inspections->items[inspections->n].unwaited = has_unwaited(report, evidence);
 	if (evidence && evidence->run_delay_ns >= 0)
 		inspections->items[inspections->n].waited_ns = weight_find_waited_ns(evidence);
 	/* These are more than the moves that the records of the run's CPUs show. */
@@ -78,6 +93,15 @@ bool inspections_have_left(const struct inspections *inspections)
 {
 	for (size_t i = 0; i < inspections->n; i++) {
 		if (inspections->items[i].left)
+			return true;
+	}
+	return false;
+}
+
+bool inspections_have_unwaited(const struct inspections *inspections)
+{
+	for (size_t i = 0; i < inspections->n; i++) {
+		if (inspections->items[i].unwaited)
 			return true;
 	}
 	return false;

@@ -28,6 +28,8 @@ struct inspection {
 	int64_t gap_ns;
 	int64_t price_ns; /* what an event on the main thread takes, estimated */
 	bool left;	  /* a task was on other CPUs than the run's (judge_left()) */
+	/* Tasks took CPU time that nobody has waited for, and so is in no sum (wait4(2)). */
+	bool unwaited;
 	/* Of all tasks, see tree.h; -1 when not known. The following ones are of all tasks, too. */
 	int64_t waited_ns;
 	uint32_t n_tasks;
@@ -48,6 +50,9 @@ void inspections_add(struct inspections *inspections, const struct launch_report
 void inspections_clear(struct inspections *inspections);
 /* Whether the program was seen to leave its CPUs: it does so in the runs that count as well. */
 bool inspections_have_left(const struct inspections *inspections);
+/* Whether it was seen to start tasks that it does not wait for, so that its CPU time is not known.
+ */
+bool inspections_have_unwaited(const struct inspections *inspections);
 
 /* Whether another one is needed: the last one has lost records, or has no sound window, perhaps
  * because the end of the run was delayed. */

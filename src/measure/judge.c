@@ -127,6 +127,8 @@ static bool is_single_task(const struct launch_report *report)
 {
 	const struct window *w = &report->window;
 
+	if (report->unwaited)
+		return false;
 	if (w->n_exec > 0)
 		return w->n_lost == 0 && w->n_threads == 0 && w->n_children == 0;
 	return report->leader_ran_ns >= 0 &&
@@ -149,7 +151,7 @@ bool judge_left(const struct launch_report *report, const struct window_floor *f
 
 int64_t judge_off_cpu(const struct launch_report *report, const struct window_floor *floor)
 {
-	if (!floor->one_cpu || (report->left && !is_single_task(report)))
+	if (!floor->one_cpu || report->unwaited || (report->left && !is_single_task(report)))
 		return -1;
 	return MAX(find_window_ns(report) - cpu_ns(report) + find_outside_ns(report, floor),
 		(int64_t)0);
@@ -173,7 +175,7 @@ int64_t judge_waiting(const struct launch_report *report, const struct window_fl
 					find_outside_ns(report, floor),
 				(int64_t)0));
 	/* The records take time at each switch, in which no task runs. */
-	if (waited_ns >= 0 && floor->one_cpu)
+	if (waited_ns >= 0 && floor->one_cpu && !report->unwaited)
 		waited_ns = MIN(waited_ns, judge_off_cpu(report, floor));
 	return waited_ns;
 }

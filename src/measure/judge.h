@@ -74,7 +74,7 @@ enum window_verdict judge_window(
  */
 int64_t judge_waiting(const struct launch_report *report, const struct window_floor *floor);
 /* How long none of the program's tasks ran, on a single CPU: because it waited for the CPU, or
- * slept. -1 when it is not known. */
+ * slept. -1 when it is not known, as where CPU time was used that nobody has waited for. */
 int64_t judge_off_cpu(const struct launch_report *report, const struct window_floor *floor);
 
 /*

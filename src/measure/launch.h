@@ -39,7 +39,7 @@
 #include "library/core.h"
 
 enum {
-	LAUNCH_MAGIC = 0x71756913,
+	LAUNCH_MAGIC = 0x71756914,
 	LAUNCH_MAX_COUNTERS = 32,
 	LAUNCH_MAX_CPU_COUNTERS = 3,
 	/* A CPU mask in the format of sched_setaffinity(2): 16384 CPUs. */
@@ -328,6 +328,9 @@ struct launch_report {
 	 * runpinned sets it as well where it learns otherwise that a task of the program has left
 	 * the plan's CPUs (judge_left()). */
 	uint32_t left;
+	/* 1 when an inspection has shown CPU time that no process has waited for; set by runpinned.
+	 */
+	uint32_t unwaited;
 	int32_t only_cpu;     /* the single CPU that it was allowed then; -1: there were several */
 	uint32_t has_figures; /* 1 when the file for figures is not as it was made */
 	int64_t start_ns;     /* just before execve(2) */

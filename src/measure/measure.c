@@ -716,6 +716,7 @@ static int record_run(struct work *work, struct runlog_run *run, const struct la
 		counting_find_left(work->counting, report, floor.one_cpu) ||
 		inspections_have_left(&m->inspections))
 		report->left = 1;
+	report->unwaited = inspections_have_unwaited(&m->inspections);
 	facts = (struct run_facts){
 		.report = report,
 		.window = judge_window(report, &floor),

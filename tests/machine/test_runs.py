@@ -1233,6 +1233,16 @@ def test_waiting_of_a_single_task():
     check(0.9 * off <= waited <= off, f'{waited} of {off} s')
 
 
+def test_waiting_of_tasks_that_nobody_waits_for():
+    """Their CPU time is in no sum (wait4(2)): then nothing follows from what is missing to the run."""
+    require_kernel_windows()
+    alone = (sys.executable, '-SEc', 'import os, signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n'
+             'if os.fork() == 0:\n    sum(range(5000000))\n    os._exit(0)\n'
+             'try:\n    os.wait()\nexcept ChildProcessError:\n    pass')
+    for one in metadata(measured('-n', 3, *alone))[1:]:
+        check('quiesce_off_cpu' not in one and 'quiesce_run_delay' not in one, one)
+
+
 def test_tasks_that_take_turns():
     """Four tasks on one CPU wait most of the time: for each other. That is in no figure."""
     require_kernel_windows()

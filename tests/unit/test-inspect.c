@@ -89,6 +89,24 @@ static void test_choice_by_ends(void **state)
 	assert_int_equal(choose(&r, WINDOW_MISSING, 0), STAMPER_LAUNCHER);
 }
 
+/* Tasks that nobody waits for are in the records, and not in the sum of the CPU time. */
+static void test_unwaited(void **state)
+{
+	struct launch_report r = make_report(3, 100000);
+	struct inspections inspections = { 0 };
+
+	(void)state;
+	r.tree.n_tasks = 2;
+	r.user_cpu_ns = 5 * NSEC_PER_MSEC;
+	r.tree.ran_ns = 25 * NSEC_PER_MSEC;
+	inspections_add(&inspections, &r, WINDOW_SOUND, &floor_of_empty, NULL);
+	assert_false(inspections_have_unwaited(&inspections));
+	r.tree.ran_ns = 26 * NSEC_PER_MSEC;
+	inspections_add(&inspections, &r, WINDOW_SOUND, &floor_of_empty, NULL);
+	assert_true(inspections_have_unwaited(&inspections));
+	inspections_clear(&inspections);
+}
+
 static void test_lost_records(void **state)
 {
 	struct launch_report r = make_report(3, 100000);
@@ -194,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_choice_by_price),
 		cmocka_unit_test(test_choice_by_ends),
+		cmocka_unit_test(test_unwaited),
 		cmocka_unit_test(test_lost_records),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_description),
