@@ -940,6 +940,18 @@ def test_load_misses_service():
              *service()], 1, 'it has used no CPU time, while true says that it made 100 requests')
 
 
+def test_load_complains():
+    """Nobody knows the lines about errors of a load that is a script."""
+    script = write('complains.py', LOAD.replace('connection = None if', "sys.stderr.write('3 of 9 failed\\n')\nconnection = None if"))
+    own = ['--load', f'{PYTHON} {script} {{port}} 200', '--figure', 'requests,higher=^([0-9]+) requests']
+    shown = execute([RUNSERVED, '-c', CPU, '-n', '2', '--slices', '1', *own, '--', *service()],
+                    says=['nobody knows whether these are errors', '| 3 of 9 failed'])
+    equal(shown.stderr.count('3 of 9'), 1, 'it is said once')
+    own[1] = load()
+    shown = execute([RUNSERVED, '-c', CPU, '-n', '1', '--slices', '1', *own, '--', *service()])
+    check('standard error' not in shown.stderr, f'of one that writes nothing: {shown.stderr}')
+
+
 def test_coarse_latency():
     """A load prints 0 for what is shorter than it can tell."""
     shown = start('-n', '1', '--slices', '1', how=load(200, 'coarse'))

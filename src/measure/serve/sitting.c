@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -669,6 +670,29 @@ static void keep_counts(struct work *work, size_t i, const double *counts, doubl
 	}
 }
 
+/* After the first slice of each service: what speaks against the load. */
+static void doubt_load(struct work *work, const struct attendant *a, const struct slice *slice)
+{
+	bool is_known = work->round->in->options->figures.harness != NULL;
+	struct stat st;
+
+	if (slice->requests < SLICE_MIN_REQUESTS && slice->seconds < SLICE_MIN_SECONDS) {
+		progress_clear(work->round->progress);
+		say("warning: %s: a slice has %.0f requests in %.0f ms: have the load make 1000 and more, "
+		    "because the first ones take several times as long as the others",
+			a->plan.name, slice->requests, 1e3 * slice->seconds);
+	}
+	/* Of a load that is known, its harness knows which lines are errors. */
+	if (is_known || work->sittings->n_warm_made > 1 ||
+		fstat(session_get_stderr(a->load.session), &st) < 0 || st.st_size == 0)
+		return;
+	progress_clear(work->round->progress);
+	say("warning: %s: the load has ended with status 0, and has written to standard error; "
+	    "nobody knows whether these are errors:",
+		a->plan.name);
+	session_print_stderr(a->load.session);
+}
+
 static int run_slice(struct work *work, size_t i, enum slice_kind kind, double *ret_cpu)
 {
 	struct attendant *a = &work->attendants[i];
@@ -707,12 +731,9 @@ static int run_slice(struct work *work, size_t i, enum slice_kind kind, double *
 	else
 		/* What the load says is wrong may follow from what is said here. */
 		(void)service_check(a->service);
-	if (r == 0 && kind == SLICE_WARM && work->sittings->n_warm_made++ < work->n &&
-		slice.requests < SLICE_MIN_REQUESTS && slice.seconds < SLICE_MIN_SECONDS) {
-		progress_clear(work->round->progress);
-		say("warning: %s: a slice has %.0f requests in %.0f ms: have the load make 1000 and more, "
-		    "because the first ones take several times as long as the others",
-			a->plan.name, slice.requests, 1e3 * slice.seconds);
+	if (r == 0 && kind == SLICE_WARM && work->sittings->n_warm_made < work->n) {
+		work->sittings->n_warm_made++;
+		doubt_load(work, a, &slice);
 	}
 	return r;
 }
