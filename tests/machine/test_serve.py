@@ -971,6 +971,11 @@ def test_ready():
     start('-n', '1', '--slices', '1', '--ready', 'notify', new=service(2000, 'notifies'))
     start('-n', '1', '--ready', 'notify', '--ready-timeout', '0.7', status=1,
           says='it has not said READY=1 to $NOTIFY_SOCKET')
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        other = probe.getsockname()[1]
+    start('-n', '1', '--ready-timeout', '2', status=1, new=service(2000, at=str(other)),
+          says=[f'it listens on port {other}, and was to listen on port'])
     start('-n', '1', '--ready-timeout', '0.7', status=1, new=service(2000, 'deaf'),
           says=['it is not ready after 0.7 s', 'none of its processes listens on its port'])
     start('-n', '1', '--ready-timeout', '0.7', status=1, new=service(2000, 'deaf', at='17'),

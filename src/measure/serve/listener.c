@@ -44,15 +44,24 @@ static bool split(char *line, char *fields[static FIELDS])
 	return true;
 }
 
-static bool is_port_listener(char *line, uint16_t port, uint64_t *ret_inode)
+static bool parse_listener(char *line, uint16_t *ret_port, uint64_t *ret_inode)
 {
 	char *fields[FIELDS];
 	const char *colon = split(line, fields) ? strrchr(fields[1], ':') : NULL;
 	uint64_t number;
 
-	return colon && strcmp(fields[3], "0A") == 0 &&
-		parse_hex_u64(colon + 1, UINT16_MAX, &number) == 0 && number == port &&
-		parse_u64(fields[9], 1, UINT64_MAX, ret_inode) == 0;
+	if (!colon || strcmp(fields[3], "0A") != 0 ||
+		parse_hex_u64(colon + 1, UINT16_MAX, &number) < 0)
+		return false;
+	*ret_port = (uint16_t)number;
+	return parse_u64(fields[9], 1, UINT64_MAX, ret_inode) == 0;
+}
+
+static bool is_port_listener(char *line, uint16_t port, uint64_t *ret_inode)
+{
+	uint16_t found;
+
+	return parse_listener(line, &found, ret_inode) && found == port;
 }
 
 /* The inode of a line that is a listener at the path, "ffff9c0c4c8e1000: 00000002 00000000 00010000
@@ -195,6 +204,32 @@ int listener_find(const struct address *address, pid_t keeper, struct listeners 
 	found.who = found.n == 0 ? LISTENING_NOBODY : n == 0 ? LISTENING_OURS : LISTENING_OTHERS;
 	found.other = n > 0 ? find_holder(inodes, n) : 0;
 	*ret = found;
+	return 0;
+}
+
+uint16_t listener_find_port(pid_t keeper)
+{
+	static const char *const paths[] = { "/proc/net/tcp", "/proc/net/tcp6" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_free_ char *text = NULL;
+		char *save = NULL;
+		size_t length;
+
+		if (file_read_all(paths[i], TABLE_MAX, &text, &length) < 0)
+			continue;
+		for (char *line = strtok_r(text, "\n", &save); line;
+			line = strtok_r(NULL, "\n", &save)) {
+			struct address address = { 0 };
+			struct listeners found;
+			uint64_t inode;
+
+			if (parse_listener(line, &address.port, &inode) &&
+				listener_find(&address, keeper, &found) == 0 &&
+				found.who == LISTENING_OURS)
+				return address.port;
+		}
+	}
 	return 0;
 }
 

@@ -45,6 +45,8 @@ size_t listener_parse(const char *text, const struct address *address,
 	uint64_t inodes[static LISTENER_MAX], size_t n);
 /* Of the service below this keeper (family.h). Errors are those of reading /proc, and -ENOMEM. */
 int listener_find(const struct address *address, pid_t keeper, struct listeners *ret);
+/* Some other port that the service listens on; 0: none is seen. */
+uint16_t listener_find_port(pid_t keeper);
 /* Whether one of the sockets is among the others. */
 bool listener_has_one_of(const struct listeners *listeners, const struct listeners *others);
 /* A socket that listens at the address, of IPv4 at the loopback, with O_CLOEXEC; or a negative

@@ -43,6 +43,7 @@ enum {
 	PROBE_NS = 20 * 1000 * 1000,
 	NOTE_SIZE = 4096,
 	ADDRESS_SIZE = 16,
+	EXPLAIN_SIZE = 160,
 };
 
 struct service {
@@ -559,9 +560,10 @@ static int look_if_ready(struct service *service)
 }
 
 /* Why it is not ready. */
-static const char *explain(const struct service *service)
+static const char *explain(const struct service *service, char buf[EXPLAIN_SIZE])
 {
 	const struct service_plan *plan = service->plan;
+	uint16_t port;
 
 	if (plan->ready == SERVICE_READY_NOTIFY && !service->has_notified)
 		return "it has not said READY=1 to $NOTIFY_SOCKET";
@@ -569,13 +571,21 @@ static const char *explain(const struct service *service)
 		return "it accepts no connection from the socket that it was handed (--listen-fds)";
 	if (service->why)
 		return "the command of --ready has not succeeded: ";
-	return plan->address.socket ? "none of its processes listens at its socket"
-				    : "none of its processes listens on its port";
+	if (plan->address.socket)
+		return "none of its processes listens at its socket";
+	port = listener_find_port(service->keeper);
+	if (port > 0)
+		snprintf(buf, EXPLAIN_SIZE,
+			"it listens on port %u, and was to listen on port %u, which is {port} in "
+			"its command, and $PORT",
+			port, plan->address.port);
+	return port > 0 ? buf : "none of its processes listens on its port";
 }
 
 static int await_ready(struct service *service)
 {
 	const struct service_plan *plan = service->plan;
+	char buf[EXPLAIN_SIZE];
 
 	for (;;) {
 		int r = look_if_ready(service);
@@ -594,7 +604,7 @@ static int await_ready(struct service *service)
 			return r;
 		if (clock_now_ns(CLOCK_MONOTONIC) - service->began_ns >= plan->ready_ns) {
 			say("%s: it is not ready after %g s (--ready-timeout): %s%s", plan->name,
-				(double)plan->ready_ns / NSEC_PER_SEC, explain(service),
+				(double)plan->ready_ns / NSEC_PER_SEC, explain(service, buf),
 				service->why ? service->why : "");
 			lastwords_print(service->said_fd);
 			service_print_stderr(service);
