@@ -51,8 +51,8 @@ static const char *take_word(const char **in, char **out)
 			if (!take_escaped(in, out))
 				return "it ends with a backslash";
 		} else if (c == '$' || c == '`') {
-			return "'$' and '`' are for a shell, and there is none: give it to sh -c "
-			       "(runpinned: --shell)";
+			return "outside of '...', $ and ` are for a shell, and there is none: give "
+			       "it to sh -c '...' (runpinned: --shell)";
 		} else if (quote) {
 			*(*out)++ = c;
 		} else if (c == '\'' || c == '"') {

@@ -710,6 +710,7 @@ def test_warm_requests():
           status=1, says='it has ended under load: exit status 5')
     start('--warm-load', 'true', status=2, says='has neither {port} nor {socket}')
     start(how='wget http://127.0.0.1:{port}/a?b', status=2, says='quote it, or give it to sh -c')
+    start(how='sh -c "ab http://127.0.0.1:{port}/$(cat x)"', status=2, says="give it to sh -c '...'")
 
 
 def test_short_slices():
