@@ -980,7 +980,7 @@ def test_ready():
     start('-n', '1', '--ready-timeout', '0.7', status=1, new=service(2000, 'deaf'),
           says=['it is not ready after 0.7 s', 'none of its processes listens on its port'])
     start('-n', '1', '--ready-timeout', '0.7', status=1, new=service(2000, 'deaf', at='17'),
-          says='is not told where to listen: {port} or {socket} has to be among its arguments, or in --env')
+          says='is told where to listen by $PORT alone: if it does not read that, {port} or {socket} has to be among')
     start('-n', '1', status=1, new=service(2000, 'dies'),
           says=['it has ended before it was ready: exit status 3', '| no such database'])
     start('-n', '1', status=1, new=['/nowhere/service', '{port}'], says='/nowhere/service')
