@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import sys
 import tempfile
 import unicodedata
@@ -51,6 +52,9 @@ def fits(lines, columns, limit):
     for line in lines:
         # The path is to be copied, and no terminal breaks what is one word in its selection.
         check(columns_of(line) <= columns or line.startswith('saved in'), f'{columns} columns: {line!r} in\n{what}')
+    for head, row in zip(lines, lines[1:]):
+        check(not re.match(' +median +MAD', head) or re.match('  (?!-v|medians |instead )', row),
+              f'a head without a row:\n{what}')
     return what
 
 
@@ -140,6 +144,17 @@ def test_many():
         equal(len(verdicts), 11, f'verdicts: {lines}')
         check(lines[0] == verdicts[0] and lines.index(verdicts[-1]) < 2 * 11, f'the verdicts come first: {lines}')
         fits(lines, columns, 2 * 11 + 5)
+
+
+def test_warned():
+    """Of some programs that vary much, where their warnings take the lines of the table."""
+    for n in range(2, 8):
+        draw = random.Random(n)
+        names = [f'{"a-new-program" if at else "baseline"}/benchmark=Benchmark{"Sum" * at}: iteration' for at in range(n)]
+        path = result(*(benchmark(name, [0.01 * draw.lognormvariate(0, 0.9) for _ in range(10)], quiesce_interleaved='all',
+                                  quiesce_order_seed=1, quiesce_baseline=names[0]) for name in names))
+        for columns in WIDTHS:
+            fits(shown([BENCH_REPORT, 'compare', path], columns), columns, max(COMPARISON, 4 * n + 5))
 
 
 def pinned(*words, status=0, limit=COMPARISON, first=''):

@@ -54,6 +54,7 @@ struct row {
 struct line {
 	enum brief_rank rank;
 	char *text;
+	bool is_head; /* of the rows behind it */
 };
 
 struct lines {
@@ -126,7 +127,7 @@ static void add_line(struct lines *lines, enum brief_rank rank, char *text)
 		}
 	}
 	lines->items = xptr(reallocarray(lines->items, lines->n + 1, sizeof(*lines->items)));
-	lines->items[lines->n++] = (struct line){ rank, text };
+	lines->items[lines->n++] = (struct line){ .rank = rank, .text = text };
 }
 
 /* The same for each line of a text. */
@@ -678,6 +679,8 @@ static void add_rows(
 				text_appendf(&t, "%*s%s", padding, "", cell);
 		}
 		add_line(lines, rank, xptr(text_steal(&t)));
+		if (i == 0)
+			lines->items[lines->n - 1].is_head = true;
 	}
 }
 
@@ -777,18 +780,23 @@ static size_t count_rank(const struct brief *brief, const struct lines *lines,
 	return n;
 }
 
-/* Removes the last line of that rank; false where there is none. */
+/* Removes the last line of that rank, and a head that has no row any more; false where there is no
+ * such line. */
 static bool remove_last(struct lines *lines, enum brief_rank rank)
 {
+	bool is_removed = false;
+
 	for (size_t i = lines->n; i-- > 0;) {
 		if (lines->items[i].rank != rank)
 			continue;
+		if (is_removed && !lines->items[i].is_head)
+			break;
 		free(lines->items[i].text);
 		memmove(&lines->items[i], &lines->items[i + 1],
 			(--lines->n - i) * sizeof(*lines->items));
-		return true;
+		is_removed = true;
 	}
-	return false;
+	return is_removed;
 }
 
 /* Cuts the end of a doubt that takes too many lines: its beginning says more than a line that is
