@@ -8,7 +8,7 @@ What is a command:
 
 - in docs/*.md, each line of a block that is fenced as `sh`; one that is fenced as `sh root` may need
   root, systemd, a network or another program;
-- in README.md and in the EXAMPLES of man pages, each indented line that begins with a program of
+- in README.md and docs/*.md, and in the EXAMPLES of man pages, each indented line that begins with a program of
   ours or one of examples/, with or without `$ `, sudo and a folder before it.
 
 A setter is root on a described machine (machine.py), where the commands of a document come one after the
@@ -26,6 +26,7 @@ A command that is not run, and one that is run as well, has each option that it 
 of ours held against that program's --help.
 """
 
+import ast
 import collections
 import json
 import os
@@ -141,6 +142,43 @@ def check_link_samples():
     equal(bad_links(path, text), ['docs/README.md#no-such', 'no-such.md', '#b'], 'the sample')
 
 
+# --- The picture of README.md. ---
+
+
+def check_first_picture():
+    """It shows what docs/make-pictures types, and the table below it has the figures that it shows."""
+    maker = ast.parse((SOURCES / 'docs/make-pictures').read_text(encoding='utf-8'))
+    commands = next(ast.literal_eval(node.value) for node in maker.body
+                    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == 'FIRST')
+    shown = (SOURCES / 'docs/pictures/first.txt').read_text(encoding='utf-8')
+    equal(re.findall(r'^\$ (.*)', shown, re.M), [command for command, _ in commands], 'what is typed')
+    shown = re.sub(r'\s', '', shown)  # Long lines are broken there.
+    rows = re.findall(r'^\| (hyperfine [\d.]+|quiesce) \| (.*?) \| (.*?) \|$',
+                      (SOURCES / 'README.md').read_text(encoding='utf-8'), re.M)
+    equal(len(rows), 2, 'rows of the table')
+    for tool, *cells in rows:
+        for cell in (*cells, tool) if tool != 'quiesce' else cells:
+            said = re.sub(r'`(\S+)` ran ([\d.]+) times faster, ± ([\d.]+)', r'\1 ran \2 ± \3 times faster', cell)
+            check(re.sub(r'\s', '', said) in shown.replace("'", ''), f'README.md has {said!r}, and the picture has not')
+
+
+# --- The scripts behind docs/noisy.md. ---
+
+
+def check_noisy():
+    """Each makes the symptom for which it is named. The core, the disk and the layout are as the machine has them."""
+    with tempfile.TemporaryDirectory(prefix='docs.', dir=SCRATCH.name) as root:
+        desk = Desk(root)
+        for kind in ('preempted', 'irq', 'migrated'):
+            if kind == 'migrated' and len(os.sched_getaffinity(0)) == 1:
+                continue
+            result = desk.run(f'examples/noisy -n 5 {kind}')
+            equal(result.returncode, 0, f'{kind}: {result.stderr}')
+            if 'stamped by the kernel' not in result.stdout:
+                raise Skip('the kernel may not be asked for stamps and records here')
+            check(re.search(rf'run \d+: .*\b{kind} [\d.]+ %', result.stderr), f'{kind}: {result.stderr}')
+
+
 # --- Commands. ---
 
 
@@ -160,6 +198,10 @@ def indented_commands(text):
     lines = [line.strip() for line in join_lines(text.splitlines()) if re.match(r' {4}|\t', line)]
     return [Command(re.sub(r'^[$#] ', '', line), not reason_not_to_run(line)) for line in lines
             if COMMAND.match(line)]
+
+
+def markdown_commands(text):
+    return fenced_commands(text) + indented_commands(re.sub(r'^```.*?^```$', '', text, flags=re.M | re.S))
 
 
 def page_commands(text):
@@ -290,15 +332,17 @@ class Desk:
     def extend_path(self):
         self.environment['PATH'] += f':{SBIN}'
 
+    def run(self, text):
+        return subprocess.run(['bash', '-c', text], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=240, check=False)
+
     def type(self, text):
         if EXTENDS_PATH.fullmatch(text):
             self.extend_path()
         text = re.sub(r'(-c |--cpus?[= ])\d[\d,-]*(?!\S)', rf'\g<1>{CPU}', text)
         text = re.sub(r'\b(runpinned .*?-n )\d{2,}\b', r'\g<1>10', text)
         text = re.sub(r'--measure=\d+\b', '--measure=1', text)
-        result = subprocess.run(['bash', '-c', text], cwd=self.folder, env=self.environment,
-                                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240,
-                                check=False)
+        result = self.run(text)
         allowed = {0, 3, 4} if MAY_FIND.search(text) else {0}
         if text.endswith('|| exit 1'):
             allowed.add(1)
@@ -410,13 +454,13 @@ SBIN.mkdir()
 OF_ROOT = tools_of_root()
 make_bin()
 HELP = {}
-DOCUMENTS = {path: fenced_commands(path.read_text(encoding='utf-8')) for path in PAGES}
-DOCUMENTS[SOURCES / 'README.md'] = indented_commands(
-    (SOURCES / 'README.md').read_text(encoding='utf-8'))
+DOCUMENTS = {path: markdown_commands(path.read_text(encoding='utf-8')) for path in (*PAGES, SOURCES / 'README.md')}
 DOCUMENTS.update({path: page_commands(path.read_text(encoding='utf-8'))
                   for path in sorted(SOURCES.glob('man/*.scd'))})
 
 run_tests([('links that lead nowhere are found', check_link_samples),
+           ('the picture of README.md', check_first_picture),
+           ('what examples/noisy is for', check_noisy),
            ('commands are found, and what is wrong with them', check_command_samples),
            *((f'links of {path.relative_to(SOURCES)}', lambda path=path: check_links(path))
              for path in tracked('*.md')),
