@@ -1078,8 +1078,10 @@ static int64_t read_time_namespace(void)
 {
 	static const char clock[] = "monotonic";
 	int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
-	char text[128], *end;
-	int64_t seconds;
+	const char *cursor;
+	char text[128];
+	uint64_t seconds, ns;
+	bool is_behind;
 	ssize_t n;
 
 	if (fd < 0)
@@ -1089,8 +1091,13 @@ static int64_t read_time_namespace(void)
 	if (n < (ssize_t)strlen(clock) || memcmp(text, clock, strlen(clock)) != 0)
 		return 0;
 	text[n] = '\0';
-	seconds = strtoll(text + strlen(clock), &end, 10);
-	return seconds * NSEC_PER_SEC + strtoll(end, NULL, 10);
+	cursor = text + strlen(clock);
+	cursor += strspn(cursor, " ");
+	is_behind = *cursor == '-';
+	cursor += is_behind;
+	if (parse_next_u64(&cursor, &seconds) < 0 || parse_next_u64(&cursor, &ns) < 0)
+		return 0;
+	return (is_behind ? -(int64_t)seconds : (int64_t)seconds) * NSEC_PER_SEC + (int64_t)ns;
 }
 
 /* Opens the list of the keeper's children (CONFIG_PROC_CHILDREN), which orphans of the program
