@@ -147,7 +147,7 @@ struct launcher {
 	/* The content of that list while the launcher is the keeper's only child. */
 	char self[16];
 	int schedstat;		    /* the launcher's own; -1 when there is no such file */
-	struct rlimit caller_files; /* RLIMIT_NOFILE, with which a child starts */
+	struct rlimit caller_files; /* RLIMIT_NOFILE, with which a child starts; 0: unknown */
 	void (*caller_stop)(int);   /* SIG_DFL or SIG_IGN, with which a child starts */
 	void (*caller_alarm)(int);
 	void (*caller_chld)(int);
@@ -342,7 +342,8 @@ static int child_main(void *arg)
 			child_fail(child, LAUNCH_STEP_USER);
 		}
 	}
-	(void)setrlimit(RLIMIT_NOFILE, &l->caller_files);
+	if (l->caller_files.rlim_max > 0)
+		(void)setrlimit(RLIMIT_NOFILE, &l->caller_files);
 	/* If the launcher is killed, the program is killed, too. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != child->parent)
@@ -1189,7 +1190,8 @@ static void raise_files(struct launcher *l)
 {
 	struct rlimit raised;
 
-	(void)getrlimit(RLIMIT_NOFILE, &l->caller_files);
+	if (getrlimit(RLIMIT_NOFILE, &l->caller_files) < 0)
+		return;
 	raised = l->caller_files;
 	raised.rlim_cur = raised.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &raised);
