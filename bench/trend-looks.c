@@ -5,10 +5,11 @@
  *
  *	trend-looks [--trials N] [--looks N] [--seed N]
  *
- * Each result is one number with a noise of 1 %: normal, skewed, or with outliers. 1 or 20 of such
- * histories are looked at together, and a trial is wrong when any of them has a change at any look.
- * Then one of them changes after half of its results: found at the last look, and at any look until
- * then, which takes so many results of the new level (the median, of those that are found).
+ * Each result is one number with a noise of 1 %: normal, skewed, with outliers, or like its
+ * neighbour (AR(1), as on a machine that wanders from day to day). 1 or 20 of such histories are
+ * looked at together, and a trial is wrong when any of them has a change at any look. Then one of
+ * them changes after half of its results: found at the last look, and at any look until then,
+ * which takes so many results of the new level (the median, of those that are found).
  */
 #include <err.h>
 #include <getopt.h>
@@ -47,10 +48,29 @@ static double draw_outliers(void)
 	return random_unit(&state) < 0.03 ? value + 5 + 25 * random_unit(&state) : value;
 }
 
+static double draw_alike(double correlation)
+{
+	static double at;
+
+	at = correlation * at + sqrt(1 - correlation * correlation) * random_normal(&state);
+	return at;
+}
+
+static double draw_a_little_alike(void)
+{
+	return draw_alike(0.3);
+}
+
+static double draw_more_alike(void)
+{
+	return draw_alike(0.6);
+}
+
 static const struct {
 	const char *name;
 	double (*draw)(void);
-} kinds[] = { { "normal", draw_normal }, { "skewed", draw_skewed }, { "outliers", draw_outliers } };
+} kinds[] = { { "normal", draw_normal }, { "skewed", draw_skewed }, { "outliers", draw_outliers },
+	{ "alike 0.3", draw_a_little_alike }, { "alike 0.6", draw_more_alike } };
 
 static bool has_change(const double *values, size_t n, size_t n_together)
 {

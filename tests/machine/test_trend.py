@@ -77,6 +77,7 @@ def check_change(history):
 
     text = trend('-b', 'sort', history.root)
     check('sort on EPYC (a): 40 results, 1 change\n' in text, text)
+    check('note:' not in text, text)
     check('copy' not in text and all(len(line) <= 80 for line in text.splitlines()), text)
     # One after the other, the files mean the same as their folder.
     equal(trends(*sorted(history.root.iterdir())), trends(history.root), 'files')
@@ -203,6 +204,17 @@ def check_late(history):
     equal((found['late'], found['points'][5]['file'], found['levels'][1]['first']), (1, str(late), 13), 'late')
     check(f'note: 1 result was measured after one that follows, the last of them {late}: earlier looks did not '
           'have it there\n' in trend(history.root), trend(history.root))
+
+
+def check_wandering(history):
+    """A machine that wanders from day to day makes changes that are none, which is said."""
+    wander = 0
+    for day in range(100):
+        wander = 0.7 * wander + history.draw.gauss(0, 1)
+        history.add(day, {'sort': 0.010 * (1 + 0.03 * wander)})
+    check(len(trends(history.root)[0]['levels']) > 1, 'its levels')
+    check('note: beyond its levels each result is like the one before (correlation 0.' in trend(history.root),
+          trend(history.root))
 
 
 def check_earlier(history):
@@ -410,5 +422,5 @@ def check_refused(history):
 
 run_tests((function.__name__[6:], with_history(function)) for function in (
     check_change, check_better, check_rate, check_below_zero, check_machines, check_named_machines, check_order,
-    check_containers, check_failed, check_late, check_earlier, check_together, check_zones, check_unreadable_date, check_no_date, check_control,
+    check_containers, check_failed, check_late, check_wandering, check_earlier, check_together, check_zones, check_unreadable_date, check_no_date, check_control,
     check_sensitive, check_left_out, check_clock, check_merged, check_nothing, check_refused))

@@ -23,6 +23,9 @@ enum {
 	COMMIT_SHOWN = 12, /* as git abbreviates it in large repositories */
 };
 
+/* From which p on it is said that neighbours are alike, as `check` does. */
+#define ALIKE_P 0.005
+
 /* --- What is printed --- */
 
 static const char *shorten(const char *text, size_t most, char *buf)
@@ -96,6 +99,19 @@ static void print_control(const struct trend *trend)
 			n, n == 1 ? " is" : "s are");
 }
 
+/* The machine may wander from day to day, and then a change may be no more than that. */
+static void print_alike(const struct trend *trend)
+{
+	const struct levels *levels = trend->levels;
+
+	if (levels->n > 1 && levels->autocorrelation_p <= ALIKE_P)
+		xprint_report(stdout,
+			"note: beyond its levels each result is like the one before (correlation "
+			"%.1f): some of the changes may be those of a machine that wanders, which a "
+			"control tells (runpinned --control)\n",
+			levels->autocorrelation);
+}
+
 /* needed: so many results it takes to find a change. */
 static int print_trend(const struct trend *trend, size_t needed)
 {
@@ -108,6 +124,7 @@ static int print_trend(const struct trend *trend, size_t needed)
 			"earlier looks did not have %s there\n",
 			trend->n_late, trend->n_late == 1 ? " was" : "s were", trend->late_file,
 			trend->n_late == 1 ? "it" : "them");
+	print_alike(trend);
 	print_control(trend);
 	print_stampers(trend);
 	return print_levels(trend);

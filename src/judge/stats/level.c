@@ -642,28 +642,68 @@ static double residual_of(const struct level *level, double slope, const double 
 	return values[k] - level->median - slope * ((double)k - center);
 }
 
-/* Correlates the signs of the residuals, for long series: it needs no memory. */
+/* Products of the signs of neighbours, and what they are without a correlation. */
+struct products {
+	double pairs;
+	double sum; /* of signs less their mean */
+	double squares;
+	double variance; /* of the sum */
+	/* Neighbours with the same sign, but for the usual one of the level. */
+	double n_rare;
+	double expected_rare;
+	double usual; /* the pairs that have one of the usual sign, as the second */
+};
+
+static void add_products(
+	const double *values, const struct level *level, double slope, struct products *products)
+{
+	double counts[3] = { 0 }, n = (double)level->n, mean, of_one;
+	size_t end = level->first + level->n;
+	int usual = 0, previous = 0;
+
+	for (size_t k = level->first; k < end; k++)
+		counts[1 + sign_of(residual_of(level, slope, values, k))]++;
+	mean = (counts[2] - counts[0]) / n;
+	of_one = (counts[2] + counts[0]) / n - mean * mean;
+	for (int sign = -1; sign <= 1; sign++)
+		if (counts[1 + sign] > counts[1 + usual])
+			usual = sign;
+	/* Values on both sides of a step are not neighbours. */
+	for (size_t k = level->first; k < end; k++) {
+		int sign = sign_of(residual_of(level, slope, values, k));
+
+		if (k > level->first) {
+			products->sum += (sign - mean) * (previous - mean);
+			products->n_rare += sign == previous && sign != usual;
+		}
+		previous = sign;
+	}
+	products->pairs += n - 1;
+	products->squares += (n - 1) * of_one;
+	products->variance += (n - 1) * of_one * of_one;
+	products->usual += (n - 1) * counts[1 + usual] / n;
+	for (int sign = -1; sign <= 1; sign++)
+		if (sign != usual)
+			products->expected_rare +=
+				(n - 1) * counts[1 + sign] / n * counts[1 + sign] / n;
+}
+
+/* Correlates the signs of the residuals, for long series: it needs no memory. Where many values are
+ * equal to the median, the signs are no fair coins. Where few are not, that neighbours are among
+ * them has the distribution of Poisson, and the root of such a number a variance of 1/4. */
 static void correlate_signs(const double *values, double slope, struct levels *levels)
 {
-	double product = 0, pairs = 0;
+	struct products p = { 0 };
+	double z, of_rare;
 
-	for (size_t i = 0; i < levels->n; i++) {
-		const struct level *level = &levels->items[i];
-		int previous = 0;
-
-		/* Values on both sides of a step are not neighbours. */
-		for (size_t k = level->first; k < level->first + level->n; k++) {
-			int sign = sign_of(residual_of(level, slope, values, k));
-
-			product += sign * previous;
-			pairs += sign * sign * previous * previous;
-			previous = sign;
-		}
-	}
-	if (pairs <= 0)
+	for (size_t i = 0; i < levels->n; i++)
+		add_products(values, &levels->items[i], slope, &p);
+	if (!(p.variance > 0))
 		return;
-	levels->autocorrelation_p = normal_upper_tail(product / sqrt(pairs));
-	levels->autocorrelation = sin(acos(-1) / 2 * product / pairs);
+	z = p.sum / sqrt(p.variance);
+	of_rare = 2 * (sqrt(p.n_rare) - sqrt(p.expected_rare)) * p.pairs / p.usual;
+	levels->autocorrelation_p = normal_upper_tail(MIN(z, of_rare));
+	levels->autocorrelation = sin(acos(-1) / 2 * MIN(MAX(p.sum / p.squares, -1.0), 1.0));
 }
 
 static double sum_products(const double *ranks, const struct levels *levels)
