@@ -148,7 +148,7 @@ static int compare_samples(struct comparison *c, const double *old, const double
 	int r;
 
 	c->ratio = ratio_of_medians(c->old_stats.median, c->new_stats.median);
-	c->p = c->ranks.p;
+	c->p = MAX(c->ranks.p, c->ranks.p_unequal);
 	c->least_p = mann_whitney_least_p(n_old, n_new);
 	if (!(old[0] > 0) || !(new[0] > 0))
 		return 0;

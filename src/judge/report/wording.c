@@ -257,6 +257,7 @@ static void append_tests(struct text *t, const struct comparison *c)
 			: c->n_pairs > 0	       ? "rank differences"
 			: comparison_is_learnt(c)      ? "repeats"
 			: c->control_ratio > 0	       ? "ratios to the control"
+			: c->p > c->ranks.p	       ? "Brunner-Munzel"
 						       : "Mann-Whitney");
 	append_p(t, c->p);
 	if (!isnan(c->adjusted_p) && c->adjusted_p != c->p)

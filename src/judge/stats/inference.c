@@ -15,6 +15,9 @@ enum {
 	EXACT_SIGNS_MAX = 60,
 };
 
+/* The level at which a ratio of means is beyond others. */
+#define BEYOND 0.01
+
 double normal_upper_tail(double z)
 {
 	return erfc(z / sqrt(2)) / 2;
@@ -110,27 +113,55 @@ static void find_moments(const double *values, size_t n, struct moments *ret)
 	ret->variance = squares / (double)(n - 1) / (double)n;
 }
 
-int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct welch *ret)
+static int compare_moments(
+	const struct moments *x, size_t n_x, const struct moments *y, size_t n_y, struct welch *ret)
 {
-	struct moments x, y;
-	double variance;
+	double variance = x->variance + y->variance;
 
-	if (n_a < 2 || n_b < 2)
-		return -ENODATA;
-	find_moments(a, n_a, &x);
-	find_moments(b, n_b, &y);
-	variance = x.variance + y.variance;
-	/* The mean of equal values is rounded and may differ from them. */
-	if (!(variance > 0) || !isfinite(variance) || (a[0] == a[n_a - 1] && b[0] == b[n_b - 1]))
+	if (!(variance > 0) || !isfinite(variance))
 		return -EDOM;
-	ret->t = (y.mean - x.mean) / sqrt(variance);
+	ret->t = (y->mean - x->mean) / sqrt(variance);
 	/* The Welch-Satterthwaite equation, with proportions because squares of small variances
 	 * underflow. */
 	ret->df = 1 /
-		(x.variance / variance * (x.variance / variance) / (double)(n_a - 1) +
-			y.variance / variance * (y.variance / variance) / (double)(n_b - 1));
+		(x->variance / variance * (x->variance / variance) / (double)(n_x - 1) +
+			y->variance / variance * (y->variance / variance) / (double)(n_y - 1));
 	ret->p = student_two_sided(ret->t, ret->df);
 	return 0;
+}
+
+int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct welch *ret)
+{
+	struct moments x, y;
+
+	if (n_a < 2 || n_b < 2)
+		return -ENODATA;
+	/* The mean of equal values is rounded and may differ from them. */
+	if (a[0] == a[n_a - 1] && b[0] == b[n_b - 1])
+		return -EDOM;
+	find_moments(a, n_a, &x);
+	find_moments(b, n_b, &y);
+	return compare_moments(&x, n_a, &y, n_b, ret);
+}
+
+double welch_ratio_beyond(
+	const double *a, size_t n_a, const double *b, size_t n_b, double low, double high)
+{
+	struct moments x, y;
+	struct welch welch;
+	double ratio, end;
+
+	if (n_a < 2 || n_b < 2 || isnan(low) || isnan(high))
+		return NAN;
+	find_moments(a, n_a, &x);
+	find_moments(b, n_b, &y);
+	ratio = y.mean / x.mean;
+	if (!(x.mean > 0) || !(ratio > high || ratio < low))
+		return NAN;
+	end = ratio > high ? high : low;
+	x.mean *= end;
+	x.variance *= end * end;
+	return compare_moments(&x, n_a, &y, n_b, &welch) < 0 || !(welch.p <= BEYOND) ? NAN : ratio;
 }
 
 /* --- Mann and Whitney --- */
@@ -179,7 +210,18 @@ struct counted {
 	/* Exchanging values between the samples changes U only by multiples of half of this. 2
 	 * where no values are equal. */
 	double step;
+	/* Of the values of a, and of b: the sum of how many of the other sample are below each, and
+	 * the sum of the squares. */
+	double places[2];
+	double squares[2];
 };
+
+/* So many values have this place among those of the other sample. */
+static void add_places(struct counted *counted, size_t side, size_t n, double place)
+{
+	counted->places[side] += (double)n * place;
+	counted->squares[side] += (double)n * place * place;
+}
 
 /* Both samples are sorted. */
 static void count_pairs(
@@ -196,7 +238,8 @@ static void count_pairs(
 			i++;
 		while (k < n_b && b[k] == value)
 			k++;
-		ret->u += (double)(k - from_b) * ((double)from_a + (double)(i - from_a) / 2);
+		add_places(ret, 0, i - from_a, (double)from_b + (double)(k - from_b) / 2);
+		add_places(ret, 1, k - from_b, (double)from_a + (double)(i - from_a) / 2);
 		group = i - from_a + k - from_b;
 		ret->ties += (double)group * ((double)group * (double)group - 1);
 		/* The mean ranks of two neighbouring groups differ by half the sum of their sizes.
@@ -204,6 +247,26 @@ static void count_pairs(
 		if (before > 0)
 			ret->step = stats_common_divisor(ret->step, (double)(before + group));
 	}
+	ret->u = ret->places[1];
+}
+
+static double find_p_unequal(const struct counted *counted, const double n[2])
+{
+	double variances[2], variance, df;
+
+	if (n[0] < 2 || n[1] < 2)
+		return 0;
+	for (size_t i = 0; i < 2; i++)
+		variances[i] = n[i] / (n[i] - 1) *
+			(counted->squares[i] - counted->places[i] * counted->places[i] / n[i]);
+	variance = variances[0] + variances[1];
+	/* The samples do not overlap, or in one value. */
+	if (!(variance > 1e-9 * n[0] * n[1]))
+		return 0;
+	df = variance * variance /
+		(variances[0] * variances[0] / (n[0] - 1) +
+			variances[1] * variances[1] / (n[1] - 1));
+	return student_two_sided((counted->u - n[0] * n[1] / 2) / sqrt(variance), df);
 }
 
 void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,
@@ -214,6 +277,7 @@ void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,
 
 	count_pairs(a, n_a, b, n_b, &counted);
 	ret->u = counted.u;
+	ret->p_unequal = find_p_unequal(&counted, (const double[]){ n, m });
 	if (counted.ties == 0 && tails) {
 		ret->p = MIN(2 * tails[(size_t)MIN(ret->u, n * m - ret->u)], 1);
 		return;

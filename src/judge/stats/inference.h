@@ -26,9 +26,21 @@ struct welch {
  * fewer than 2 values, -EDOM when neither sample varies, or their squares are too large. */
 int welch_test(const double *a, size_t n_a, const double *b, size_t n_b, struct welch *ret);
 
+/* mean(b) / mean(a) where it lies beyond the ratios `low` .. `high`, by Welch's test at 1 %; else
+ * NAN. So do the means of values that scatter in different ways, where the interval is that of a
+ * median. The values are in any order. */
+double welch_ratio_beyond(
+	const double *a, size_t n_a, const double *b, size_t n_b, double low, double high);
+
 struct mann_whitney {
 	double u; /* pairs in which b is larger, plus half of the equal pairs */
 	double p; /* two-sided */
+	/* The same for samples that may scatter differently (Brunner and Munzel, Biometrical
+	 * Journal 42, 2000); 0 where it cannot be told. Of 10 values that scatter 10 times as much
+	 * as 60 others, p is below 0.05 in 22 % where neither sample is the larger one, of 25 and
+	 * 25 in 10 %, and the larger one of both p in 3.6 and 5 %. This one alone is too small for
+	 * small samples. */
+	double p_unequal;
 };
 
 /*

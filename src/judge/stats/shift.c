@@ -203,7 +203,7 @@ static double find_samples_p(const struct shift_test *test, double d)
 
 	shift_values(test, d);
 	mann_whitney_find(test->a, test->n_a, test->shifted, test->n_b, test->tails, &found);
-	return found.p;
+	return MAX(found.p, found.p_unequal);
 }
 
 int shift_test_of_samples(

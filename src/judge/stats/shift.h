@@ -30,8 +30,8 @@ struct shift {
 struct shift_test;
 
 /*
- * Independent samples, sorted and finite. The test is that of Mann and Whitney
- * (judge/stats/inference.h). -ENODATA when a sample is empty.
+ * Independent samples, sorted and finite. The test is that of Mann and Whitney, with the larger one
+ * of its two p (judge/stats/inference.h). -ENODATA when a sample is empty.
  */
 int shift_test_of_samples(
 	const double *a, size_t n_a, const double *b, size_t n_b, struct shift_test **ret);
