@@ -774,8 +774,9 @@ static void test_carried_decision(void **state)
 
 		decision_begin(&d, 2, 1);
 		for (size_t k = 0; k < ARRAY_SIZE(old); k++) {
-			old[k] = 1;
-			new[k] = cases[i].ratio;
+			/* Equal ones would be those of a coarse clock. */
+			old[k] = 1 + 1e-4 * (double)k;
+			new[k] = cases[i].ratio *old[k];
 			decision_add(&d, old[k], new[k]);
 		}
 		decision_estimate(&d, old, new, ARRAY_SIZE(old));
@@ -842,6 +843,75 @@ static void test_medians_may_contradict(void **state)
 		assert_int_equal(compare_alone(&sides[0].view, &sides[0].view, &c), 0);
 		text = comparison_render(c);
 		assert_null(strstr(text, remark));
+		free(text);
+		comparison_free(c);
+		clear_side(&sides[0]);
+		clear_side(&sides[1]);
+	}
+}
+
+/* A clock that counts in steps of 10 ms shows a change of 4 % in no run, or in some: the interval
+ * holds it all the same, and nothing is passed. */
+static void test_coarse_clock(void **state)
+{
+	(void)state;
+	srand48(17);
+	for (int i = 0; i < 40; i++) {
+		double old[25], new[25];
+		struct comparison *c;
+		struct side sides[2];
+		char *text;
+
+		for (size_t k = 0; k < 25; k++) {
+			old[k] = 0.01 * round(10.05 + 0.05 * normal());
+			new[k] = 0.01 * round(10.45 + 0.05 * normal());
+		}
+		old[0] = 0.11;
+		make_side(&sides[0], "old", old, 25, true);
+		make_side(&sides[1], "new", new, 25, true);
+		assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
+		assert_true(fabs(c->step - 0.1) < 1e-3);
+		assert_true(c->ratio.low < 1.045 / 1.005 && c->ratio.high > 1.045 / 1.005);
+		assert_int_equal(comparison_gate(c, 2, SIGNIFICANCE), GATE_UNCLEAR);
+		text = comparison_render(c);
+		assert_non_null(strstr(text, "smaller changes do not show"));
+		free(text);
+		comparison_free(c);
+		clear_side(&sides[0]);
+		clear_side(&sides[1]);
+	}
+}
+
+/* A new program that is 3 % faster, but takes three times as long in every fifth run: the change is
+ * that of most runs, and the report says that the mean has another one. */
+static void test_means_may_contradict(void **state)
+{
+	(void)state;
+	srand48(18);
+	for (int is_rare = 0; is_rare < 2; is_rare++) {
+		double old[60], new[60];
+		struct decision d;
+		struct comparison *c;
+		struct side sides[2];
+		char *text;
+
+		decision_begin(&d, 2, 1);
+		for (size_t k = 0; k < 60; k++) {
+			old[k] = 0.1 * exp(0.003 * normal());
+			new[k] = 0.097 * exp(0.003 * normal()) * (is_rare && k % 5 == 0 ? 3 : 1);
+			decision_add(&d, old[k], new[k]);
+		}
+		make_side(&sides[0], "old", old, 60, true);
+		make_side(&sides[1], "new", new, 60, true);
+		assert_int_equal(compare_alone(&sides[0].view, &sides[1].view, &c), 0);
+		assert_int_equal(c->verdict, VERDICT_FASTER);
+		text = comparison_render(c);
+		assert_int_equal(strstr(text, "  mean       +3") != NULL, is_rare);
+		free(text);
+		decision_estimate(&d, old, new, 60);
+		assert_int_equal(d.verdict, DECISION_NOT_SLOWER);
+		text = decision_text(&d, false);
+		assert_int_equal(strstr(text, "; the mean changes by +3") != NULL, is_rare);
 		free(text);
 		comparison_free(c);
 		clear_side(&sides[0]);
@@ -958,6 +1028,8 @@ int main(void)
 		cmocka_unit_test(test_carried_decision),
 		cmocka_unit_test(test_unstable_pairs),
 		cmocka_unit_test(test_medians_may_contradict),
+		cmocka_unit_test(test_means_may_contradict),
+		cmocka_unit_test(test_coarse_clock),
 		cmocka_unit_test(test_who_is_paired),
 		cmocka_unit_test(test_appended),
 	};

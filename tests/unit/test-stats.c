@@ -433,6 +433,28 @@ static void test_sort_killer(void **state)
 	free(values);
 }
 
+static void test_steps(void **state)
+{
+	static const double ticks[] = { 0.1, 0.1, 0.1, 0.11, 0.11, 0.11, 0.11, 0.12 };
+	static const double modes[] = { 1.037, 1.037, 1.037, 1.152, 1.152, 1.152, 1.152, 1.152 };
+	static const double fine[] = { 0.1, 0.101, 0.102, 0.103, 0.104, 0.105, 0.106, 0.107 };
+	/* The stamps of a clock of 3.999 ms, in ns. */
+	double jiffies[8];
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++)
+		jiffies[i] = round(3999.848e3 * (double)(25 + i / 4)) * 1e-9;
+	assert_true(fabs(stats_find_step(ticks, 8, ticks, 8) - 0.01) < 1e-9);
+	assert_true(fabs(stats_find_step(ticks, 8, ticks, 4) - 0.01) < 1e-9);
+	assert_true(fabs(stats_find_step(jiffies, 8, jiffies, 8) - 0.003999848) < 2e-9);
+	/* Two values that no step leads to, others that are all different, or all the same. */
+	assert_true(stats_find_step(modes, 8, modes, 8) == 0);
+	assert_true(stats_find_step(fine, 8, fine, 8) == 0);
+	assert_true(stats_find_step(ticks, 3, ticks, 3) == 0);
+	assert_true(stats_find_step(ticks, 0, ticks, 0) == 0);
+	assert_true(stats_find_step(ticks, 8, modes, 8) == 0);
+}
+
 static void test_many(void **state)
 {
 	size_t n = 10000000;
@@ -476,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_interval_covers),
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_sort_killer),
+		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_deviation),
 	};

@@ -444,6 +444,7 @@ static void put_pair(struct sheet *sheet, const struct pairs *pairs, size_t at)
 	if (sheet->emit)
 		emit_repeats(sheet->emit, c);
 	put_real(sheet, c->step > 0 ? c->step : NAN, "step");
+	put_real(sheet, c->mean_ratio, "ratio_mean");
 	put_text(sheet, better_name(c->old->better), "better", .csv = 21);
 	put_text(sheet, comparison_verdict_name(c->verdict), "verdict", .csv = 18);
 	put_text(sheet, c->unclear, "unclear", .csv = 19);

@@ -609,6 +609,7 @@ void emit_decision(struct emit *emit, const struct benchmark *benchmark)
 	emit_real(emit, "ratio", d.ratio);
 	emit_real(emit, "ratio_low", d.low);
 	emit_real(emit, "ratio_high", d.high);
+	emit_real(emit, "ratio_mean", d.mean_ratio);
 	emit_real(emit, "carried", d.carried);
 	emit_real(emit, "alone", d.alone);
 	emit_real(emit, "step", d.coarse);

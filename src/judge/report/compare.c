@@ -317,12 +317,15 @@ static void look_at_order(struct comparison *c, const struct benchmark *const *a
 	carryover_find(c->old, c->new, others, n_others, &c->carryover);
 }
 
-/* Finds in which steps the figures are counted, after their medians. */
-static void find_step(struct comparison *c)
+/* Finds in which steps the figures are counted, after their medians; of times, where nothing else
+ * tells them, by the values. */
+static void find_step(struct comparison *c, const struct side *old, const struct side *new)
 {
 	const double medians[] = { c->old_stats.median, c->new_stats.median };
-	const double steps[] = { c->old->step, c->new->step };
+	double steps[] = { c->old->step, c->new->step };
 
+	if (unit_is_time(c->old->unit) && steps[0] <= 0 && steps[1] <= 0)
+		steps[0] = steps[1] = stats_find_step(old->units, old->n, new->units, new->n);
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
 		if (medians[i] > 0)
 			c->step = MAX(c->step, steps[i] / medians[i]);
@@ -375,7 +378,11 @@ static int compute(struct comparison *c, struct side *old, struct side *new,
 		r = compare_samples(c, old->units, new->units);
 	if (r < 0)
 		return r;
-	find_step(c);
+	find_step(c, old, new);
+	c->has_step = comparison_widen_by_step(c, &c->ratio);
+	if (n_pairs > 0)
+		c->mean_ratio = welch_ratio_beyond(
+			old->units, old->n, new->units, new->n, c->ratio.low, c->ratio.high);
 	/* Values of one run tell nothing of other runs. */
 	is_single = !benchmark_units_are_runs(c->old) || c->old_stats.n < 2 ||
 		!benchmark_units_are_runs(c->new) || c->new_stats.n < 2;
@@ -400,6 +407,7 @@ static int comparison_begin(const struct benchmark *const *old, size_t n_old,
 	c->old = old[0];
 	c->new = new[0];
 	c->faults[0] = c->faults[1] = NAN;
+	c->mean_ratio = NAN;
 	c->carryover = (struct carryover){ .p = 1, .alone_change = NAN };
 	for (size_t i = 0; i < n_old + n_new; i++) {
 		const struct benchmark *b = i < n_old ? old[i] : new[i - n_old];

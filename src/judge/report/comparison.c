@@ -116,6 +116,19 @@ void comparison_learn(struct comparison *comparison, double deviation, double df
 	resolution_widen_interval(&c->resolution, &c->ratio.low, &c->ratio.high);
 }
 
+bool comparison_widen_by_step(const struct comparison *comparison, struct ratio *ratio)
+{
+	double step = 1 + comparison->step;
+	bool is_above = ratio->low > 1, is_below = ratio->high < 1;
+
+	/* Without an interval its ends are NAN. */
+	if (!(ratio->high / ratio->low < step))
+		return false;
+	ratio->low = is_above ? fmax(ratio->low / step, nextafter(1, 2)) : ratio->low / step;
+	ratio->high = is_below ? fmin(ratio->high * step, nextafter(1, 0)) : ratio->high * step;
+	return true;
+}
+
 struct ratio comparison_interval_at(const struct comparison *comparison, double level)
 {
 	const struct comparison *c = comparison;
@@ -128,6 +141,7 @@ struct ratio comparison_interval_at(const struct comparison *comparison, double 
 	if (c->test) {
 		shift_test_find(c->test, level, &shift);
 		ratio = ratio_of_shift(&shift);
+		(void)comparison_widen_by_step(c, &ratio);
 		if (comparison_is_learnt(c))
 			widen_by_repeats(c, level, &ratio);
 	} else {
@@ -477,7 +491,7 @@ static bool is_coarse(const struct comparison *c, double percent, double level)
 		return false;
 	if (find_gate_p(c, limit) <= level)
 		return find_gate_p(c, limit * (1 + c->step)) > level;
-	return !(comparison_cost(c, c->ratio).high * (1 + c->step) <= limit);
+	return !(comparison_cost(c, c->ratio).high * (c->has_step ? 1 : 1 + c->step) <= limit);
 }
 
 enum gate comparison_gate(const struct comparison *comparison, double percent, double level)

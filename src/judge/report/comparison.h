@@ -86,6 +86,7 @@ struct comparison {
 	/* In which the figure is counted, as a part of the smaller median; 0 where that is not
 	 * known. No smaller change shows. */
 	double step;
+	bool has_step;	   /* the interval was widened by that */
 	bool is_disturbed; /* in most runs of either result */
 	/* Set by repeats_apply() (judge/report/repeats.h). */
 	struct learnt learnt;
@@ -99,6 +100,8 @@ struct comparison {
 	size_t n_pairs;
 	double p;	/* of the test that decides; NAN when it cannot be computed */
 	double least_p; /* the smallest p that so many runs can reach */
+	/* new / old of the means of pairs, where it lies beyond the interval; else NAN. */
+	double mean_ratio;
 	/* For information, they decide nothing: */
 	struct mann_whitney ranks;
 	struct signed_rank signs; /* the test of the logarithms of the pairs' ratios */
@@ -142,6 +145,10 @@ struct ratio ratio_inverse(struct ratio ratio);
 /* The change with an interval that is as certain as 1 - level, where `ratio` has one at
  * SIGNIFICANCE (judge/stats/multiple.h). */
 struct ratio comparison_interval_at(const struct comparison *comparison, double level);
+/* Widens the interval by the step in which the figure is counted, where that is more than the
+ * interval tells: values that vary by less than a step are all rounded to the same one. It holds 1
+ * where it did before. Returns whether it did. */
+bool comparison_widen_by_step(const struct comparison *comparison, struct ratio *ratio);
 /* A ratio of this comparison as one of costs: its inverse where more is better. */
 struct ratio comparison_cost(const struct comparison *comparison, struct ratio ratio);
 /* The two-sided p of the hypothesis that the change of the cost is this one, or beyond it by no

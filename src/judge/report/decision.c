@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "judge/report/decision.h"
+#include "judge/stats/inference.h"
 #include "judge/stats/multiple.h"
 #include "judge/stats/stats.h"
 
@@ -55,6 +56,7 @@ void decision_begin(struct decision *decision, double percent, size_t n_together
 		.ratio = NAN,
 		.low = NAN,
 		.high = NAN,
+		.mean_ratio = NAN,
 		.alone = NAN,
 		.carried = NAN,
 		.coarse = NAN,
@@ -183,6 +185,19 @@ bool decisions_settle(struct decision *const decisions[], size_t n, bool is_over
 	return has_changed;
 }
 
+/* The step of these times, as a part of their medians. */
+static double find_step(const double *old, const double *new, size_t n)
+{
+	_cleanup_free_ double *a = xptr(reallocarray(NULL, MAX(n, (size_t)1), 2 * sizeof(*a)));
+	double *b = a + n;
+
+	memcpy(a, old, n * sizeof(*a));
+	memcpy(b, new, n * sizeof(*b));
+	stats_sort(a, n);
+	stats_sort(b, n);
+	return stats_find_step(a, n, b, n) / MIN(stats_median(a, n), stats_median(b, n));
+}
+
 void decision_estimate(struct decision *decision, const double *old, const double *new, size_t n)
 {
 	_cleanup_free_ double *ratios =
@@ -210,6 +225,11 @@ void decision_estimate(struct decision *decision, const double *old, const doubl
 		decision->low = ratios[n_ratios - least];
 		decision->high = ratios[least - 1];
 	}
+	if (decision->sense.is_exact)
+		return;
+	decision->mean_ratio = welch_ratio_beyond(old, n, new, n, decision->low, decision->high);
+	if (decision->sense.is_speed && decision->step <= 0)
+		decision->step = find_step(old, new, n);
 }
 
 bool decision_wants_look(const struct decision *decision)
@@ -369,6 +389,7 @@ static const struct {
 	{ "quiesce_decide_ratio", offsetof(struct decision, ratio), false },
 	{ "quiesce_decide_ratio_low", offsetof(struct decision, low), false },
 	{ "quiesce_decide_ratio_high", offsetof(struct decision, high), false },
+	{ "quiesce_decide_ratio_mean", offsetof(struct decision, mean_ratio), false },
 	{ "quiesce_decide_carried", offsetof(struct decision, carried), false },
 	{ "quiesce_decide_alone", offsetof(struct decision, alone), false },
 	{ "quiesce_decide_step", offsetof(struct decision, coarse), false },
@@ -509,6 +530,7 @@ static void append_reason(struct text *t, const struct decision *d)
 char *decision_text(const struct decision *decision, bool with_evalues)
 {
 	const struct decision *d = decision;
+	char change[UNITS_TEXT_SIZE];
 	struct text t = { 0 };
 
 	switch (d->verdict) {
@@ -536,6 +558,9 @@ char *decision_text(const struct decision *decision, bool with_evalues)
 			&t, ", settled after %zu pair%s", d->n_pairs, d->n_pairs == 1 ? "" : "s");
 	else
 		text_appendf(&t, ", settled after %zu of %zu pairs", d->settled_after, d->n_pairs);
+	if (d->mean_ratio > 0)
+		text_appendf(&t, "; the mean changes by %s: the runs of both scatter differently",
+			units_format_change(d->mean_ratio - 1, change));
 	if (d->verdict == DECISION_NOT_SETTLED)
 		append_reason(&t, d);
 	if (decision_lacks_pairs(d) && with_evalues)

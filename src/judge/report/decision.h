@@ -74,7 +74,8 @@ struct decision {
 	enum decision_verdict verdict;
 	size_t settled_after; /* pairs; 0 when it is not settled */
 
-	/* In which its source counts, as a part of the value; 0 where that is not known. */
+	/* In which its source counts, as a part of the value; 0 where that is not known. Of times
+	 * decision_estimate() sets it, where their values show it. */
 	double step;
 
 	/* Set by decision_estimate(): the median of the pairs' ratios, and an interval that holds
@@ -84,6 +85,7 @@ struct decision {
 	double ratio;
 	double low;
 	double high;
+	double mean_ratio; /* of the means, where it lies beyond the interval; else NAN */
 
 	/* Whether each of the two shows alone, too, that the new one is slower, or faster. */
 	enum {

@@ -152,18 +152,28 @@ const char *comparison_format_change(
 	return format_change(ratio->ratio, of_runs.high - of_runs.low, buf);
 }
 
+/* An interval that does not hold 0 % is not printed as if it did, unless it nearly does. */
+static double find_width(const struct ratio *ratio)
+{
+	double width = ratio->high - ratio->low;
+	double far = fmax(ratio->low - 1, 1 - ratio->high);
+
+	return far > 0 ? fmax(fmin(width, 4 * far), width / 100) : width;
+}
+
 const char *comparison_format_interval(
 	const struct comparison *comparison, char buf[static COMPARISON_INTERVAL_SIZE])
 {
 	const struct ratio *ratio = &comparison->ratio;
+	double width = find_width(ratio);
 	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
 
 	if (isnan(ratio->low))
 		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s", "");
 	else
 		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s .. %s",
-			format_change(ratio->low, ratio->high - ratio->low, low),
-			format_change(ratio->high, ratio->high - ratio->low, high));
+			format_change(ratio->low, width, low),
+			format_change(ratio->high, width, high));
 	return buf;
 }
 
@@ -319,6 +329,11 @@ void comparison_append_doubts(struct text *t, const struct comparison *compariso
 		text_appendf(t,
 			"  step       %s    in which it is counted: smaller changes do not show\n",
 			units_format_percent(c->step, a));
+	if (c->mean_ratio > 0)
+		text_appendf(t,
+			"  mean       %s, which the interval does not hold: the runs of both scatter "
+			"differently\n",
+			units_format_change(c->mean_ratio - 1, a));
 	if (c->learnt.steps)
 		text_appendf(t,
 			"  repeats    %s: if the program was another one before, leave those out\n",

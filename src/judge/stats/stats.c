@@ -10,6 +10,9 @@ enum {
 	ENOUGH_FOR_BEST = 20,
 };
 
+/* By how much of a step a multiple of it may be off. */
+#define STEP_ROUNDING 0.001
+
 static void swap(double *a, double *b)
 {
 	double t = *a;
@@ -341,6 +344,36 @@ size_t stats_count_below(const double *sorted, size_t n, double value, bool equa
 			high = middle;
 	}
 	return low;
+}
+
+/* Whether these values are all multiples of the step, but for what their clock rounds. */
+static bool are_multiples(const double *values, size_t n, double step)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fabs(values[i] / step - round(values[i] / step)) > STEP_ROUNDING)
+			return false;
+	return true;
+}
+
+double stats_find_step(const double *a, size_t n_a, const double *b, size_t n_b)
+{
+	double step = INFINITY, before = NAN;
+	size_t n_different = 0;
+
+	for (size_t i = 0, k = 0; i < n_a || k < n_b;) {
+		double value = k == n_b || (i < n_a && a[i] <= b[k]) ? a[i++] : b[k++];
+
+		if (value == before)
+			continue;
+		n_different++;
+		if (!isnan(before))
+			step = MIN(step, value - before);
+		before = value;
+	}
+	if (n_different < 2 || 4 * n_different > n_a + n_b || !are_multiples(a, n_a, step) ||
+		!are_multiples(b, n_b, step))
+		return 0;
+	return step;
 }
 
 double stats_common_divisor(double a, double b)

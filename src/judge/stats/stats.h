@@ -56,6 +56,10 @@ size_t stats_count_below(const double *sorted, size_t n, double value, bool equa
 /* The largest number of which both are multiples, for numbers with few digits: 0.5 for 3.5 and 1, a
  * for a and 0. */
 double stats_common_divisor(double a, double b);
+/* The step in which a coarse clock seems to have counted these values of two samples, each sorted:
+ * the least distance of two of them, where all are multiples of it, and each is there four times in
+ * the mean. 0 where they do not look like that. */
+double stats_find_step(const double *a, size_t n_a, const double *b, size_t n_b);
 /* The percentile of n >= 1 sorted values; p is 0..1. */
 double stats_percentile(const double *sorted, size_t n, double p);
 double stats_median(const double *sorted, size_t n);
