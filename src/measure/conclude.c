@@ -5,6 +5,7 @@
 
 #include "base/say.h"
 #include "base/terminal.h"
+#include "base/units.h"
 #include "base/xalloc.h"
 #include "judge/report/brief.h"
 #include "judge/report/why.h"
@@ -74,16 +75,22 @@ static char *explain_uncertain(
 	const struct options *options, const struct command *command, const char *metric)
 {
 	const struct measurement *m = command->measurement;
+	_cleanup_free_ char *why = NULL;
+	char step[UNITS_TEXT_SIZE];
 
 	if (!(options->rel_error > 0) || command->is_control || m->end != MEASURE_COMPLETE ||
 		m->reached_rel_error)
 		return NULL;
+	if (m->step > 0)
+		why = xformat("it is counted in steps of %s", units_format_percent(m->step, step));
 	return xformat("the median%s%s%s%s is not known to %g %% after %zu runs (%s)",
 		options->n_commands > 1 || metric ? " of " : "",
 		options->n_commands > 1 ? command->name : "",
 		options->n_commands > 1 && metric ? ": " : "", metric ? metric : "",
 		options->rel_error, m->n_runs,
-		m->out_of_time ? "--max-time" : options->max_runs_option);
+		why			 ? why
+			: m->out_of_time ? "--max-time"
+					 : options->max_runs_option);
 }
 
 static void report_uncertain(const struct options *options, const struct command *command,

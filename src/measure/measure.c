@@ -1120,11 +1120,13 @@ static int run_until(struct work *work, size_t rounds)
 	return 0;
 }
 
-/* Whether the interval of the median is as narrow as --until-rel-error asks for. */
-static int is_precise_enough(struct work *work, const struct measurement *m, bool *ret)
+/* Whether the interval of the median is as narrow as --until-rel-error asks for, which it cannot be
+ * where half a step of the values is more. */
+static int is_precise_enough(struct work *work, struct measurement *m, bool *ret)
 {
 	struct benchmark view;
 	struct stats stats;
+	double step;
 	size_t n;
 	int r;
 
@@ -1140,10 +1142,17 @@ static int is_precise_enough(struct work *work, const struct measurement *m, boo
 		return r;
 	n = view.n_values;
 	r = stats_compute(view.values, n, &stats);
+	step = view.step;
+	if (r >= 0 && step <= 0 && unit_is_time(view.unit))
+		step = stats_find_step(view.values, n, view.values, 0);
 	benchmark_clear_view(&view);
 	if (r < 0)
 		return r;
-	*ret = stats.has_interval && stats_median_error(&stats) * 100 <= work->options->rel_error;
+	m->step = stats.median > 0 ? step / stats.median : 0;
+	if (m->step * 50 <= work->options->rel_error)
+		m->step = 0;
+	*ret = stats.has_interval && !(m->step > 0) &&
+		stats_median_error(&stats) * 100 <= work->options->rel_error;
 	if (stats.has_interval && !*ret) {
 		/* The width of an interval falls with the root of the number of runs. */
 		double factor = stats_median_error(&stats) * 100 / work->options->rel_error;
@@ -1171,7 +1180,7 @@ static int are_precise_enough(struct work *work, bool *ret)
 			say_errno(r, "cannot compute the interval");
 			return r;
 		}
-		*ret = *ret && m->reached_rel_error;
+		*ret = *ret && (m->reached_rel_error || m->step > 0);
 	}
 	return 0;
 }

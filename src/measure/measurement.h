@@ -77,7 +77,10 @@ struct measurement {
 	uint64_t sitting;	/* a random number for all measurements of this start */
 	bool out_of_time;	/* --max-time ended the runs before they were enough */
 	bool reached_rel_error; /* --until-rel-error was satisfied */
-	bool has_metric;	/* the metric by which programs are judged is known to be known */
+	/* The step in which the values are counted, as a part of the median, where that is why no
+	 * number of runs satisfies --until-rel-error; else 0. */
+	double step;
+	bool has_metric; /* the metric by which programs are judged is known to be known */
 	/* --decide, of all programs but the first: all zero before the first look. */
 	struct decision decision;
 	/* Why it is not settled whatever the pairs say (judge/report/fixedtime.h); NULL where they

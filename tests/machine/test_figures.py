@@ -695,6 +695,9 @@ def test_until_rel_error():
     _, said = start('-v', '-n', 6, '--no-save', '--until-rel-error', 1, '--max-runs', 12, *FIGURES,
                     loader('new', 10000, 'n % 2 * 3000'), says='warning: the median of rps is not known to 1 % after 12 runs')
     check('slow' not in said, said)
+    start('-v', '-n', 6, '--no-save', '--until-rel-error', 1, '--max-runs', 12, '--figure', 'took,s=^took ([0-9.]+)$',
+          program('echo took 1.2', 'coarse'),
+          says='warning: the median of took is not known to 1 % after 6 runs (it is counted in steps of 8.3 %)')
 
 
 def test_exact():
