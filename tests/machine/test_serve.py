@@ -1131,6 +1131,13 @@ os.execv(sys.executable, [sys.executable, '-S', *sys.argv[3:]])
     nothing_is_left()
 
 
+def test_stubborn():
+    """One that does not end in time is killed, and -v says why sittings take so long."""
+    for words in (), ('-v',):
+        shown = start('-n', '1', '--slices', '1', '--end-timeout', '0.2', *words, new=service(2000, 'stubborn'))
+        equal('it was there for 0.2 s after SIGTERM, and is killed' in shown.stderr, bool(words), f'{words}: {shown.stderr}')
+
+
 def test_service_fails():
     """It dies, or hangs, under load."""
     for words in ([], ['lies']):

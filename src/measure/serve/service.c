@@ -872,8 +872,12 @@ static void end(struct service *service)
 		(void)family_continue(&service->stopped);
 	if (service->pidfd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, service->pidfd, SIGTERM, NULL, 0);
-	if (service->pidfd < 0 || !await_end(service))
+	if (service->pidfd < 0 || !await_end(service)) {
+		if (service->plan->options->verbose && service->stop->count == 0)
+			say("%s: it was there for %g s after SIGTERM, and is killed (--end-timeout)",
+				service->plan->name, (double)service->plan->end_ns / NSEC_PER_SEC);
 		kill(service->keeper, SIGUSR1);
+	}
 	reap(service);
 }
 
