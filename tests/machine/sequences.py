@@ -52,7 +52,7 @@ STATES = ('cpufreq.json', 'governors.json')  # of the kernel, in /run
 
 def write(path, text, _call='', writer=0):
     path, name = str(path), os.path.basename(path)
-    if path == NEW_IRQ:
+    if path == NEW_IRQ and not os.path.exists(path):
         given = hotplug.parse_mask(read('/proc/irq/default_smp_affinity')) & hotplug.parse_list(read(f'{CPUS}/online'))
         os.mkdir(os.path.dirname(path))
         put(path, hotplug.format_list(given))
@@ -437,7 +437,7 @@ class Sequence:
     def compare(self, wanted, got, left, before):
         # An interrupt whose CPUs others have taken offline goes to those that are online then, and stays there: its
         # own are lost without the setters as well, and which it has now depends on what was online.
-        lost = {path for path in wanted if path.startswith('/proc/irq/') and wanted[path] != before.get(path)}
+        lost = {path for path in before if path.startswith('/proc/irq/') and wanted.get(path) != before[path]}
         excused = {path for _, path in self.said} | self.noted | self.as_they_want(got) | set(map(self.file_of, lost))
         differences = []
         for path in sorted({*wanted, *got}):

@@ -290,20 +290,18 @@ int irqs_find_original(
 }
 
 int irqs_widen_new(struct journal *journal, const struct irqlines *lines,
-	const struct cpumask *given, const struct cpumask *absent, const struct cpumask *online)
+	const struct cpumask *given, const struct cpumask *online)
 {
-	_cleanup_(cpumask) struct cpumask *were = NULL, *now = NULL;
+	_cleanup_(cpumask) struct cpumask *now = NULL;
 	int r;
 
-	r = cpumask_copy(online, &were);
-	if (r == 0)
-		r = cpumask_new(&now);
+	r = cpumask_new(&now);
 	if (r == 0)
 		r = irqs_read_default(now);
 	if (r < 0)
 		return r;
-	cpumask_andnot(were, were, absent);
-	if (cpumask_equal(given, now) && cpumask_equal(were, online))
+	cpumask_and(now, now, online);
+	if (cpumask_equal(given, now))
 		return 0;
 	for (size_t i = 0; r == 0 && i < lines->n; i++) {
 		const struct irqline *line = &lines->items[i];
@@ -312,7 +310,7 @@ int irqs_widen_new(struct journal *journal, const struct irqlines *lines,
 		irqline_affinity_path(line->number, path);
 		if (journal_find(journal, path))
 			continue;
-		r = is_as_given(lines, line, given, were);
+		r = is_as_given(lines, line, given, given);
 		if (r > 0)
 			r = give(lines, line, now, online);
 	}

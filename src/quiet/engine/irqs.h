@@ -34,13 +34,12 @@ int irqs_read_default(struct cpumask *ret);
 /*
  * Gives interrupts that were set up since the journal was begun what the kernel would have given
  * them without the setter: those that no entry is about, and that have the CPUs which a new
- * interrupt got until now, from the default affinity `given` and while the CPUs `absent` were
- * offline. Others have been moved by somebody. To be called when the default affinity has been put
- * back and the CPUs are online again. One that cannot be moved stays. Errors of
- * irqs_read_default().
+ * interrupt got until now: `given`, of the default affinity those that were online. Others have
+ * been moved by somebody. To be called when the default affinity has been put back and the CPUs are
+ * online again. One that cannot be moved stays. Errors of irqs_read_default().
  */
 int irqs_widen_new(struct journal *journal, const struct irqlines *lines,
-	const struct cpumask *given, const struct cpumask *absent, const struct cpumask *online);
+	const struct cpumask *given, const struct cpumask *online);
 
 /*
  * What a line had if it were not for an earlier apply of the same setter: where it was set up since

@@ -99,9 +99,9 @@ struct restoring {
 	struct hotplug *hotplug;      /* read again before each group */
 	struct cpumask *awaited;      /* all CPUs for which some knob waits */
 	struct cpumask *absent; /* CPUs that were offline at some time since restoring began */
-	/* The default affinity of interrupts when restoring began; NULL where the journal does not
-	 * have it. */
-	struct cpumask *default_affinity;
+	/* The CPUs that new interrupts got until restoring began; NULL where the journal does not
+	 * have their default affinity. */
+	struct cpumask *given;
 	struct order_place *places; /* the entries, in the order in which they are put back */
 	struct knob_plan narrowed;  /* what find_narrowed() found */
 	size_t writes;		    /* how many writes were tried */
@@ -121,7 +121,7 @@ static void cleanup_restoring(struct restoring *restoring)
 	hotplug_free(restoring->hotplug);
 	cpumask_free(restoring->awaited);
 	cpumask_free(restoring->absent);
-	cpumask_free(restoring->default_affinity);
+	cpumask_free(restoring->given);
 }
 
 static void fail_entry(struct restore_state *state, int r)
@@ -892,7 +892,7 @@ static int note_narrowed(
 }
 
 /* Keeps what new interrupts get until now, where the setter may have changed that. */
-static int keep_default_affinity(struct restoring *restoring)
+static int keep_given(struct restoring *restoring)
 {
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
 	int r;
@@ -903,9 +903,11 @@ static int keep_default_affinity(struct restoring *restoring)
 	r = cpumask_new(&mask);
 	if (r == 0)
 		r = irqs_read_default(mask);
-	if (r == 0)
-		restoring->default_affinity = TAKE_PTR(mask);
-	return r == -ENOENT ? 0 : r;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	cpumask_and(mask, mask, restoring->hotplug->online);
+	restoring->given = TAKE_PTR(mask);
+	return 0;
 }
 
 /* Has interrupts that were set up meanwhile come to the CPUs that they were kept away from. */
@@ -914,14 +916,14 @@ static int widen_new_interrupts(struct restoring *restoring)
 	struct irqlines *lines = restoring->engine->lines;
 	int r;
 
-	if (!restoring->default_affinity)
+	if (!restoring->given)
 		return 0;
 	r = irqlines_read_named(lines);
 	if (r == 0)
 		r = read_hotplug(restoring);
 	if (r == 0)
-		r = irqs_widen_new(restoring->journal, lines, restoring->default_affinity,
-			restoring->absent, restoring->hotplug->online);
+		r = irqs_widen_new(
+			restoring->journal, lines, restoring->given, restoring->hotplug->online);
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -946,8 +948,8 @@ static int restoring_begin(
 	if (r == 0)
 		r = cpumask_new(&ret->awaited);
 	if (r == 0)
-		r = keep_default_affinity(ret);
-	return r < 0 ? r : read_hotplug(ret);
+		r = read_hotplug(ret);
+	return r < 0 ? r : keep_given(ret);
 }
 
 /* Puts back all entries but those that are to be left alone. What became of each entry is in its
