@@ -4,6 +4,7 @@
 these are installed.
 """
 
+import gzip
 import importlib.util
 import json
 import os
@@ -189,6 +190,13 @@ def test_unknown():
           2, 'points')
     report('show', write('cut.json', (SAMPLES / 'jmh.json').read_text(encoding='utf-8')[:900]), status=1, says='cut.json:1:')
     report('show', FOLDER, status=1, says='Is a directory')
+    # What a harness that is known prints is told, from a file and from a pipe.
+    printed = SAMPLES.parent / 'harness' / 'sysbench.txt'
+    hint = 'it is what sysbench prints, which --harness sysbench reads'
+    report('show', printed, status=1, says=hint)
+    report('merge', printed, status=1, says=hint)
+    with open(printed, encoding='utf-8') as file:
+        report('show', '-', status=1, says=hint, stdin=file)
 
 
 def test_hostile():
@@ -222,6 +230,10 @@ def test_standard_input():
     packed = subprocess.run(['gzip', '-c', SAMPLES / 'go.txt'], capture_output=True, check=True).stdout
     (FOLDER / 'go.txt.gz').write_bytes(packed)
     equal(report('show', FOLDER / 'go.txt.gz'), plain, 'gzip')
+    marked = b'\xef\xbb\xbf' + (SAMPLES / 'go.txt').read_bytes().replace(b'\n', b'\r\n')
+    for data in marked, gzip.compress(marked):
+        (FOLDER / 'marked.txt').write_bytes(data)
+        equal(report('show', FOLDER / 'marked.txt'), plain, 'a byte order mark')
     (FOLDER / 'cut.gz').write_bytes(packed[:200])
     report('show', FOLDER / 'cut.gz', status=1, says='cut.gz: the compressed data are damaged or cut off')
 

@@ -164,6 +164,97 @@ static void test_samples(void **state)
 	}
 }
 
+static int open_text(const char *text, struct import *ret, char **ret_why);
+
+/* What the tools do not write in each case, and what others make of it on the way. */
+static void test_forms(void **state)
+{
+	static const struct {
+		const char *text, *found;
+	} cases[] = {
+		/* A byte order mark. */
+		{ "\xef\xbb\xbf"
+		  "BenchmarkA 1 2 ns/op\r\nBenchmarkB 1 3 ns/op\r\n",
+			"BenchmarkA: second - [2e-09]\nBenchmarkB: second - [3e-09]\n" },
+		{ "\xef\xbb\xbf[{\"name\":\"a\",\"unit\":\"s\",\"value\":1}]",
+			"a: second - [1]\n" },
+		/* Benchmarks that print, without and with -v. */
+		{ "BenchmarkA-2   \thello\n     100\t       475.0 ns/op\t  8 B/op\n"
+		  "x: 5 BenchmarkB-2   \tx: 5      100\t      1069 ns/op\n"
+		  "BenchmarkC\nto\nBenchmarkC-2   \t     100\t         8 ns/op\nPASS\n",
+			"BenchmarkA: second - [4.75e-07]\nBenchmarkA: B/op: B/op lower [8]\n"
+			"BenchmarkB: second - [1.069e-06]\nBenchmarkC: second - [8e-09]\n" },
+		/* Those that have no result are said, and numbers of another process are not
+		   theirs. */
+		{ "BenchmarkA-2   \t     100\t  8 ns/op\nBenchmarkB-2   \tpanic: no\nFAIL\n"
+		  "     100\t       9 ns/op\n",
+			"BenchmarkA: second - [8e-09]\nleft out: BenchmarkB-2 has no result\n" },
+		{ "BenchmarkA-2   \t     100\t  8 ns/op\nBenchmarkB-2   \t--- SKIP: BenchmarkB-2\n"
+		  "BenchmarkC-2   \t",
+			"BenchmarkA: second - [8e-09]\nleft out: BenchmarkB-2 has no result\n"
+			"left out: BenchmarkC-2 has no result\n" },
+		/* The last line is whole, or cut in a unit or a number. */
+		{ "BenchmarkA 1 2 ns/op\nBenchmarkB 1 3 ns/op",
+			"BenchmarkA: second - [2e-09]\nBenchmarkB: second - [3e-09]\n" },
+		{ "BenchmarkA 1 2 ns/op\nBenchmarkB 1 3 n",
+			"BenchmarkA: second - [2e-09]\n"
+			"left out: BenchmarkB is cut off at the end of the file\n" },
+		{ "BenchmarkA 1 2 ns/op\nBenchmarkB 1 3",
+			"BenchmarkA: second - [2e-09]\n"
+			"left out: BenchmarkB is cut off at the end of the file\n" },
+		/* Names in another order, and of an older version. */
+		{ "[{\"benchmark\":\"a\",\"mode\":\"avgt\",\"primaryMetric\":{\"scoreUnit\":\"hr/op\","
+		  "\"rawData\":[[2]]}}]",
+			"a: second - [7200]\n" },
+		{ "{\"benchmarks\":[{\"fullname\":\"a\",\"stats\":{\"data\":[1,2]}}],\"machine_info\":{}}",
+			"a: second - [1 2]\n" },
+		{ "[{\"range\":\"1\",\"unit\":\"s\",\"value\":1,\"name\":\"a\"}]",
+			"a: second - [1]\n" },
+		{ "{\"event\":\"cycles\",\"counter-value\":\"5\",\"unit\":\"\"}\n",
+			"cycles:  - [5]\n" },
+		/* What fio says before, and a comma in place of a point. */
+		{ "note: both iodepth >= 1 and synchronous I/O engine are selected\n"
+		  "fio: this platform\n{\"fio version\":\"3\",\"jobs\":[{\"jobname\":\"a\",\"error\":0,"
+		  "\"read\":{\"total_ios\":1,\"iops\":5}}]}",
+			"a: read-iops: 1/s higher [5]\n" },
+		{ "12,5;msec;task-clock;5;100,00;0,9;CPUs utilized\n",
+			"task-clock: second - [0.0125]\n" },
+		/* A name twice, and words for what is no number. */
+		{ "{\"machine_info\":{\"a\":NaN,\"a\":-Infinity},\"benchmarks\":[{\"fullname\":\"a\","
+		  "\"stats\":{\"data\":[1]}}]}",
+			"a: second - [1]\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *why = NULL, *found = NULL;
+		_cleanup_import_ struct import import = { 0 };
+
+		assert_int_equal(open_text(cases[i].text, &import, &why), 0);
+		assert_true(import.is_imported);
+		found = render(&import);
+		assert_string_equal(found, cases[i].found);
+	}
+}
+
+/* asv has an object with a member for each benchmark. */
+static void test_many(void **state)
+{
+	_cleanup_import_ struct import import = { 0 };
+	_cleanup_free_ char *why = NULL, *found = NULL;
+	struct text t = { 0 };
+
+	(void)state;
+	text_append(&t, "{\"commit_hash\":\"a\",\"result_columns\":[\"result\"],\"results\":{");
+	for (size_t i = 0; i < 3000; i++)
+		text_appendf(&t, "%s\"time_%zu\":[[1]]", i > 0 ? "," : "", i);
+	text_append(&t, "}}");
+	assert_int_equal(open_text(t.data, &import, &why), 0);
+	found = render(&import);
+	assert_non_null(strstr(found, "time_2999: second - [1]\n"));
+	text_clear(&t);
+}
+
 static int open_text(const char *text, struct import *ret, char **ret_why)
 {
 	return import_open_input(input_open_memory(text, strlen(text)), "-", NULL, ret, ret_why);
@@ -197,7 +288,9 @@ static void test_refused(void **state)
 		{ "{\"machine_info\":{},\"benchmarks\":[{}]}",
 			" no result of pytest-benchmark: a benchmark without 'fullname'" },
 		{ "{\"machine_info\":{}}", " no result of pytest-benchmark: it has no values" },
-		{ "{\"commit_hash\":\"x\"}", " no result of asv: 'result_columns' name no result" },
+		{ "{\"commit_hash\":\"x\"}",
+			" no result of asv: 'result_columns' name no result "
+			"('asv update' makes such files of those of older versions)" },
 		{ "{\"fio version\":\"3\",\"jobs\":[{\"jobname\":\"a\",\"error\":5}]}",
 			" no result of fio: all in it is left out (a failed)" },
 		{ "{\"sampling_mode\":\"Flat\",\"iters\":[1],\"times\":[1,2]}",
@@ -214,6 +307,14 @@ static void test_refused(void **state)
 			"custom-bigger or --harness custom-smaller says it" },
 		{ "1,,cycles,5,100.00,,\n2,,cycles,5,100.00,,\n",
 			"2: two counts of cycles: of perf stat without -I and -A is one read" },
+		{ "0.1,1,,cycles,5,100.00,,\n",
+			"1: of an interval, a CPU or a core: of perf stat without -I, -A and "
+			"--per-... is one read" },
+		{ "S0,1,1,,cycles,5,100.00,,\n",
+			"1: of an interval, a CPU or a core: of perf stat without -I, -A and "
+			"--per-... is one read" },
+		{ "BenchmarkA 1 2 ns/op\nBenchmarkB 1 2\nBenchmarkC 1 2 ns/op",
+			"2: no result of Go: a number without a unit: 2" },
 		{ "1,,cycles,5,100.00,,\nend\n1,2,3\n", "3: no line of perf stat -x" },
 		{ "{\"interval\":1,\"event\":\"a\"}\n", "1: of perf stat -I, which is not read" },
 		{ "{\"counter-value\":\"x\",\"event\":\"a\"}\n",
@@ -338,6 +439,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_left_alone),
 		cmocka_unit_test(test_cut),

@@ -286,6 +286,13 @@ static int settle(const struct request *request, const char *file, const struct 
 
 /* Says nothing of what is left out, which suite->left_out has, and nothing of a file in which all
  * is: -ENODATA with *ret_why. */
+static void say_refused(const char *file, const char *why, const struct import *import)
+{
+	_cleanup_free_ char *hint = import_hint(import);
+
+	say("%s:%s%s", file_label(file), why, hint);
+}
+
 static int read_file(const struct request *request, const char *file, bool with_evidence,
 	struct suite **ret, char **ret_why)
 {
@@ -308,7 +315,7 @@ static int read_file(const struct request *request, const char *file, bool with_
 	if (r == -ENODATA && why)
 		*ret_why = TAKE_PTR(why);
 	else if (r < 0 && why)
-		say("%s:%s%s", file_label(file), why, import.is_unknown ? import_formats : "");
+		say_refused(file, why, &import);
 	else if (r < 0)
 		say_errno(r, "cannot read %s", file_label(file));
 	if (r < 0)

@@ -28,10 +28,12 @@ static int add_all(const struct request *request, struct merge *merge)
 		r = import_open(files.items[i], request->harness, &import, &why);
 		if (r >= 0)
 			r = merge_add(merge, files.items[i], import.input, &why);
-		if (r < 0 && why)
+		if (r < 0 && why) {
+			_cleanup_free_ char *hint = import_hint(&import);
+
 			say("cannot merge %s: %s%s", file_label(files.items[i]),
-				why + (*why == ' '), import.is_unknown ? import_formats : "");
-		else if (r < 0)
+				why + (*why == ' '), hint);
+		} else if (r < 0)
 			say_errno(r, "cannot merge %s", file_label(files.items[i]));
 		if (r < 0)
 			return r;

@@ -172,6 +172,7 @@ int jsonpath_find(const struct jsonpath *path, const char *text, size_t size,
 	input = input_open_memory(text, size);
 	search.reader = reader = json_reader_new(input);
 	json_allow_nan(reader);
+	json_allow_repeats(reader);
 	r = json_next(reader, &token);
 	if (r >= 0)
 		r = walk(&search, &token, 0);

@@ -38,6 +38,8 @@ import_function import_perf_text, import_perf_json;
 /* Whether the first bytes of a text have a line of these. */
 bool import_is_go_text(const char *head, size_t size);
 bool import_is_perf_text(const char *head, size_t size);
+/* Whether a line begins here that fio writes in front of its JSON. */
+bool import_is_fio_note(const char *line, size_t size);
 
 /* All results of criterion below a folder, by name. -ENOENT where there is none. */
 int import_criterion_folder(const char *path, struct imported *imported, char **ret_why);

@@ -4,7 +4,7 @@
  * it. A line is "NAME ITERATIONS VALUE UNIT [VALUE UNIT]...", a number being the mean of that many
  * iterations. Lines of one name are repeats within a process (-count); a process ends with PASS,
  * FAIL or "ok", and the next one begins with its goos and pkg, so that the outputs of several may
- * stand in one file.
+ * stand in one file. What a benchmark prints itself stands between its name and its numbers.
  */
 #include <errno.h>
 #include <math.h>
@@ -44,6 +44,7 @@ struct reading {
 	size_t process;
 	bool has_results; /* of this process */
 	char *current;	  /* its package */
+	char *begun;	  /* the benchmark whose numbers come in a line behind its name */
 	struct imported *imported;
 };
 
@@ -55,6 +56,7 @@ static void reading_clear(struct reading *reading)
 	free(reading->package);
 	free(reading->suffix);
 	free(reading->current);
+	free(reading->begun);
 }
 
 /* Whether it is a line of results: a name, and a number of iterations behind it. The rest of the
@@ -95,6 +97,72 @@ bool import_is_go_text(const char *head, size_t size)
 	return found;
 }
 
+/* The name with which Go begins a line, "BenchmarkSum-2   \t", also where the program has not ended
+ * its own line before; malloc'd, with what is behind it as *ret_behind. NULL where there is none.
+ */
+static char *find_name(const char *line, const char **ret_behind)
+{
+	const char *at = line;
+
+	for (; (at = strstr(at, BENCHFMT_PREFIX)); at++) {
+		size_t n = strcspn(at, blanks), end = n + strspn(at + n, " ");
+
+		if (at[end] != '\t')
+			continue;
+		*ret_behind = at + end;
+		return xptr(strndup(at, n));
+	}
+	return NULL;
+}
+
+/* Where Go's numbers begin, "100\t 475.0 ns/op"; NULL where there are none. */
+static const char *find_numbers(const char *line)
+{
+	for (const char *tab = strchr(line, '\t'); tab; tab = strchr(tab + 1, '\t')) {
+		const char *value = tab + 1 + strspn(tab + 1, " "), *number = tab;
+		size_t n = strspn(value, "0123456789.");
+
+		while (number > line && parse_is_digit(number[-1]))
+			number--;
+		if (number < tab && n > 0 && text_starts_with(value + n, " ns/op"))
+			return number;
+	}
+	return NULL;
+}
+
+/* No numbers have come for the name. */
+static void lose_begun(struct reading *reading)
+{
+	if (reading->begun)
+		imported_leave_out(reading->imported, reading->begun, "has no result");
+	free(TAKE_PTR(reading->begun));
+}
+
+/* The line, or what it and those before it are without the words of the program. malloc'd. */
+static char *complete_line(struct reading *reading, const char *line)
+{
+	_cleanup_free_ char *plain = xptr(strdup(line));
+	const char *behind = line, *numbers;
+	char *name, *rest, *whole;
+	double iterations;
+
+	if (take_head(plain, &name, &iterations, &rest)) {
+		lose_begun(reading);
+		return xptr(strdup(line));
+	}
+	name = find_name(line, &behind);
+	if (name) {
+		lose_begun(reading);
+		reading->begun = name;
+	}
+	numbers = reading->begun ? find_numbers(behind) : NULL;
+	if (!numbers)
+		return xptr(strdup(line));
+	whole = xformat("%s %s", reading->begun, numbers);
+	free(TAKE_PTR(reading->begun));
+	return whole;
+}
+
 /* The "-2" of "BenchmarkSum-2"; "" where there is none. */
 static const char *find_suffix(const char *name)
 {
@@ -132,6 +200,7 @@ static void take_unit(struct reading *reading, char *rest)
 static int look_ahead(void *context, char *line, char **ret_why _unused_)
 {
 	struct reading *reading = context;
+	_cleanup_free_ char *whole = complete_line(reading, line);
 	const char *package = config_value(line, "pkg"), *suffix;
 	char *name, *rest;
 	double iterations;
@@ -142,7 +211,7 @@ static int look_ahead(void *context, char *line, char **ret_why _unused_)
 		reading->has_packages = true;
 	if (text_starts_with(line, "Unit ") && line[5])
 		take_unit(reading, line + 5);
-	if (!take_head(line, &name, &iterations, &rest))
+	if (!take_head(whole, &name, &iterations, &rest))
 		return 0;
 	suffix = find_suffix(name);
 	if (!reading->suffix)
@@ -236,6 +305,7 @@ static int take_line(void *context, char *line, char **ret_why)
 		{ "cpu", "cpu_model_name" },
 	};
 	struct reading *reading = context;
+	_cleanup_free_ char *whole = complete_line(reading, line);
 	struct facts *facts = imported_facts(reading->imported);
 	const char *package = config_value(line, "pkg");
 	double iterations;
@@ -245,6 +315,8 @@ static int take_line(void *context, char *line, char **ret_why)
 		reading->process++;
 		reading->has_results = false;
 	}
+	if (ends_process(line))
+		lose_begun(reading);
 	if (package)
 		xcheck(text_replace(&reading->current, package));
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
@@ -255,18 +327,37 @@ static int take_line(void *context, char *line, char **ret_why)
 		failed[strcspn(failed, blanks)] = '\0';
 		imported_leave_out(reading->imported, failed, "failed");
 	}
-	return take_head(line, &name, &iterations, &rest)
+	return take_head(whole, &name, &iterations, &rest)
 		? take_result(reading, name, iterations, rest, ret_why)
 		: 0;
 }
 
+/* All text but a last line that ends within a number or a unit; malloc'd. Go ends each line, and
+ * others may forget that for the last one. */
+static char *take_whole_lines(struct imported *imported, const char *text)
+{
+	const char *newline = strrchr(text, '\n'), *last = newline ? newline + 1 : text;
+	_cleanup_free_ char *line = xptr(strdup(last));
+	double iterations;
+	char *name, *rest;
+
+	if (text_ends_with(last, "/op") || text_ends_with(last, "/s") ||
+		!take_head(line, &name, &iterations, &rest))
+		return xptr(strdup(text));
+	imported_leave_out(imported, name, "is cut off at the end of the file");
+	return xptr(strndup(text, (size_t)(last - text)));
+}
+
 int import_go_text(const struct import_source *source, struct imported *imported, char **ret_why)
 {
+	_cleanup_free_ char *text = take_whole_lines(imported, source->text);
 	struct reading reading = { .imported = imported };
-	int r = import_each_line(source->text, look_ahead, &reading, ret_why);
+	int r = import_each_line(text, look_ahead, &reading, ret_why);
 
+	lose_begun(&reading);
 	if (r >= 0)
-		r = import_each_line(source->text, take_line, &reading, ret_why);
+		r = import_each_line(text, take_line, &reading, ret_why);
+	lose_begun(&reading);
 	reading_clear(&reading);
 	return r;
 }

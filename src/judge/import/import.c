@@ -6,6 +6,7 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/xalloc.h"
+#include "judge/harness/signs.h"
 #include "judge/import/formats.h"
 #include "judge/import/import.h"
 #include "judge/result/json.h"
@@ -18,30 +19,36 @@ enum {
 };
 
 /* Results in JSON are told by the first name in them, as those of reader.h are: of the object, or
- * where it is a list, of the first one in it. */
+ * where it is a list, of the first one in it. Others have brought the names into another order
+ * where a name comes later that only one tool has. */
 static const struct json_format {
 	const char *name;
 	bool in_list;
 	const char *tool;
 	import_function *read;
+	bool is_everywhere;
 } json_formats[] = {
-	{ "machine_info", false, "pytest-benchmark", import_pytest },
-	{ "jmhVersion", true, "JMH", import_jmh },
+	{ "machine_info", false, "pytest-benchmark", import_pytest, true },
+	{ "jmhVersion", true, "JMH", import_jmh, true },
+	{ "primaryMetric", true, "JMH", import_jmh, true },
 	{ "commit_hash", false, "asv", import_asv },
-	{ "fio version", false, "fio", import_fio },
-	{ "sampling_mode", false, "criterion", import_criterion },
+	{ "result_columns", false, "asv", import_asv, true },
+	{ "fio version", false, "fio", import_fio, true },
+	{ "sampling_mode", false, "criterion", import_criterion, true },
 	{ "group_id", false, "criterion", import_criterion },
 	{ "mean", false, "criterion", import_criterion },
 	/* Each line is an object. */
 	{ "Time", false, "Go", import_go_events },
 	{ "Action", false, "Go", import_go_events },
 	{ "ImportPath", false, "Go", import_go_events },
-	{ "counter-value", false, "perf stat", import_perf_json },
+	{ "counter-value", false, "perf stat", import_perf_json, true },
 	{ "interval", false, "perf stat", import_perf_json },
 	{ "cpu", false, "perf stat", import_perf_json },
 	{ "name", true, "github-action-benchmark", import_custom },
 	{ "unit", true, "github-action-benchmark", import_custom },
 	{ "value", true, "github-action-benchmark", import_custom },
+	{ "range", true, "github-action-benchmark", import_custom },
+	{ "extra", true, "github-action-benchmark", import_custom },
 };
 
 /* Other texts, by the lines that they have. */
@@ -54,7 +61,7 @@ static const struct text_format {
 	{ import_is_perf_text, "perf stat", import_perf_text },
 };
 
-const char import_formats[] =
+static const char import_formats[] =
 	"; what is read: results of runpinned, pyperf, hyperfine, google-benchmark, go test -bench, "
 	"criterion, JMH, pytest-benchmark, asv, perf stat -x and -j, fio and github-action-benchmark; "
 	"with --harness NAME, what other programs print";
@@ -64,28 +71,40 @@ static const struct json_format *find_json_format(const char *head, size_t size)
 	_cleanup_(input) struct input *input = input_open_memory(head, size);
 	_cleanup_(json_reader) struct json_reader *reader = json_reader_new(input);
 	struct json_token token;
-	int r = json_next(reader, &token);
-	bool in_list = r >= 0 && token.type == JSON_TOKEN_ARRAY;
+	bool in_list;
+	int r;
 
+	json_allow_nan(reader);
+	json_allow_repeats(reader);
+	r = json_next(reader, &token);
+	in_list = r >= 0 && token.type == JSON_TOKEN_ARRAY;
 	if (in_list)
 		r = json_next(reader, &token);
 	if (r >= 0 && token.type == JSON_TOKEN_OBJECT)
 		r = json_next(reader, &token);
-	for (size_t i = 0; r >= 0 && token.type == JSON_TOKEN_NAME && i < ARRAY_SIZE(json_formats);
-		i++)
-		if (json_formats[i].in_list == in_list &&
-			strcmp(json_formats[i].name, token.string) == 0)
-			return &json_formats[i];
+	for (bool is_first = true; r >= 0 && token.type == JSON_TOKEN_NAME; is_first = false) {
+		for (size_t i = 0; i < ARRAY_SIZE(json_formats); i++)
+			if (json_formats[i].in_list == in_list &&
+				(is_first || json_formats[i].is_everywhere) &&
+				strcmp(json_formats[i].name, token.string) == 0)
+				return &json_formats[i];
+		r = json_next(reader, &token);
+		if (r >= 0)
+			r = json_skip(reader, &token);
+		if (r >= 0)
+			r = json_next(reader, &token);
+	}
 	return NULL;
 }
 
-/* What perf stat -o writes in front: blank lines, and "# started on ...". */
+/* What stands in front of a result: blank lines, "# started on ..." of perf stat -o, and what fio
+ * has to say of its job. */
 static size_t head_length(const char *head, size_t size)
 {
 	size_t at = 0;
 
 	while (at < size) {
-		if (head[at] == '#')
+		if (head[at] == '#' || import_is_fio_note(head + at, size - at))
 			while (at < size && head[at] != '\n')
 				at++;
 		else if (!strchr(" \t\r\n", head[at]) || head[at] == '\0')
@@ -203,6 +222,15 @@ int import_open_input(struct input *input, const char *path, const struct harnes
 	return import_all(taken, path, harness, tool, read, ret, ret_why);
 }
 
+/* What a harness of those that are known prints, before anything is read; malloc'd. */
+static char *find_program(struct input *input)
+{
+	struct output head = { 0 };
+
+	return input_peek(input, &head.text, &head.size) >= 0 ? signs_recognize(&head, &head)
+							      : NULL;
+}
+
 int import_open(const char *path, const struct harness *harness, struct import *ret, char **ret_why)
 {
 	struct input *input;
@@ -219,7 +247,18 @@ int import_open(const char *path, const struct harness *harness, struct import *
 	}
 	if (r == -EINVAL)
 		return xrefuse(ret_why, r, " neither a file nor a pipe");
-	return r < 0 ? r : import_open_input(input, path, harness, ret, ret_why);
+	if (r >= 0)
+		r = import_open_input(input, path, harness, ret, ret_why);
+	if (r >= 0 && ret->is_unknown)
+		ret->printed_by = find_program(ret->input);
+	return r;
+}
+
+char *import_hint(const struct import *import)
+{
+	return import->printed_by ? xformat("; it is what %s prints, which --harness %s reads",
+					    import->printed_by, import->printed_by)
+				  : xptr(strdup(import->is_unknown ? import_formats : ""));
 }
 
 void import_clear(struct import *import)
@@ -227,5 +266,6 @@ void import_clear(struct import *import)
 	input_free(import->input);
 	text_clear(&import->text);
 	facts_clear(&import->left_out);
+	free(import->printed_by);
 	*import = (struct import){ 0 };
 }

@@ -16,10 +16,11 @@
 
 /* A file that is open. All zero before. */
 struct import {
-	struct input *input;   /* of a result, which suite_read_input() reads */
-	bool is_imported;      /* from another tool's file */
-	bool is_unknown;       /* it begins as no result does that is known */
-	struct text text;      /* the result, where it is */
+	struct input *input; /* of a result, which suite_read_input() reads */
+	bool is_imported;    /* from another tool's file */
+	bool is_unknown;     /* it begins as no result does that is known */
+	char *printed_by;    /* the harness whose program prints this; NULL: none, or not unknown */
+	struct text text;    /* the result, where it is */
 	struct facts left_out; /* as in struct suite: of what is not in that result */
 };
 
@@ -41,7 +42,8 @@ int import_open_input(struct input *input, const char *path, const struct harnes
 void import_clear(struct import *import);
 #define _cleanup_import_ __attribute__((cleanup(import_clear)))
 
-/* Behind the reason why a file is refused that is_unknown: what can be read. */
-extern const char import_formats[];
+/* Behind the reason why a file is refused: what can be read, or how this one is, where it
+ * is_unknown; "" for others. malloc'd; ends the command without memory. */
+char *import_hint(const struct import *import);
 
 #endif

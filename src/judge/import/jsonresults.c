@@ -112,20 +112,29 @@ static char *name_jmh(const struct json_node *all, const struct json_node *one)
 	return xformat("%s%s%s%s", name, params, has_modes ? " " : "", has_modes ? mode : "");
 }
 
-/* "ops/ms" as "ops/s", so that other units of time are the same figure. */
-static const char *take_rate(const char *unit, double *factor)
+/* "ops/ms" as "ops/s" and "hr/op" as "s/op", so that other units of time are the same figure. */
+static const char *take_unit(const char *unit, double *factor)
 {
 	static const struct {
-		const char *unit;
-		double per_second;
-	} rates[] = { { "ops/ns", 1e9 }, { "ops/us", 1e6 }, { "ops/ms", 1e3 }, { "ops/s", 1 },
-		{ "ops/min", 1.0 / 60 }, { "ops/hr", 1.0 / 3600 } };
+		const char *unit, *base;
+		double factor;
+	} units[] = {
+		{ "ops/ns", "ops/s", 1e9 },
+		{ "ops/us", "ops/s", 1e6 },
+		{ "ops/ms", "ops/s", 1e3 },
+		{ "ops/s", "ops/s", 1 },
+		{ "ops/min", "ops/s", 1.0 / 60 },
+		{ "ops/hr", "ops/s", 1.0 / 3600 },
+		{ "ops/day", "ops/s", 1.0 / 86400 },
+		{ "hr/op", "s/op", 3600 },
+		{ "day/op", "s/op", 86400 },
+	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
-		if (strcmp(unit, rates[i].unit) != 0)
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(unit, units[i].unit) != 0)
 			continue;
-		*factor = rates[i].per_second;
-		return "ops/s";
+		*factor = units[i].factor;
+		return units[i].base;
 	}
 	return unit;
 }
@@ -217,7 +226,7 @@ static int take_jmh(struct imported *imported, const struct json_node *all,
 	if (!name || !unit)
 		return refuse(ret_why, "no result of JMH: an entry without %s",
 			name ? "a unit" : "a name");
-	unit = take_rate(unit, &factor);
+	unit = take_unit(unit, &factor);
 	json_each(values, find_raw(metric))
 	{
 		size_t at = 0;
@@ -469,7 +478,9 @@ int import_asv(const struct import_source *source, struct imported *imported, ch
 		.started = find_column(names, "started_at"),
 	};
 	if (columns.result == SIZE_MAX)
-		return refuse(ret_why, "no result of asv: 'result_columns' name no result");
+		return refuse(ret_why,
+			"no result of asv: 'result_columns' name no result ('asv update' makes such "
+			"files of those of older versions)");
 	set_member(facts, METADATA_COMMIT, all, "commit_hash");
 	set_seconds(facts, METADATA_COMMIT_DATE, json_number(json_member(all, "date")) / 1000);
 	set_member(facts, "hostname", all, "params.machine");
@@ -538,12 +549,23 @@ static int take_direction(struct imported *imported, const struct json_node *job
 	return r;
 }
 
+bool import_is_fio_note(const char *line, size_t size)
+{
+	static const char *const notes[] = { "fio: ", "note: " };
+
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		if (size > strlen(notes[i]) && memcmp(line, notes[i], strlen(notes[i])) == 0)
+			return true;
+	return false;
+}
+
 int import_fio(const struct import_source *source, struct imported *imported, char **ret_why)
 {
 	static const char *const directions[] = { "read", "write", "trim" };
 	_cleanup_(json_node) struct json_node *all = NULL;
 	struct facts *facts = imported_facts(imported);
-	int r = json_tree_read(source->text, source->size, &all, ret_why);
+	size_t skip = strcspn(source->text, "{");
+	int r = json_tree_read(source->text + skip, source->size - skip, &all, ret_why);
 
 	if (r < 0)
 		return r;

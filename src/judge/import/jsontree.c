@@ -75,6 +75,7 @@ int json_tree_read(const char *text, size_t size, struct json_node **ret, char *
 	int r;
 
 	json_allow_nan(reader);
+	json_allow_repeats(reader);
 	r = json_next(reader, &token);
 	if (r >= 0)
 		r = grow(&growth, &token, &tree);

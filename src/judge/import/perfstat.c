@@ -23,14 +23,20 @@ enum {
 	FIELDS_MAX = 16,
 };
 
-/* Cuts a line; returns the number of fields. */
+/* Cuts a line; returns the number of fields. The point of a number is that of the user's locale,
+ * but where it would separate fields. */
 static size_t split(char *line, char separator, char *fields[static FIELDS_MAX])
 {
 	const char separators[] = { separator, '\0' };
 	size_t n = 0;
 
-	while (line && n < FIELDS_MAX)
-		fields[n++] = strsep(&line, separators);
+	while (line && n < FIELDS_MAX) {
+		char *field = fields[n++] = strsep(&line, separators);
+
+		/* The third one is a name. */
+		while (n != 3 && (field = strchr(field, ',')))
+			*field = '.';
+	}
 	return n;
 }
 
@@ -59,18 +65,26 @@ static bool is_percent(const char *word)
 }
 
 /* Where the time that the event was counted stands: behind the event, or behind the spread of
- * several runs; 0 where the line is none of these. */
-static size_t find_time(size_t n, char *const fields[static FIELDS_MAX])
+ * several runs; 0 where the line is none of these. `first` fields say of which interval, CPU or
+ * core it is. */
+static size_t find_time(size_t n, char *const fields[static FIELDS_MAX], size_t first)
 {
-	size_t at = n > 3 && is_percent(fields[3]) ? 4 : 3;
+	size_t at = first + (n > first + 3 && is_percent(fields[first + 3]) ? 4 : 3);
 	double percent;
 	uint64_t ns;
 
-	return n >= at + 2 && *fields[2] && is_count(fields[0]) &&
+	return n >= at + 2 && *fields[first + 2] && is_count(fields[first]) &&
 			parse_u64(fields[at], 0, UINT64_MAX, &ns) == 0 &&
 			parse_double(fields[at + 1], 0, 1000, &percent) == 0
 		? at
 		: 0;
+}
+
+/* Whether it is a line of perf stat -I, -A or --per-core, of which there are several for an event.
+ */
+static bool is_of_part(size_t n, char *const fields[static FIELDS_MAX])
+{
+	return find_time(n, fields, 1) > 0 || find_time(n, fields, 2) > 0;
 }
 
 /* The character that separates the fields of this line, 0 where it is no line of perf's. */
@@ -81,7 +95,7 @@ static char find_separator(const char *line)
 		char *fields[FIELDS_MAX];
 		size_t n = split(copy, *p, fields);
 
-		if (find_time(n, fields) > 0)
+		if (find_time(n, fields, 0) > 0 || is_of_part(n, fields))
 			return *p;
 	}
 	return '\0';
@@ -158,7 +172,11 @@ static int take_fields(void *context, char *line, char **ret_why)
 	if (is_blank_or_comment(line))
 		return 0;
 	n = split(line, reading->separator, fields);
-	at = find_time(n, fields);
+	at = find_time(n, fields, 0);
+	if (at == 0 && is_of_part(n, fields))
+		return xrefuse(ret_why, -EINVAL,
+			"of an interval, a CPU or a core: of perf stat without -I, -A and --per-... "
+			"is one read");
 	/* Further metrics of the event before have neither a count nor a name. */
 	if (at == 0)
 		return n > 2 && (*fields[0] || *fields[2])

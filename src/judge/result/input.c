@@ -95,14 +95,27 @@ static int read_error(struct input *input)
 	return -EBADMSG;
 }
 
+/* Editors and shells of other systems write a byte order mark in front of a text in UTF-8. */
+static void skip_mark(const char **text, size_t *size)
+{
+	static const char mark[] = { '\xef', '\xbb', '\xbf' };
+
+	if (*size < sizeof(mark) || memcmp(*text, mark, sizeof(mark)) != 0)
+		return;
+	*text += sizeof(mark);
+	*size -= sizeof(mark);
+}
+
 static int read_piece(struct input *input, const char **ret, size_t *ret_size)
 {
+	bool is_first = input->n_read == 0;
 	int n, error = Z_OK;
 
 	if (!input->file) {
 		*ret = input->memory;
 		*ret_size = input->memory ? input->memory_size : 0;
 		input->memory = NULL;
+		skip_mark(ret, ret_size);
 		return 0;
 	}
 	errno = 0;
@@ -120,6 +133,8 @@ static int read_piece(struct input *input, const char **ret, size_t *ret_size)
 		return -EFBIG;
 	*ret = input->buffer;
 	*ret_size = (size_t)n;
+	if (is_first)
+		skip_mark(ret, ret_size);
 	return 0;
 }
 

@@ -40,6 +40,7 @@ struct json_reader {
 	struct json_place place;
 	const char *why;
 	bool allows_nan;
+	bool allows_repeats;
 	bool hashes_input;
 	uint64_t hash;	   /* of the pieces before this one */
 	struct text *copy; /* gets what is read, from copy_from on; NULL: nobody wants it */
@@ -82,6 +83,11 @@ void json_reader_free(struct json_reader *reader)
 void json_allow_nan(struct json_reader *reader)
 {
 	reader->allows_nan = true;
+}
+
+void json_allow_repeats(struct json_reader *reader)
+{
+	reader->allows_repeats = true;
 }
 
 void json_hash_all(struct json_reader *reader)
@@ -546,6 +552,9 @@ static int remember_name(struct json_reader *reader, uint64_t *ret_hash)
 	size_t first = reader->first_hash[reader->depth - 1];
 	uint64_t hash = hash_name(reader->string.data);
 
+	*ret_hash = hash;
+	if (reader->allows_repeats)
+		return 0;
 	for (size_t i = first; i < reader->n_hashes; i++)
 		if (reader->hashes[i] == hash)
 			return refuse(reader, "a name that this object has already");
@@ -554,7 +563,6 @@ static int remember_name(struct json_reader *reader, uint64_t *ret_hash)
 	xcheck(array_grow(
 		&reader->hashes, sizeof(hash), reader->n_hashes, &reader->hashes_capacity));
 	reader->hashes[reader->n_hashes++] = hash;
-	*ret_hash = hash;
 	return 0;
 }
 

@@ -56,6 +56,9 @@ DEFINE_CLEANUP(json_reader, json_reader_free);
 /* From now on NaN and Infinity, with or without a sign, are read as null: other tools write these
  * words for numbers that JSON does not have. */
 void json_allow_nan(struct json_reader *reader);
+/* From now on a name may stand twice in an object, as iperf3 writes it, and an object may have any
+ * number of members, as asv's have one for each benchmark. */
+void json_allow_repeats(struct json_reader *reader);
 
 /* -EINVAL for refused input, with json_why() and json_place() saying what and where; else the error
  * of input_read(). */

@@ -47,8 +47,6 @@ static const struct {
 	{ "PK\x03\x04", AT_THE_BEGINNING, "an archive of zip: unpack it first" },
 	{ "\xff\xfe", AT_THE_BEGINNING, "a text in UTF-16: convert it to UTF-8 first" },
 	{ "\xfe\xff", AT_THE_BEGINNING, "a text in UTF-16: convert it to UTF-8 first" },
-	{ "\xef\xbb\xbf", AT_THE_BEGINNING,
-		"a text with a byte order mark, which JSON does not have: remove it first" },
 	{ "\x7f"
 	  "ELF",
 		AT_THE_BEGINNING, "a program, and not its result" },
