@@ -108,20 +108,25 @@ def test_autocannon():
 
 def test_fio():
     need('fio')
-    try_harness('fio', 'fio', '--name=r', '--size=1M', '--rw=randread', '--io_size=1M', f'--directory={FOLDER}',
-                figures=('read-iops', 'READ'))
+    command = ('fio', '--name=r', '--size=1M', '--io_size=1M', f'--directory={FOLDER}')
+    try_harness('fio', *command, '--rw=randread', figures=('read-iops', 'READ'))
+    try_harness('fio', *command, '--rw=randrw', '--numjobs=2', figures=('read-iops', 'write-iops', 'READ', 'WRITE'))
 
 
 def test_sysbench():
     need('sysbench')
     try_harness('sysbench', 'sysbench', 'cpu', '--time=0', '--events=50', 'run', figures=('events', 'elapsed'))
     try_harness('sysbench', 'sysbench', 'memory', '--memory-total-size=1M', '--time=0', 'run', figures=('rate', 'elapsed'))
+    try_harness('sysbench', 'sysbench', 'threads', '--time=0', '--events=20', 'run', figures=('total', 'elapsed'))
 
 
 def test_openssl():
     need('openssl')
     command = ('openssl', 'speed', '-seconds', 1, '-bytes', 1024)
     try_harness('openssl-speed', *command, 'sha256', figures=('sha256',))
+    try_harness('openssl-speed', *command, '-evp', 'aes-128-gcm', figures=('AES-128-GCM',))
+    try_harness('openssl-speed', *command, 'ecdsap256', 'ecdhx25519',
+                figures=('256 bits ecdsa (nistp256) sign', '256 bits ecdsa (nistp256) verify', '253 bits ecdh (X25519)'))
     try_harness('openssl-speed-mr', *command, '-mr', 'sha256', figures=('sha256',))
 
 
@@ -136,16 +141,21 @@ def test_7z():
 
 
 def test_iperf():
-    for name, server, client in (('iperf3', ['iperf3', '-s', '-1'], ['iperf3', '-t', '1', '-c', '127.0.0.1']),
-                                 ('iperf3-json', ['iperf3', '-s', '-1'], ['iperf3', '-J', '-t', '1', '-c', '127.0.0.1']),
-                                 ('iperf', ['iperf', '-s'], ['iperf', '-t', '1', '-c', '127.0.0.1'])):
+    iperf3 = ['iperf3', '-s', '-1']
+    for name, server, client, figures in (
+            ('iperf3', iperf3, ['iperf3', '-t', '1', '-P', '2', '-c', '127.0.0.1'], ('rate',)),
+            ('iperf3', iperf3, ['iperf3', '-t', '1', '--bidir', '-c', '127.0.0.1'], ('rate TX', 'rate RX')),
+            ('iperf3-json', iperf3, ['iperf3', '-J', '-t', '1', '-P', '2', '-c', '127.0.0.1'], ('rate',)),
+            ('iperf', ['iperf', '-s'], ['iperf', '-t', '1', '-c', '127.0.0.1'], ('rate',)),
+            ('sockperf', ['sockperf', 'server'], ['sockperf', 'ping-pong', '-t', '1', '-i', '127.0.0.1'],
+             ('latency', 'p50', 'p99'))):
         if not shutil.which(server[0]):
             continue
         # Each of the two measurements makes two connections, or one.
         wrapped = 'p=$1; shift; "$@" >/dev/null 2>&1 & s=$!; sleep 0.5; ' + ' '.join(client) + ' -p $p; r=$?; kill $s; exit $r'
         try_harness(name, *SHELL, wrapped, 'sh', 20000 + os.getpid() % 20000, *server, '-p', 20000 + os.getpid() % 20000,
-                    figures=('rate',))
-    need('iperf3', 'iperf')
+                    figures=figures)
+    need('iperf3', 'iperf', 'sockperf')
 
 
 def test_perf():
@@ -154,8 +164,86 @@ def test_perf():
         raise machine.Skip('perf does not run here')
     try_harness('perf-bench', 'perf', 'bench', 'syscall', 'basic', '-l', 1000, figures=('total', 'per_op'))
     try_harness('perf-bench', 'perf', 'bench', 'sched', 'messaging', '-g', 1, '-l', 10, figures=('total',))
+    try_harness('perf-bench', 'perf', 'bench', 'mem', 'memcpy', '-s', '64KB', figures=('default',))
+    try_harness('perf-bench', 'perf', 'bench', 'futex', 'wake', '-t', 2, figures=('Wokeup',))
     if subprocess.run(['perf', 'stat', '-x,', '-e', 'task-clock', 'true'], capture_output=True, check=False).returncode == 0:
         try_harness('perf-stat', 'perf', 'stat', '-x,', '-e', 'task-clock,page-faults', 'true', figures=())
+
+
+def test_memory():
+    need('mbw')
+    try_harness('mbw', 'mbw', '-n', 2, 4, figures=('MEMCPY', 'DUMB', 'MCBLOCK'))
+
+
+def test_ioping():
+    need('ioping')
+    try_harness('ioping', 'ioping', '-c', 4, '-i', '0.01', '-q', FOLDER, figures=('latency', 'iops'))
+
+
+def test_cyclictest():
+    need('cyclictest')
+    try_harness('cyclictest', 'cyclictest', '-q', '-l', 100, figures=('T0 avg', 'T0 max'))
+
+
+def node_module(name):
+    """Where it is: of a folder of NODE_PATH, or of those that npm has installed for all."""
+    need('node', 'npm')
+    found = subprocess.run(['npm', 'root', '-g'], capture_output=True, text=True, check=False).stdout.strip()
+    for folder in [*os.environ.get('NODE_PATH', '').split(os.pathsep), found]:
+        if folder and (pathlib.Path(folder) / name).exists():
+            return pathlib.Path(folder) / name
+    raise machine.Skip(f'no {name} for node')
+
+
+JAVASCRIPT = """
+const work = n => { let sum = 0; for (let i = 0; i < n * (process.env.FACTOR || 1); i++) sum += i * i; return sum; };
+"""
+
+
+def try_javascript(name, file, code, sign):
+    """Ten times the work is told: the rate is less, or the time more. sign: 1 where more is better."""
+    script = FOLDER / file
+    script.write_text(JAVASCRIPT + code, encoding='utf-8')
+    try_harness(name, 'node', script, figures=('sum small', 'sum big'))
+    result = subprocess.run([RUNPINNED, '-c', CPU, '-n', '2', '-w', '0', '--json', '--harness', name, '--baseline', f'node {script}',
+                             '--env', 'new:FACTOR=10', '--name', 'new', 'node', script], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, env=ENVIRONMENT, timeout=600, check=False)
+    equal(result.returncode, 0, result.stderr)
+    old, new = json.loads(result.stdout)['benchmarks']
+    for each in 'sum small', 'sum big':
+        ratio = max(figure(new, each)) / max(figure(old, each)) if sign > 0 else min(figure(new, each)) / min(figure(old, each))
+        check(ratio < 0.6 if sign > 0 else ratio > 1.6, f'{name}: {each}: {ratio}')
+
+
+def test_benchmark_js():
+    module = node_module('benchmark')
+    try_javascript('benchmark-js', 'benchmark.js', f"""
+const benchmark = require({json.dumps(str(module))});
+benchmark.options.maxTime = 0.2;
+new benchmark.Suite().add('sum small', () => work(100)).add('sum big', () => work(1000))
+    .on('cycle', event => console.log(String(event.target))).run();
+""", 1)
+
+
+def test_tinybench():
+    module = node_module('tinybench')
+    try_javascript('tinybench', 'tinybench.mjs', f"""
+const {{ Bench }} = await import({json.dumps(str(module / 'dist' / 'index.js'))});
+const bench = new Bench({{ time: 100 }});
+bench.add('sum small', () => {{ work(100); }}).add('sum big', () => {{ work(1000); }});
+await bench.run();
+console.table(bench.table());
+""", -1)
+
+
+def test_mitata():
+    module = node_module('mitata')
+    try_javascript('mitata', 'mitata.mjs', f"""
+const {{ bench, run }} = await import({json.dumps(str(module / 'src' / 'main.mjs'))});
+bench('sum small', () => work(100));
+bench('sum big', () => work(1000));
+await run();
+""", -1)
 
 
 def test_redis():

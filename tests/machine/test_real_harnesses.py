@@ -132,12 +132,16 @@ def test_pyperf_hook():
 
 def test_go():
     go = need('go')
-    names = ['BenchmarkSum', 'BenchmarkSub/size=10', 'BenchmarkSub/a(b).c-2']
+    names = ['BenchmarkSum', 'BenchmarkPrints', 'BenchmarkSub/size=10', 'BenchmarkSub/a(b).c-2']
     code = '''package tiny
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 var sink int
 func work(n int) int { s := 0; for i := 0; i < n; i++ { s += i * i }; return s }
 func BenchmarkSum(b *testing.B) { for i := 0; i < b.N; i++ { sink += work(FACTOR * 100) } }
+func BenchmarkPrints(b *testing.B) { println("one"); fmt.Print("x: 5"); for i := 0; i < b.N; i++ { sink += work(FACTOR * 100) } }
 func BenchmarkSub(b *testing.B) {
 	for _, name := range []string{"size=10", "a(b).c-2"} {
 		b.Run(name, func(b *testing.B) { b.SetBytes(8); for i := 0; i < b.N; i++ { sink += work(FACTOR * 50) } })
@@ -153,10 +157,10 @@ func BenchmarkSub(b *testing.B) {
     look_at(found, names)
     for name in names:
         is_slower(found, f'baseline/benchmark={name}', f'new/benchmark={name}')
-    equal([key for key in found[f'new/benchmark={names[1]}']['runs'][0]['metadata'] if 'event' in key],
+    equal([key for key in found[f'new/benchmark={names[2]}']['runs'][0]['metadata'] if 'event' in key],
           ['quiesce_event_' + name for name in ('iteration', 'rate', 'bytes', 'allocs')], 'figures')
-    found = host('go', ['go/old.test', '-test.count', '3'], ['go/new.test', '-test.count', '3'], '--benchmark', names[2])
-    look_at(found, names[2:], n_values=3)
+    found = host('go', ['go/old.test', '-test.count', '3'], ['go/new.test', '-test.count', '3'], '--benchmark', names[3])
+    look_at(found, names[3:], n_values=3)
     is_slower(found)
     check('as if there were no benchmark' in host('go', ['go/old.test'], ['go/new.test'], '--benchmark', 'nope', status=1),
           'an unknown one')
