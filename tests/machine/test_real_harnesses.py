@@ -91,7 +91,7 @@ def look_at(found, names, n_values=1, loops=True, n=3):
             check(math.isclose(figure, mean, rel_tol=1e-9), f'{name}: the figure {figure} is not the mean {mean}')
 
 
-def is_slower(found, old='baseline', new='new', by=3):
+def is_slower(found, old='baseline', new='new', by=1.5):
     """The new one does ten times the work: that it is slower by this factor is not lost in any noise."""
     least = [min(value for each in found[name]['runs'] for value in each['values']) for name in (old, new)]
     check(least[1] > by * least[0], f'{old} {least[0]}, {new} {least[1]}')
