@@ -340,6 +340,7 @@ def check_failures(repository):
             (('-x', broken, broken, '--', 'out/prog'), 2, 'there is no option -x'),
             (('--frob', broken, broken, '--', 'out/prog'), 2, 'there is no option --frob'),
             (('-p',), 2, '-p needs a value'),
+            (('-d', '/dev/null', broken, broken, '--', 'out/prog'), 1, 'the folder /dev/null cannot be made'),
             # Before anything is built.
             (('-p', 'x', broken, broken, '--', 'out/prog'), 2, "--decide: 'x' is not"),
             (('-n', '0', broken, broken, '--', 'out/prog'), 2, "--max-runs: '0' is not"),
@@ -847,6 +848,7 @@ def check_action(repository):
         run = place.run(swinging[1], base=swinging[0], options='-n\n10', not_settled=not_settled)
         equal((run.status, run.outputs['status']), (status, '4'), run.said)
         equal(run.annotations[-1], (kind, run.outputs['verdict']), 'annotations')
+        check('e-value' not in pathlib.Path(run.outputs['summary']).read_text(), f'words for -v: {run.outputs}')
 
 
 def check_action_inputs(repository):

@@ -240,7 +240,7 @@ static char *make_verdict(const struct pairs *pairs, const struct comparison *c)
 	struct decision decision;
 	bool decided = pairs_is_decided(pairs, c, &decision);
 
-	said = decided ? decision_text(&decision, true) : comparison_verdict_text(c);
+	said = decided ? decision_text(&decision, false) : comparison_verdict_text(c);
 	text_appendf(&t, "%s%s", decided ? "decided: " : "", said);
 	if (comparison_may_be_faults(c))
 		text_appendf(&t, " (%g -> %g page faults may be why)", c->faults[0], c->faults[1]);
