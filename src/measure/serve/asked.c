@@ -552,9 +552,7 @@ void asked_find_address(struct asked *a, const struct options *o)
 		has_port |= at_port;
 		a->has_socket |= at_socket;
 		if (!at_port && !at_socket && !a->listen_fds && !o->quiet)
-			say("note: %s is told where to listen by $PORT alone: if it does not read that, "
-			    "{port} or {socket} has to be among its arguments, or in --env",
-				o->commands[i].name);
+			a->untold[a->n_untold++] = o->commands[i].name;
 	}
 	/* Those that have both, such as for a port of their statistics, are asked at the port. */
 	if (!a->http || !a->has_socket || has_port)

@@ -4,6 +4,7 @@
 #define QUIESCE_MEASURE_SERVE_ASKED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "measure/options.h"
@@ -43,6 +44,9 @@ struct asked {
 	const char *probe;  /* --ready COMMAND; NULL: it is something else */
 	char **probe_words; /* split; owned by the options; NULL: none */
 	bool listen_fds;
+	/* The names of services that only $PORT tells where to listen. Empty with --quiet. */
+	const char *untold[OPTIONS_MAX_COMMANDS];
+	size_t n_untold;
 	int64_t ready_ns;
 	int64_t end_ns;
 };

@@ -1136,6 +1136,10 @@ static int check(struct rounds *rounds)
 	struct sittings *s = (struct sittings *)rounds;
 	int r = find_load_program(s);
 
+	for (size_t i = 0; i < s->asked->n_untold; i++)
+		say("note: %s is told where to listen by $PORT alone: if it does not read that, "
+		    "{port} or {socket} has to be among its arguments, or in --env",
+			s->asked->untold[i]);
 	s->asks_for_events = s->asked->events && *s->asked->events;
 	if (r == 0 && s->asks_for_events)
 		counting_say_notes(s->counting);
