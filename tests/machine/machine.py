@@ -744,6 +744,11 @@ def named_tests(tests):
     return [test for test in tests if not words or any(word in test[0] for word in words)]
 
 
+def without_waiting(said):
+    """What runpinned says without that another test has the CPU."""
+    return re.sub(r'^runpinned: CPU \d+ is taken by .*: waiting\n', '', said, flags=re.M)
+
+
 def campaign_is_over():
     """$CAMPAIGNS_UNTIL is in seconds since the epoch. ./bootstrap test --full sets it: on a slow machine the campaigns
     would leave no time for the other tests."""

@@ -305,7 +305,7 @@ def test_values_that_are_none():
     start('--no-save', '-n', 1, '--harness', 'pyperf', pyperf(seconds='0'), status=1, says='iteration is 0')
     start('--no-save', '-n', 1, '--harness', 'pyperf', pyperf(seconds='"x"'), status=1, says='is not a number')
     # The program runs more than the benchmark that it was asked for.
-    own = write('both', '#!/bin/sh\nprintf "BenchmarkA 1 2.5 ns/op\\nBenchmarkB 1 3.5 ns/op\\n"\n')
+    own = write('both', '#!/bin/sh\nprintf "BenchmarkA\\t1\\t2.5 ns/op\\nBenchmarkB\\t1\\t3.5 ns/op\\n"\n')
     start('--no-save', '-n', 1, '--harness', 'go', '--benchmark', 'BenchmarkA', own, status=1,
           says='values of two benchmarks, BenchmarkA and BenchmarkB')
 
@@ -432,7 +432,7 @@ def test_appended():
 
 def test_stopped():
     """A signal while benchmarks are listed, and during runs: nothing is left."""
-    for code in 'sleep 60', 'case "$*" in *1x*) printf "BenchmarkA 1 2 ns/op\\n";; *) sleep 60;; esac':
+    for code in 'sleep 60', 'case "$*" in *1x*) printf "BenchmarkA\\t1\\t2 ns/op\\n";; *) sleep 60;; esac':
         started, temporary = FOLDER / 'started', pathlib.Path(tempfile.mkdtemp(dir=FOLDER))
         started.unlink(missing_ok=True)
         own = write('slow', f'#!/bin/sh\ncase "$*" in *{"1x" if code == "sleep 60" else "ms"}*) touch {started};; esac\n{code}\n')

@@ -50,8 +50,7 @@ def run(*arguments, cpu=CPU, env=None, prefix=(), timeout=PATIENCE, waits=False,
     except subprocess.TimeoutExpired as error:
         raise machine.Failed(f'{command} took more than {timeout} s') from error
     if not waits:
-        result.stderr = re.sub(r'^runpinned: CPU \d+ is taken by .*: waiting\n', '', result.stderr,
-                               flags=re.M)
+        result.stderr = machine.without_waiting(result.stderr)
     return result
 
 
