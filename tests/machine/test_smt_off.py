@@ -490,6 +490,21 @@ def test_steered_interrupts():
         equal(linux.affinity(14), '3', 'CPUs of 14')
 
 
+def test_steered_meanwhile():
+    """irq-steer comes after smt-off, whose restore brings CPUs online: what a driver then makes of its interrupts is
+    nobody's choice."""
+    for spread in [], [10, 11, 13, 14, 15, 16]:
+        for order in ('smt', 'steer'), ('steer', 'smt'):
+            with Steered(spread=spread) as linux:
+                before = linux.snapshot()
+                linux.succeed('-c', '3')
+                linux.steer('-c', '3')
+                for which in order:
+                    (linux.steer if which == 'steer' else linux.succeed)('restore')
+                linux.same(before, f'restore of {order}, {spread} left')
+                equal(linux.left_over(), [], 'in /run/quiesce')
+
+
 def test_interrupt_that_comes_meanwhile():
     """A driver asks for an interrupt while threads are offline: Linux takes these threads out of
     its mask."""

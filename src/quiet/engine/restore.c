@@ -84,6 +84,8 @@ struct restore_state {
 	bool turned;	      /* this process wrote the knob: it is put back even if unreadable */
 	bool leave_alone;     /* the knob is not ours to put back */
 	bool has_layer_above; /* another setter has turned the knob since */
+	/* Of an interrupt that is left to that one: where it was before restoring began. */
+	char *before;
 	size_t writes_when_read; /* restoring.writes at the time of that reading */
 	size_t moves_when_read;
 	/* The old value without the CPUs that are absent now; NULL: the old value is used. */
@@ -112,6 +114,7 @@ static void cleanup_restoring(struct restoring *restoring)
 {
 	for (size_t i = 0; restoring->states && i < restoring->journal->n; i++) {
 		free(restoring->states[i].now);
+		free(restoring->states[i].before);
 		free(restoring->states[i].partial_old);
 	}
 	free(restoring->states);
@@ -281,6 +284,8 @@ static int judge_layer(struct restoring *restoring, size_t index)
 		return r;
 	state->leave_alone = true;
 	state->has_layer_above = true;
+	if (text_starts_with(e->path, "/proc/irq/"))
+		(void)knob_read(restoring->engine->backends, e->path, &state->before);
 	state->word = r > 0 ? RESTORE_FOREIGN : RESTORE_HANDED;
 	r = text_replace(&state->now, state->word == RESTORE_FOREIGN ? above->old : above->new);
 	if (r == 0 && state->word == RESTORE_HANDED)
@@ -712,12 +717,29 @@ static void restore_group(struct restoring *restoring, const struct order_place 
 	}
 }
 
+/* Interrupts that are left to another setter go back to where they were before restoring brought
+ * CPUs online: a driver may give its interrupts other CPUs then, which the other setter would take
+ * for somebody's choice. */
+static void keep_of_others(struct restoring *restoring)
+{
+	for (size_t i = 0; restoring->moves > 0 && i < restoring->journal->n; i++) {
+		const struct journal_entry *entry = &restoring->journal->entries[i];
+		const char *before = restoring->states[i].before;
+		_cleanup_free_ char *now = NULL;
+
+		if (before && knob_read(restoring->engine->backends, entry->path, &now) == 0 &&
+			strcmp(now, before) != 0)
+			(void)write_text(restoring, entry, before);
+	}
+}
+
 /* A knob that was put back, or had not changed, may have been moved by a knob that was put back
  * after it. Compares all of them once more, and writes those that have moved. */
 static void restore_moved(struct restoring *restoring)
 {
 	int64_t deadline;
 
+	keep_of_others(restoring);
 	for (size_t i = 0; i < restoring->journal->n; i++) {
 		struct restore_state *state = &restoring->states[i];
 		int r;
