@@ -212,24 +212,17 @@ static int64_t find_number(const char *text, const char *name)
 	return parse_next_u64(&cursor, &number) < 0 ? -1 : (int64_t)number;
 }
 
-/* A service has from us what we ignore. */
-static bool ignores_children(pid_t pid)
+/* Whether SIGCHLD is among the ignored signals of /proc/PID/status: "SigIgn:\t0000000000010000". */
+static bool ignores_children(const char *status)
 {
 	static const char name[] = "\nSigIgn:\t";
-	char path[64], text[STATUS_SIZE], *found;
-	struct sigaction ours;
+	const char *found = strstr(status, name);
+	char digits[17] = "";
 	uint64_t ignored;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if ((sigaction(SIGCHLD, NULL, &ours) == 0 && ours.sa_handler == SIG_IGN) ||
-		file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return false;
-	found = strstr(text, name);
-	if (!found)
-		return false;
-	found += strlen(name);
-	found[strcspn(found, "\n")] = '\0';
-	return parse_hex_u64(found, UINT64_MAX, &ignored) == 0 && (ignored >> (SIGCHLD - 1) & 1);
+	if (found)
+		snprintf(digits, sizeof(digits), "%s", found + strlen(name));
+	return parse_hex_u64(digits, UINT64_MAX, &ignored) == 0 && (ignored >> (SIGCHLD - 1) & 1);
 }
 
 static void add_known(int64_t *sum, int64_t more)
@@ -238,8 +231,9 @@ static void add_known(int64_t *sum, int64_t more)
 }
 
 /* A thread that has ended meanwhile adds nothing. */
-static void add_thread(pid_t pid, const char *tid, struct family_use *use)
+static void add_thread(pid_t pid, const char *tid, struct family *family)
 {
+	struct family_use *use = &family->use;
 	char path[64], text[STATUS_SIZE];
 	struct schedstat stat;
 
@@ -257,9 +251,10 @@ static void add_thread(pid_t pid, const char *tid, struct family_use *use)
 	add_known(&use->involuntary, find_number(text, "\nnonvoluntary_ctxt_switches:"));
 	add_known(&use->switches, find_number(text, "\nnonvoluntary_ctxt_switches:"));
 	add_known(&use->switches, find_number(text, "\nvoluntary_ctxt_switches:"));
+	family->ignores_children |= ignores_children(text);
 }
 
-static void add_threads(pid_t pid, struct family_use *use)
+static void add_threads(pid_t pid, struct family *family)
 {
 	_cleanup_closedir_ DIR *folder = NULL;
 	const struct dirent *entry;
@@ -269,12 +264,13 @@ static void add_threads(pid_t pid, struct family_use *use)
 	folder = opendir(path);
 	while (folder && (entry = readdir(folder)))
 		if (parse_is_digit(entry->d_name[0]))
-			add_thread(pid, entry->d_name, use);
+			add_thread(pid, entry->d_name, family);
 }
 
 int family_ask(pid_t keeper, struct family *ret)
 {
 	int64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
+	struct sigaction ours;
 	struct family family;
 	size_t n = 0;
 	/* The clock of one that has ended, and that nobody has waited for, still tells. */
@@ -294,12 +290,14 @@ int family_ask(pid_t keeper, struct family *ret)
 			continue;
 		family.use.cpu_ns += member->cpu_ns;
 		family.use.system_ns += (int64_t)member->system_ticks * tick_ns;
-		add_threads(member->pid, &family.use);
-		family.ignores_children |= ignores_children(member->pid);
+		add_threads(member->pid, &family);
 		family.items[n++] = *member;
 	}
 	family.n = n;
 	family.use.step_ns = tick_ns;
+	/* A service has from us what we ignore. */
+	if (sigaction(SIGCHLD, NULL, &ours) == 0 && ours.sa_handler == SIG_IGN)
+		family.ignores_children = false;
 	*ret = family;
 	return 0;
 }
