@@ -133,9 +133,7 @@ void counting_free(struct counting *counting)
 	free(counting);
 }
 
-/* The count for the whole run, scaled up if it was counted in a part of it only; NAN if never
- * counted. */
-static double scaled(const struct launch_counter *counter)
+double counting_scale(const struct launch_counter *counter)
 {
 	if (counter->running_ns == 0)
 		return NAN;
@@ -148,7 +146,7 @@ static double own_count(const struct launch_report *report, int index)
 {
 	if (index < 0 || (uint32_t)index >= report->n_counters)
 		return NAN;
-	return scaled(&report->counters[index]);
+	return counting_scale(&report->counters[index]);
 }
 
 /*
@@ -187,8 +185,8 @@ static int32_t count_moves(const struct launch_report *report, double task_clock
  */
 static double find_khz(const struct launch_counter counters[LAUNCH_MAX_CPU_COUNTERS])
 {
-	double aperf = scaled(&counters[0]), mperf = scaled(&counters[1]);
-	double tsc = scaled(&counters[2]);
+	double aperf = counting_scale(&counters[0]), mperf = counting_scale(&counters[1]);
+	double tsc = counting_scale(&counters[2]);
 
 	if (isnan(aperf) || isnan(tsc) || !(mperf > 0))
 		return NAN;
@@ -231,6 +229,6 @@ void counting_read_events(
 	for (size_t i = 0; i < counting->n_events; i++) {
 		size_t at = counting->first_event + i;
 
-		ret[i] = at < report->n_counters ? scaled(&report->counters[at]) : NAN;
+		ret[i] = at < report->n_counters ? counting_scale(&report->counters[at]) : NAN;
 	}
 }

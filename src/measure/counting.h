@@ -45,6 +45,9 @@ void counting_say_notes(const struct counting *counting);
 void counting_free(struct counting *counting);
 DEFINE_CLEANUP(counting, counting_free);
 
+/* The count for the whole run, scaled up if it was counted in a part of it only; NAN if never
+ * counted. */
+double counting_scale(const struct launch_counter *counter);
 /* Whether the counters and records of all tasks, if the run has them, show that one was on other
  * CPUs than the run's. */
 bool counting_find_left(

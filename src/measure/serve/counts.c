@@ -66,7 +66,7 @@ int counts_begin(const struct counting *counting, const char *folder, const stru
 	return 0;
 }
 
-/* Of one CPU; scaled where more events were asked for than the CPU has counters. */
+/* Of one CPU. */
 static double read_event(int fd)
 {
 	struct launch_counter counter; /* as attr.read_format has it */
@@ -74,9 +74,8 @@ static double read_event(int fd)
 	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) < 0 ||
 		read(fd, &counter, sizeof(counter)) != (ssize_t)sizeof(counter))
 		return NAN;
-	if (counter.running_ns == 0)
-		return counter.enabled_ns == 0 ? 0 : NAN;
-	return (double)counter.value * (double)counter.enabled_ns / (double)counter.running_ns;
+	/* No task of the cgroup was there. */
+	return counter.enabled_ns == 0 ? 0 : counting_scale(&counter);
 }
 
 void counts_end(struct counts *counts, double *ret)

@@ -59,7 +59,6 @@ struct sittings {
 	bool load_has_left; /* it was on other CPUs, which has been said */
 	size_t n_warm_made;
 	struct counting *counting; /* of -e; NULL: nothing is counted */
-	bool asks_for_events;	   /* they were asked for by name */
 	unsigned warm_slices;	   /* before those that count, in each sitting; 0: not known yet */
 	bool is_cold;		   /* as many as may be were too few */
 	/* Why nothing follows from the figure that decides, NULL: something does; and what to do

@@ -628,7 +628,7 @@ static int count_nothing(struct work *work, const char *why)
 	struct sittings *s = work->sittings;
 
 	counting_free(TAKE_PTR(s->counting));
-	if (s->asks_for_events) {
+	if (s->asked->events) {
 		progress_clear(work->round->progress);
 		say("note: -e: nothing is counted: %s", why);
 	}
@@ -1140,8 +1140,7 @@ static int check(struct rounds *rounds)
 		say("note: %s is told where to listen by $PORT alone: if it does not read that, "
 		    "{port} or {socket} has to be among its arguments, or in --env",
 			s->asked->untold[i]);
-	s->asks_for_events = s->asked->events && *s->asked->events;
-	if (r == 0 && s->asks_for_events)
+	if (r == 0 && s->counting && s->asked->events)
 		counting_say_notes(s->counting);
 	if (s->counting && s->counting->n_events == 0)
 		counting_free(TAKE_PTR(s->counting));
