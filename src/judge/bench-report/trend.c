@@ -23,9 +23,6 @@ enum {
 	COMMIT_SHOWN = 12, /* as git abbreviates it in large repositories */
 };
 
-/* From which p on it is said that neighbours are alike, as `check` does. */
-#define ALIKE_P 0.005
-
 /* --- What is printed --- */
 
 static const char *shorten(const char *text, size_t most, char *buf)
@@ -104,7 +101,7 @@ static void print_alike(const struct trend *trend)
 {
 	const struct levels *levels = trend->levels;
 
-	if (levels->n > 1 && levels->autocorrelation_p <= ALIKE_P)
+	if (levels->n > 1 && levels->autocorrelation_p <= LEVELS_ALIKE_P)
 		xprint_report(stdout,
 			"note: beyond its levels each result is like the one before (correlation "
 			"%.1f): some of the changes may be those of a machine that wanders, which a "

@@ -23,10 +23,8 @@ enum {
 	CAUSES_SHOWN = 2, /* the same for a column */
 };
 
-/* A concern is reported from this correlation of neighbouring values on, if independent values have
- * it with at most this probability. */
+/* A concern is reported from this correlation of neighbouring values on, if it is no chance. */
 #define MIN_AUTOCORRELATION 0.2
-#define MAX_AUTOCORRELATION_P 0.005
 
 /* So many steps of its clock make a measurement exact enough: one step is 0.1 %. */
 #define STEPS_ENOUGH 1000
@@ -466,7 +464,7 @@ static void check_autocorrelation(
 	double independent =
 		MAX((double)levels->n_values * (1 - correlation) / (1 + correlation), 1.0);
 
-	if (levels->autocorrelation_p > MAX_AUTOCORRELATION_P || correlation < MIN_AUTOCORRELATION)
+	if (levels->autocorrelation_p > LEVELS_ALIKE_P || correlation < MIN_AUTOCORRELATION)
 		return;
 	add_concern(stability, CONCERN_AUTOCORRELATION, true,
 		xformat("neighbouring %s are alike (%.2f)",

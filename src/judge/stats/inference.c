@@ -113,6 +113,15 @@ static void find_moments(const double *values, size_t n, struct moments *ret)
 	ret->variance = squares / (double)(n - 1) / (double)n;
 }
 
+/* The degrees of freedom of a sum of these variances, by the Welch-Satterthwaite equation, with
+ * proportions because squares of small variances underflow. */
+static double find_df(double x, double n_x, double y, double n_y)
+{
+	double sum = x + y;
+
+	return 1 / (x / sum * (x / sum) / (n_x - 1) + y / sum * (y / sum) / (n_y - 1));
+}
+
 static int compare_moments(
 	const struct moments *x, size_t n_x, const struct moments *y, size_t n_y, struct welch *ret)
 {
@@ -121,11 +130,7 @@ static int compare_moments(
 	if (!(variance > 0) || !isfinite(variance))
 		return -EDOM;
 	ret->t = (y->mean - x->mean) / sqrt(variance);
-	/* The Welch-Satterthwaite equation, with proportions because squares of small variances
-	 * underflow. */
-	ret->df = 1 /
-		(x->variance / variance * (x->variance / variance) / (double)(n_x - 1) +
-			y->variance / variance * (y->variance / variance) / (double)(n_y - 1));
+	ret->df = find_df(x->variance, (double)n_x, y->variance, (double)n_y);
 	ret->p = student_two_sided(ret->t, ret->df);
 	return 0;
 }
@@ -252,7 +257,7 @@ static void count_pairs(
 
 static double find_p_unequal(const struct counted *counted, const double n[2])
 {
-	double variances[2], variance, df;
+	double variances[2], variance;
 
 	if (n[0] < 2 || n[1] < 2)
 		return 0;
@@ -263,10 +268,8 @@ static double find_p_unequal(const struct counted *counted, const double n[2])
 	/* The samples do not overlap, or in one value. */
 	if (!(variance > 1e-9 * n[0] * n[1]))
 		return 0;
-	df = variance * variance /
-		(variances[0] * variances[0] / (n[0] - 1) +
-			variances[1] * variances[1] / (n[1] - 1));
-	return student_two_sided((counted->u - n[0] * n[1] / 2) / sqrt(variance), df);
+	return student_two_sided((counted->u - n[0] * n[1] / 2) / sqrt(variance),
+		find_df(variances[0], n[0], variances[1], n[1]));
 }
 
 void mann_whitney_find(const double *a, size_t n_a, const double *b, size_t n_b,

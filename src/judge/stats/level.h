@@ -27,6 +27,9 @@
 
 /* Shorter series are not analysed. */
 #define LEVEL_MIN_VALUES 10
+/* Neighbours are said to be alike if independent values are as much so with at most this
+ * probability. */
+#define LEVELS_ALIKE_P 0.005
 
 struct level {
 	size_t first; /* index into the values */
