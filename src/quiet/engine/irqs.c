@@ -183,25 +183,27 @@ int irqs_read_default(struct cpumask *ret)
 	return r < 0 && !errno_is_ours(-r) ? -ENOENT : MIN(r, 0);
 }
 
-/* Leaves of a default affinity the CPUs that the kernel gives a line by it: those that are online,
- * and of these the ones of the device's node if there are any (irq_setup_affinity() in
- * kernel/irq/manage.c). */
-static int take_given(unsigned number, const struct cpumask *online, struct cpumask *mask)
+/* The CPUs that the kernel gives a line by a default affinity: those that are online, and of these
+ * the ones of the device's node if there are any (irq_setup_affinity() in kernel/irq/manage.c). 0
+ * or -ENOMEM. */
+static int find_given(const struct irqline *line, const struct cpumask *affinity,
+	const struct cpumask *online, struct cpumask **ret)
 {
-	_cleanup_(cpumask) struct cpumask *near = NULL;
+	_cleanup_(cpumask) struct cpumask *near = NULL, *mask = NULL;
 	char path[96], text[FILE_ATTR_SIZE];
 	int node;
 
-	cpumask_and(mask, mask, online);
-	snprintf(path, sizeof(path), "/proc/irq/%u/node", number);
-	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) < 0 ||
-		parse_int(text, 0, INT_MAX, &node) < 0)
-		return 0;
-	if (cpumask_new(&near) < 0)
+	if (cpumask_copy(affinity, &mask) < 0 || cpumask_new(&near) < 0)
 		return -ENOMEM;
-	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
-	if (cpumask_read_list(AT_FDCWD, path, near) == 0 && cpumask_intersects(mask, near))
-		cpumask_and(mask, mask, near);
+	cpumask_and(mask, mask, online);
+	snprintf(path, sizeof(path), "/proc/irq/%u/node", line->number);
+	if (file_read_attr(AT_FDCWD, path, text, sizeof(text)) >= 0 &&
+		parse_int(text, 0, INT_MAX, &node) == 0) {
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
+		if (cpumask_read_list(AT_FDCWD, path, near) == 0 && cpumask_intersects(mask, near))
+			cpumask_and(mask, mask, near);
+	}
+	*ret = TAKE_PTR(mask);
 	return 0;
 }
 
@@ -210,12 +212,10 @@ static int is_as_given(const struct irqlines *lines, const struct irqline *line,
 	const struct cpumask *given, const struct cpumask *online)
 {
 	_cleanup_(cpumask) struct cpumask *now = NULL, *mask = NULL;
-	int r = cpumask_copy(given, &mask);
+	int r = find_given(line, given, online, &mask);
 
 	if (r == 0)
 		r = cpumask_new(&now);
-	if (r == 0)
-		r = take_given(line->number, online, mask);
 	if (r < 0)
 		return r;
 	r = irqline_read_affinity(lines, line->number, now);
@@ -227,10 +227,8 @@ static int format_given(const struct irqline *line, const struct cpumask *given,
 	const struct cpumask *online, char **ret)
 {
 	_cleanup_(cpumask) struct cpumask *mask = NULL;
-	int r = cpumask_copy(given, &mask);
+	int r = find_given(line, given, online, &mask);
 
-	if (r == 0)
-		r = take_given(line->number, online, mask);
 	if (r < 0)
 		return r;
 	*ret = cpumask_format_list(mask);
