@@ -423,7 +423,7 @@ enum exit_status verb_plot(const struct request *request)
 			CHART_MIN_WIDTH, CHART_MIN_HEIGHT);
 		return EXIT_USAGE;
 	}
-	if (!isnan(request->margin) && request->by && strcmp(request->by, BY_CHANGE) != 0) {
+	if (!isnan(request->margin) && request->by && !is_by(&plot, BY_CHANGE)) {
 		say("--margin is of a comparison: --by %s shows none", request->by);
 		return EXIT_USAGE;
 	}

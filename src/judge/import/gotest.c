@@ -332,9 +332,9 @@ static int take_line(void *context, char *line, char **ret_why)
 		: 0;
 }
 
-/* All text but a last line that ends within a number or a unit; malloc'd. Go ends each line, and
- * others may forget that for the last one. */
-static char *take_whole_lines(struct imported *imported, const char *text)
+/* All text but a last line that ends within a number or a unit, malloc'd; NULL where there is no
+ * such line. Go ends each line, and others may forget that for the last one. */
+static char *cut_last_line(struct imported *imported, const char *text)
 {
 	const char *newline = strrchr(text, '\n'), *last = newline ? newline + 1 : text;
 	_cleanup_free_ char *line = xptr(strdup(last));
@@ -343,14 +343,15 @@ static char *take_whole_lines(struct imported *imported, const char *text)
 
 	if (text_ends_with(last, "/op") || text_ends_with(last, "/s") ||
 		!take_head(line, &name, &iterations, &rest))
-		return xptr(strdup(text));
+		return NULL;
 	imported_leave_out(imported, name, "is cut off at the end of the file");
 	return xptr(strndup(text, (size_t)(last - text)));
 }
 
 int import_go_text(const struct import_source *source, struct imported *imported, char **ret_why)
 {
-	_cleanup_free_ char *text = take_whole_lines(imported, source->text);
+	_cleanup_free_ char *cut = cut_last_line(imported, source->text);
+	const char *text = cut ? cut : source->text;
 	struct reading reading = { .imported = imported };
 	int r = import_each_line(text, look_ahead, &reading, ret_why);
 
