@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/machine/counter.h"
 #include "base/machine/quota.h"
 #include "base/macro.h"
@@ -503,8 +504,9 @@ static int measure_commands(const struct options *given, const struct place *pla
 	const struct cpumask *cpus, const struct quiesce *quiesce, struct commands *commands,
 	const struct counting *counting, struct stop *stop, struct cpulock **lock)
 {
-	struct options own = *given;
-	const struct options *options = &own;
+	/* On the heap, because the stack may be small. */
+	_cleanup_free_ struct options *own = xptr(malloc(sizeof(*own)));
+	const struct options *options = own;
 	_cleanup_(save) struct save *save = NULL;
 	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
 	_cleanup_facts_ struct facts moving = { 0 };
@@ -519,6 +521,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 	bool early;
 	int r, cleaned;
 
+	*own = *given;
 	/* Attaching takes as long as the preparations, and goes on beside them if the CPUs are
 	 * free. Else those who are waited for would pay for it; and whether tracepoints may stamp
 	 * can depend on the file that is appended to. */
@@ -533,7 +536,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 	prepared = prepare_result(options, place, &moving, commands, &save);
 	if (prepared != EXIT_DONE)
 		return prepared;
-	options_follow_stamper(&own, save_get_stamper(save));
+	options_follow_stamper(own, save_get_stamper(save));
 	r = *lock ? 0 : lock_cpus(options, cpus, stop, lock);
 	if (r < 0)
 		return failure_status(r, stop);
@@ -901,8 +904,9 @@ static int expand_and_run(struct options *options, struct commands *commands)
 int main(int argc, char *argv[])
 {
 	bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
-	struct options options;
-	struct commands commands = { 0 };
+	/* 250 KB, which a small stack limit would not hold. */
+	static struct options options;
+	static struct commands commands;
 	int r;
 
 	if (!have_standard_streams())

@@ -507,17 +507,21 @@ static const char *const stamper_names[] = {
 	[STAMPER_TRACEPOINTS] = "tracepoints",
 };
 
+static int find_stamper(const char *name, enum stamper *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(stamper_names); i++)
+		if (strcmp(name, stamper_names[i]) == 0) {
+			*ret = (enum stamper)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 static int take_stamps(const char *value, void *into)
 {
 	struct options *o = into;
 
-	o->stamper_given = false;
-	for (size_t i = 0; i < ARRAY_SIZE(stamper_names); i++) {
-		if (strcmp(value, stamper_names[i]) == 0) {
-			o->stamper = (enum stamper)i;
-			o->stamper_given = true;
-		}
-	}
+	o->stamper_given = find_stamper(value, &o->stamper) == 0;
 	return o->stamper_given || strcmp(value, "auto") == 0 ? 0 : -EINVAL;
 }
 
@@ -1152,16 +1156,15 @@ const char *options_stamper_name(enum stamper stamper)
 
 void options_follow_stamper(struct options *options, const char *name)
 {
-	struct options like = { 0 };
+	enum stamper stamper;
 
-	if (options->stamper_given || !name || take_stamps(name, &like) < 0)
+	if (options->stamper_given || !name || find_stamper(name, &stamper) < 0)
 		return;
 	/* Those who can have tracepoints have them anyway. */
-	if (like.stamper == STAMPER_TRACEPOINTS ||
-		(like.stamper == STAMPER_CPU_EVENTS && geteuid() != 0))
+	if (stamper == STAMPER_TRACEPOINTS || (stamper == STAMPER_CPU_EVENTS && geteuid() != 0))
 		return;
-	options->stamper = like.stamper;
-	options->stamper_given = like.stamper_given;
+	options->stamper = stamper;
+	options->stamper_given = true;
 }
 
 const char *options_hook_name(enum hook_kind kind)

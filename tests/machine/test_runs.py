@@ -1696,6 +1696,17 @@ def limited(size):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
+def test_small_stack():
+    """`ulimit -s 256`: the program has it, and so do we."""
+    if os.environ.get('SANITIZED') == '1':
+        raise Skip('a sanitizer needs more stack')
+    size = 256 * 1024
+    result = run('-n', 2, '-q', '--stdout=null', '--json', '--baseline', 'sh -c "ulimit -s"', '--', 'true',
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (size, size)))
+    equal(result.returncode, 0, f'status ({result.stderr})')
+    equal([len(values(one)) for one in json.loads(result.stdout)['benchmarks']], [2, 2], 'values')
+
+
 def test_files_that_may_not_be_large():
     """`ulimit -f` is an error with a message, which leaves what was there before. The program has the
     limit, and the signal, as its caller has them."""
