@@ -87,10 +87,9 @@ def one_line(result, status, *words):
     """A failure as a user should see it: one line on standard error, and no output."""
     equal(result.returncode, status, f'status ({result.stderr!r})')
     equal(result.stdout, '', 'standard output')
-    said = machine.without_waiting(result.stderr)
-    check(re.fullmatch(r'runpinned: [^\n]+\n', said), f'not one line: {said!r}')
+    check(re.fullmatch(r'runpinned: [^\n]+\n', result.stderr), f'not one line: {result.stderr!r}')
     for word in words:
-        check(word in said, f'{word!r} is not in {said!r}')
+        check(word in result.stderr, f'{word!r} is not in {result.stderr!r}')
 
 
 def kernel_windows_are_allowed():
@@ -572,8 +571,10 @@ def as_nobody(*arguments, **more):
     copy = copy_programs('bin')
     command = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', copy / 'runpinned',
                '-c', CPU, *map(str, arguments)]
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          env=environment(XDG_STATE_HOME='/nonexistent', **more), timeout=60, check=False)
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            env=environment(XDG_STATE_HOME='/nonexistent', **more), timeout=60, check=False)
+    result.stderr = machine.without_waiting(result.stderr)
+    return result
 
 
 def privileged_copy(name, mode):
@@ -1698,14 +1699,16 @@ def limited(size):
 
 
 def test_small_stack():
-    """`ulimit -s 256`: the program has it, and so do we."""
+    """`ulimit -s 256` is enough, and the program has that limit, too."""
     if os.environ.get('SANITIZED') == '1':
         raise Skip('a sanitizer needs more stack')
     size = 256 * 1024
-    result = run('-n', 2, '-q', '--stdout=null', '--json', '--baseline', 'sh -c "ulimit -s"', '--', 'true',
+    said = scratch('small-stack')
+    result = run('-n', 2, '-w', 0, '-q', '--json', '--baseline', f'sh -c "ulimit -s >>{said}"', '--', 'true',
                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (size, size)))
     equal(result.returncode, 0, f'status ({result.stderr})')
     equal([len(values(one)) for one in json.loads(result.stdout)['benchmarks']], [2, 2], 'values')
+    equal(said.read_text(encoding='utf-8').split(), ['256', '256'], 'limits')
 
 
 def test_files_that_may_not_be_large():
