@@ -499,14 +499,12 @@ static void begin_all(
 
 /* Makes the runs on the chosen CPUs, and writes the result. Locks `cpus`, which are all that are
  * measured on, unless *lock is a lock on them already. HAS_WAITED if another process had the CPUs;
- * errors that must be known before such a wait were found before it. */
-static int measure_commands(const struct options *given, const struct place *place,
+ * errors that must be known before such a wait were found before it. `options` get the stamper of a
+ * file that is appended to. */
+static int measure_commands(struct options *options, const struct place *place,
 	const struct cpumask *cpus, const struct quiesce *quiesce, struct commands *commands,
 	const struct counting *counting, struct stop *stop, struct cpulock **lock)
 {
-	/* On the heap, because the stack may be small. */
-	_cleanup_free_ struct options *own = xptr(malloc(sizeof(*own)));
-	const struct options *options = own;
 	_cleanup_(save) struct save *save = NULL;
 	_cleanup_(evidence_reader) struct evidence_reader *evidence = NULL;
 	_cleanup_facts_ struct facts moving = { 0 };
@@ -521,7 +519,6 @@ static int measure_commands(const struct options *given, const struct place *pla
 	bool early;
 	int r, cleaned;
 
-	*own = *given;
 	/* Attaching takes as long as the preparations, and goes on beside them if the CPUs are
 	 * free. Else those who are waited for would pay for it; and whether tracepoints may stamp
 	 * can depend on the file that is appended to. */
@@ -536,7 +533,7 @@ static int measure_commands(const struct options *given, const struct place *pla
 	prepared = prepare_result(options, place, &moving, commands, &save);
 	if (prepared != EXIT_DONE)
 		return prepared;
-	options_follow_stamper(own, save_get_stamper(save));
+	options_follow_stamper(options, save_get_stamper(save));
 	r = *lock ? 0 : lock_cpus(options, cpus, stop, lock);
 	if (r < 0)
 		return failure_status(r, stop);
@@ -620,13 +617,17 @@ static enum exit_status choose_place(const char *list, const struct commands *co
 
 /* Measures on the machine in its present state. `quiesce`: NULL unless it was made quiet. `cpus`,
  * `lock` and HAS_WAITED: as in measure_commands(). */
-static int run_here(const struct options *options, const struct place *place,
+static int run_here(const struct options *given, const struct place *place,
 	const struct cpumask *cpus, const struct quiesce *quiesce, struct commands *commands,
 	struct stop *stop, struct cpulock **lock)
 {
 	_cleanup_(counting) struct counting *counting = NULL;
+	/* On the heap, because the stack may be small. They outlive `commands`, which refer to
+	 * them. */
+	_cleanup_free_ struct options *options = xptr(malloc(sizeof(*options)));
 	int r, status;
 
+	*options = *given;
 	r = counting_open(
 		options->events, cpumask_first(place->cpus), !options->no_evidence, &counting);
 	if (r < 0)
