@@ -11,6 +11,8 @@
 #ifndef QUIESCE_MEASURE_CPULOCK_H
 #define QUIESCE_MEASURE_CPULOCK_H
 
+#include <stdint.h>
+
 #include "base/cleanup.h"
 #include "base/machine/cpumask.h"
 #include "base/where/cpuholder.h"
@@ -23,6 +25,12 @@ struct cpulock;
  * cannot be locked by anybody who is in there: 0, and cpulock_get_missing() says so.
  */
 int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuholder *ret_holder);
+/*
+ * Waits until nobody has the lock of this CPU, at most so long, and does not take it. Who waits in
+ * flock(2) is woken as soon as the lock is free. Who looks now and then never gets it from a script
+ * that runs one benchmark after the other: between two of them it is free for a millisecond.
+ */
+int cpulock_wait(int cpu, int64_t ns);
 /* 0; else the errno of the first CPU that is not locked because its directory cannot be opened, and
  * this CPU. */
 int cpulock_get_missing(const struct cpulock *lock, int *ret_cpu);

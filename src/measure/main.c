@@ -49,7 +49,7 @@
 #include "measure/vary.h"
 
 enum {
-	LOCK_RETRY_NS = 200 * 1000 * 1000,
+	LOCK_RETRY_NS = 100 * 1000 * 1000,
 	/* Not an exit status: the CPUs are locked now, but everything was chosen and described
 	 * before another process had released them. */
 	HAS_WAITED = -1,
@@ -134,7 +134,9 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 		if (said != holder.pid)
 			say("CPU %d is taken by %s: waiting", holder.cpu, who);
 		said = holder.pid;
-		if (stop_sleep(stop, LOCK_RETRY_NS) != 0)
+		if (cpulock_wait(holder.cpu, LOCK_RETRY_NS) < 0)
+			(void)stop_sleep(stop, LOCK_RETRY_NS);
+		if (stop_check(stop) != 0)
 			return -ECANCELED;
 	}
 }

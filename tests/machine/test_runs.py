@@ -1540,6 +1540,24 @@ def test_lock():
     first.communicate()
 
 
+def test_lock_beside_a_script():
+    """Who waits gets the CPU between two benchmarks of a script, which leave it free for a millisecond."""
+    command = ' '.join(map(str, (RUNPINNED, '-q', '-c', CPU, '-n', 1500, '-w', 0, '--no-save', '/bin/true')))
+    others = subprocess.Popen(('sh', '-c', f'for i in $(seq 6); do {command}; done'), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        said = 'nobody has the CPU'
+        while 'waiting' not in said and others.poll() is None and time.monotonic() < deadline:
+            said = run('-n', 1, '-w', 0, '--no-save', '/bin/true', waits=True).stderr
+        check('waiting' in said, 'the script never had the CPU')
+        equal(others.poll(), None, 'status of the script, which was to be at work still')
+    finally:
+        if others.poll() is None:
+            os.killpg(others.pid, signal.SIGTERM)
+            others.wait(timeout=PATIENCE)
+
+
 def test_lock_of_an_ancestor():
     """runpinned that runs itself on the same CPU would wait for itself for ever, with the message hidden:
     as its program, or in a hook, and whatever stands between them."""
