@@ -615,20 +615,23 @@ FILE *file_replace_stream(struct file_replace *replace)
 	return replace->stream;
 }
 
-int file_replace_lock(struct file_replace *replace)
+int file_lock(int fd)
 {
 	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + LOCK_SECONDS * NSEC_PER_SEC,
 		LOCK_FIRST_STEP_NS, LOCK_LAST_STEP_NS);
 
-	if (!replace->name)
-		return 0;
 	do {
-		if (flock(replace->dirfd, LOCK_EX | LOCK_NB) == 0)
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 			return 0;
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
 	} while (wait_step(&wait));
 	return -EAGAIN;
+}
+
+int file_replace_lock(struct file_replace *replace)
+{
+	return replace->name ? file_lock(replace->dirfd) : 0;
 }
 
 /* Finds out why an earlier write failed, because stdio forgets the reason: writes to the temporary

@@ -66,6 +66,10 @@ int file_close_at_exec_from(int first);
 /* Writes all of it, also where the kernel takes it piece by piece. */
 int file_write_all(int fd, const void *data, size_t size);
 
+/* Takes the exclusive flock(2), and waits for it. Whoever may open the file can hold its lock, so
+ * this ends after half a minute: -EAGAIN. */
+int file_lock(int fd);
+
 /* A buffer that is reused when a /proc table is read again and again. */
 struct file_buffer {
 	char *data; /* NUL-terminated after a successful file_reread() */
@@ -98,8 +102,7 @@ FILE *file_replace_stream(struct file_replace *replace);
  * Locks the file against other callers of this function until commit or abort, so that nobody's
  * change between reading the old file and replacing it is lost. Waits for the lock. The lock is
  * flock(2) on the file's directory: a lock on the file itself would stay with the old file. It
- * needs no lock file and ends with its owner. -EAGAIN after half a minute. Does nothing for a
- * device.
+ * needs no lock file and ends with its owner. Errors as file_lock(). Does nothing for a device.
  */
 int file_replace_lock(struct file_replace *replace);
 /* Flushes, syncs, renames and frees. On failure the old file is unchanged and the temporary file is

@@ -144,11 +144,6 @@ static int read_count(const struct tries *tries, struct tries_count *ret, bool *
 	return r;
 }
 
-static int lock(const struct tries *tries, int operation)
-{
-	return RETRY_INTERRUPTED(flock(tries->fd, operation)) < 0 ? -errno : 0;
-}
-
 /* Gives each comparison its number, and appends the lines for that. */
 static void count_tries(struct tries *tries, struct commands *commands, struct tries_count before,
 	struct text *lines)
@@ -203,7 +198,7 @@ int tries_begin(struct tries *tries, const struct options *options, struct comma
 	struct tries_count count = { 0 };
 	_cleanup_text_ struct text lines = { 0 };
 	bool is_new = false;
-	int r = lock(tries, LOCK_EX);
+	int r = file_lock(tries->fd);
 
 	if (r == 0)
 		r = read_count(tries, &count, &is_new);
@@ -215,9 +210,11 @@ int tries_begin(struct tries *tries, const struct options *options, struct comma
 		count_tries(tries, commands, count, &lines);
 		r = append(tries, &lines);
 	}
-	if (r < 0 && r != -EBADMSG && r != -EINVAL)
+	if (r == -EAGAIN)
+		say("--session: %s: another process keeps it locked", tries->path);
+	else if (r < 0 && r != -EBADMSG && r != -EINVAL)
 		say_errno(-r, "--session: %s", tries->path);
-	(void)lock(tries, LOCK_UN);
+	(void)flock(tries->fd, LOCK_UN);
 	return r;
 }
 
@@ -251,10 +248,11 @@ void tries_end(struct tries *tries, const struct commands *commands)
 	}
 	if (lines.length == 0)
 		return;
-	r = lock(tries, LOCK_EX);
+	r = file_lock(tries->fd);
 	if (r == 0)
 		r = append(tries, &lines);
 	if (r < 0)
-		say("warning: --session: %s: %s", tries->path, strerror(-r));
-	(void)lock(tries, LOCK_UN);
+		say("warning: --session: %s: %s", tries->path,
+			r == -EAGAIN ? "another process keeps it locked" : strerror(-r));
+	(void)flock(tries->fd, LOCK_UN);
 }

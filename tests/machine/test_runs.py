@@ -2326,6 +2326,19 @@ def test_a_session_counts_its_tries():
     equal(path.read_text(encoding='utf-8'), '{}\n', 'a foreign file')
 
 
+def test_a_session_that_is_locked():
+    """Whoever may read the file can lock it. That is no reason to wait for ever, and Ctrl-C unheard. The half minute of
+    waiting takes no time here."""
+    path = scratch('locked-tries')
+    path.write_text('quiesce session 1\n', encoding='utf-8')
+    timeless = environment(LD_PRELOAD=os.environ['TIMELESS'], **machine.asan_environment())
+    with path.open(encoding='utf-8') as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        result = run('--no-save', '--improve', 10, '--session', path, '--baseline', 'true', 'true', env=timeless)
+    one_line(result, 1, 'another process keeps it locked')
+    equal(path.read_text(encoding='utf-8'), 'quiesce session 1\n', 'the file')
+
+
 def test_order_of_pairs_is_drawn():
     """The bound on false claims rests on it: each round has a coin of its own."""
     _, found = decided(10, '--max-runs', 40, '-n', 40, '-w', 0, '--baseline', 'true', '--name', 'new',
