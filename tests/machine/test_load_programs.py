@@ -130,8 +130,9 @@ def serve(command, service, status=0, says=(), more=(), excuse=None):
     return {**found.get('metadata', {}), **found['benchmarks'][0]['metadata']}['quiesce_served_requests']
 
 
-def try_load(name, *command, figures=(), requests=100, dies=150, hangs=50, served=True, service_command=None, harness=None):
-    """{url} and {port} in the command. requests: at least so many in a slice."""
+def try_load(name, *command, figures=(), requests=100, dies=150, hangs=50, served=True, service_command=None, harness=None,
+             errors='it says: '):
+    """{url} and {port} in the command. requests: at least so many in a slice. errors: what is said of answers of 500."""
     harness = harness or name
     failed = ['it says: ', 'exit status', 'is not a number', 'killed after']
 
@@ -146,7 +147,7 @@ def try_load(name, *command, figures=(), requests=100, dies=150, hangs=50, serve
     found = against()
     check(set(figures) <= set(found), f'{name}: {found}')
     check(found['rps'] > 1, f'{name}: {found}')
-    against('errors', status=1, says=['it says: '])
+    against('errors', status=1, says=[errors])
     measure(harness, fill(free_port()), status=1, says=failed)
     against(f'dies={dies}', status=1, says=failed)
     against(f'hangs={hangs}', status=1, says=failed, timeout='20' if harness == 'wrk2' else '5')
@@ -156,7 +157,7 @@ def try_load(name, *command, figures=(), requests=100, dies=150, hangs=50, serve
         service = [sys.executable, '-S', server_file, '{port}']
         counted = serve(words, service, more=more)
         check(counted >= requests, f'{name}: {counted} requests')
-        serve(words, [*service, 'errors'], status=1, says=['it says: '], more=more)
+        serve(words, [*service, 'errors'], status=1, says=[errors], more=more)
         serve(words, [*service, f'dies={dies}'], status=1, says=['it has ended under load'], more=more)
 
 
@@ -209,6 +210,17 @@ def test_bombardier():
     for amount in ('-n', 2000), ('-d', '1s'):
         try_load('bombardier', 'bombardier', '-l', '-c', 4, '-t', '2s', *amount, '{url}', figures=['latency', *QUANTILES],
                  requests=1000)
+
+
+def test_locust():
+    """A request that nobody has answered at the end of its time is not counted, unless it is all: see its file."""
+    need('locust')
+    path = FOLDER / 'locustfile.py'
+    path.write_text('from locust import FastHttpUser, task\nclass User(FastHttpUser):\n    @task\n'
+                    '    def get(self):\n        self.client.get("/")\n', encoding='utf-8')
+    try_load('locust', 'locust', '-f', path, '--headless', '--only-summary', '-u', 4, '-r', 100, '-t', '5s', '-H',
+             'http://127.0.0.1:{port}',
+             figures=['latency', *QUANTILES, 'p999'], requests=100, hangs=0, errors='exit status 1')
 
 
 def test_siege():

@@ -531,6 +531,9 @@ static void test_shipped(void **state)
 			"Sum.thr 100=5311.652 ops/ms h;Sum.thr 1000=615.358 ops/ms h;"
 			"Sum.avg 100=1.82571e-07 s/op l;Sum.avg 1000=1.739755e-06 s/op l" },
 		{ "libtest", "sum=8.243e-07 s/iter l;tiny=5.5e-10 s/iter l" },
+		{ "locust",
+			"rps=1078.96 requests/s h;latency=0.003 s l;p50=0 s l;p90=0.008 s l;"
+			"p99=0.031 s l;p999=0.24 s l" },
 		{ "mbw",
 			"MEMCPY=903069303 B/s h;DUMB=8.69285757e+09 B/s h;MCBLOCK=1.9065018e+10 B/s h" },
 		{ "mitata",
@@ -698,6 +701,24 @@ static void test_shipped(void **state)
 		{ "redis-benchmark",
 			"GET=78125 requests/s h;GET p50=3.1e-05 s l;GET p99=7.9e-05 s l",
 			.sample = "redis-benchmark-csv", .unnoticed = true },
+		{ "locust",
+			"rps=1393.75 requests/s h;latency=0.002 s l;p50=0 s l;p90=0.008 s l;"
+			"p99=0.02 s l;p999=0.18 s l;requests=3070  h;"
+			"!61                 GET /: LocustBadStatusCode(code=500)         "
+			"                                                       ;"
+			"!         Aggregated                                             "
+			"                         3070    61(1.99%) |      2       0     "
+			"191      0 | 1393.75       27.69",
+			WHEN_SERVED, .sample = "locust-errors" },
+		{ "locust",
+			"rps=387.89 requests/s h;latency=0.005 s l;p50=0.002 s l;p90=0.013 s l;"
+			"p99=0.024 s l;p999=0.15 s l;requests=1068  h;"
+			"!1068               GET /: ConnectionRefusedError(111, 'Connection refused') "
+			"                                           ;"
+			"!         Aggregated                                             "
+			"                         1068 1068(100.00%) |      5       0     "
+			"153      2 |  387.89      387.89",
+			WHEN_SERVED, .sample = "locust-none" },
 		{ "redis-benchmark", "rps=78125 requests/s h;p50=3.1e-05 s l;p99=7.9e-05 s l",
 			WHEN_SERVED, .sample = "redis-benchmark-csv", .unnoticed = true },
 		{ "redis-benchmark",
