@@ -2082,7 +2082,7 @@ def test_pairs_survive_an_append():
     """What is appended is another measurement: the pairs of the first one stay, and the new ones are
     pairs among themselves."""
     path = scratch('append-pairs.json')
-    rivals = ('--baseline', '/bin/sleep 0.005', '--name', 'longer', '/bin/sleep', 0.02)
+    rivals = ('--baseline', '/bin/sleep 0.005', '--name', 'longer', '/bin/sleep', 0.15)
     alone = ('--name', 'baseline', '/bin/sleep', 0.005)
     for what, pairs in ((rivals, 6), (alone, 6), (rivals, 12)):
         result = run('-q', '-n', 6, '--append', '-o', path, *what)
