@@ -8,9 +8,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/macro.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "measure/cpulock.h"
+
+enum {
+	/* How often the wait for a lock looks for a signal to stop. */
+	LOOK_NS = 100 * 1000 * 1000,
+};
 
 struct cpulock {
 	size_t n;
@@ -61,21 +66,21 @@ int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuhold
 	return 0;
 }
 
-static void end_wait(int signal)
+static void wake(int signal)
 {
 	(void)signal;
 }
 
-int cpulock_wait(int cpu, int64_t ns)
+int cpulock_wait(int cpu, int64_t ns, struct stop *stop)
 {
 	/* Not SIGALRM: the caller may have set an alarm for this process. */
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN };
-	/* Again and again, because the first one may come before flock() waits. */
 	struct itimerspec times = {
-		.it_value = { .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC },
-		.it_interval = { .tv_nsec = 10 * 1000 * 1000 },
+		.it_value = { .tv_nsec = LOOK_NS },
+		.it_interval = { .tv_nsec = LOOK_NS },
 	};
-	struct sigaction before, action = { .sa_handler = end_wait };
+	int64_t deadline = clock_now_ns(CLOCK_MONOTONIC) + ns;
+	struct sigaction before, action = { .sa_handler = wake };
 	_cleanup_close_ int fd = open_cpu(cpu);
 	sigset_t only, mask;
 	timer_t timer;
@@ -89,7 +94,9 @@ int cpulock_wait(int cpu, int64_t ns)
 	sigaddset(&only, SIGRTMIN);
 	sigaction(SIGRTMIN, &action, &before);
 	sigprocmask(SIG_UNBLOCK, &only, &mask);
-	r = timer_settime(timer, 0, &times, NULL) < 0 || flock(fd, LOCK_EX) < 0 ? -errno : 0;
+	r = timer_settime(timer, 0, &times, NULL) < 0 ? -errno : -EINTR;
+	while (r == -EINTR && stop_check(stop) == 0 && clock_now_ns(CLOCK_MONOTONIC) < deadline)
+		r = flock(fd, LOCK_EX) < 0 ? -errno : 0;
 	timer_delete(timer);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	sigaction(SIGRTMIN, &before, NULL);

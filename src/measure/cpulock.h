@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/machine/cpumask.h"
+#include "base/stop.h"
 #include "base/where/cpuholder.h"
 
 struct cpulock;
@@ -26,11 +27,12 @@ struct cpulock;
  */
 int cpulock_try(const struct cpumask *cpus, struct cpulock **ret, struct cpuholder *ret_holder);
 /*
- * Waits until nobody has the lock of this CPU, at most so long, and does not take it. Who waits in
- * flock(2) is woken as soon as the lock is free. Who looks now and then never gets it from a script
- * that runs one benchmark after the other: between two of them it is free for a millisecond.
+ * Waits until nobody has the lock of this CPU, so many nanoseconds have passed, or a signal to stop
+ * has come; does not keep the lock. Who waits in flock(2) is woken as soon as the lock is free. Who
+ * looks now and then never gets it from a script that runs one benchmark after the other: between
+ * two of them it is free for a millisecond.
  */
-int cpulock_wait(int cpu, int64_t ns);
+int cpulock_wait(int cpu, int64_t ns, struct stop *stop);
 /* 0; else the errno of the first CPU that is not locked because its directory cannot be opened, and
  * this CPU. */
 int cpulock_get_missing(const struct cpulock *lock, int *ret_cpu);

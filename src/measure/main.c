@@ -49,7 +49,8 @@
 #include "measure/vary.h"
 
 enum {
-	LOCK_RETRY_NS = 100 * 1000 * 1000,
+	/* How often those who wait for a CPU ask who has it. */
+	HOLDER_NS = NSEC_PER_SEC,
 	/* Not an exit status: the CPUs are locked now, but everything was chosen and described
 	 * before another process had released them. */
 	HAS_WAITED = -1,
@@ -100,10 +101,9 @@ static int try_lock(const struct cpumask *cpus, struct cpulock **ret, struct cpu
 	return r;
 }
 
-/* Waits until the CPUs are free, and locks them. Returns 1 after waiting, else 0; -ECANCELED when a
- * signal ended the waiting; -EAGAIN where it would wait for ever, or --no-wait was given. */
-static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
-	struct cpulock **ret)
+/* As lock_cpus(). */
+static int wait_for_cpus(const struct options *options, const struct cpumask *cpus,
+	struct stop *stop, struct cpulock **ret)
 {
 	_cleanup_free_ char *list = NULL;
 	struct cpuholder holder;
@@ -134,11 +134,32 @@ static int lock_cpus(const struct options *options, const struct cpumask *cpus, 
 		if (said != holder.pid)
 			say("CPU %d is taken by %s: waiting", holder.cpu, who);
 		said = holder.pid;
-		if (cpulock_wait(holder.cpu, LOCK_RETRY_NS) < 0)
-			(void)stop_sleep(stop, LOCK_RETRY_NS);
+		if (cpulock_wait(holder.cpu, HOLDER_NS, stop) < 0)
+			(void)stop_sleep(stop, HOLDER_NS);
 		if (stop_check(stop) != 0)
 			return -ECANCELED;
 	}
+}
+
+/* Waits until the CPUs are free, and locks them; on other CPUs, if this process may use any,
+ * because what wakes up there now and then would be in the times of those who measure. Returns 1
+ * after waiting, else 0; -ECANCELED when a signal ended the waiting; -EAGAIN where it would wait
+ * for ever, or --no-wait was given. */
+static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
+	struct cpulock **ret)
+{
+	_cleanup_(cpumask) struct cpumask *before = NULL, *others = NULL;
+	int r;
+
+	xcheck(cpumask_new(&before));
+	xcheck(cpumask_new(&others));
+	if (cpumask_get_self(before) == 0) {
+		cpumask_andnot(others, before, cpus);
+		(void)cpumask_bind_self(others);
+	}
+	r = wait_for_cpus(options, cpus, stop, ret);
+	(void)cpumask_bind_self(before);
+	return r;
 }
 
 /* Prints "KEY: VALUE", on one line whatever the value holds. */
