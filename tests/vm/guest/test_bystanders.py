@@ -20,19 +20,21 @@ from lab import (FORGETS, PATIENCE, SETTERS, become, boots, check, equal, note, 
                  written)
 import target
 
-EVERY = 1  # seconds between two births
+# Seconds between two births, twice as long after each FEWER. All live until the end, so that on a slow machine the setters
+# would have more and more of them to look at, and be slower still.
+EVERY, FEWER = 1, 60
 UP = 4  # seconds for which the machine is quiet
 
 # Starts a child over and over, and tells the number of each.
 FORKER = f'''
-import os, time
-while True:
+import itertools, os, time
+for n in itertools.count():
     pid = os.fork()
     if pid == 0:
         os.close(1)
         os.execv("/usr/bin/sleep", ["sleep", "100000"])
     print(pid, flush=True)
-    time.sleep({EVERY})
+    time.sleep({EVERY} * 2 ** (n // {FEWER}))
 '''
 
 
@@ -68,8 +70,8 @@ class Bystanders:
     def bind_more(self):
         """Starts programs that are bound, and some that are not, one after the other."""
         kinds = ('1', 'root'), ('0', 'nobody'), ('0-1', 'root'), (None, 'root')
-        for cpus, user in itertools.cycle(kinds):
-            if self.ends.wait(EVERY):
+        for n, (cpus, user) in enumerate(itertools.cycle(kinds)):
+            if self.ends.wait(EVERY * 2 ** (n // FEWER)):
                 return
             phase = self.phase
             if cpus:
