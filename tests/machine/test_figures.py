@@ -902,7 +902,8 @@ def test_verbs():
             each['metadata']['quiesce_event_rps'] *= 0.5 if i == 3 else 1
         (folder / f'{i}.json').write_text(json.dumps(document), encoding='utf-8')
     machines = {each['node']: each for each in json.loads(report('fleet', '--json', folder, status=3))['machines']}
-    check(0.98 < machines['m3']['level'] < 1.02 and machines['m3']['odd'] == ['slower'], machines['m3'])
+    # On a busy machine its runs may also differ in what disturbed them.
+    check(0.98 < machines['m3']['level'] < 1.02 and 'slower' in machines['m3']['odd'], machines['m3'])
     equal([each['runs'] for each in machines.values()], [24] * 4, 'runs')
     # A service alarms where there is more, or where there is less.
     for more in (), ('--metric', 'rps'):
