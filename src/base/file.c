@@ -20,7 +20,6 @@ enum {
 	FILE_REREAD_MAX = 64 * 1024 * 1024,
 	TEMPORARY_ATTEMPTS = 100,
 	/* Replacing a file takes milliseconds, the largest results take a second. */
-	LOCK_SECONDS = 30,
 	LINKS_MAX = 40, /* as many as the kernel follows (path_resolution(7)) */
 	LOCK_FIRST_STEP_NS = 1000 * 1000,
 	LOCK_LAST_STEP_NS = 100 * 1000 * 1000,
@@ -615,9 +614,9 @@ FILE *file_replace_stream(struct file_replace *replace)
 	return replace->stream;
 }
 
-int file_lock(int fd)
+int file_lock(int fd, unsigned seconds)
 {
-	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + LOCK_SECONDS * NSEC_PER_SEC,
+	struct wait wait = wait_until(clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC,
 		LOCK_FIRST_STEP_NS, LOCK_LAST_STEP_NS);
 
 	do {
@@ -631,7 +630,7 @@ int file_lock(int fd)
 
 int file_replace_lock(struct file_replace *replace)
 {
-	return replace->name ? file_lock(replace->dirfd) : 0;
+	return replace->name ? file_lock(replace->dirfd, FILE_LOCK_SECONDS) : 0;
 }
 
 /* Finds out why an earlier write failed, because stdio forgets the reason: writes to the temporary

@@ -66,9 +66,13 @@ int file_close_at_exec_from(int first);
 /* Writes all of it, also where the kernel takes it piece by piece. */
 int file_write_all(int fd, const void *data, size_t size);
 
+enum {
+	FILE_LOCK_SECONDS = 30,
+};
+
 /* Takes the exclusive flock(2), and waits for it. Whoever may open the file can hold its lock, so
- * this ends after half a minute: -EAGAIN. */
-int file_lock(int fd);
+ * this ends after so many seconds: -EAGAIN. */
+int file_lock(int fd, unsigned seconds);
 
 /* A buffer that is reused when a /proc table is read again and again. */
 struct file_buffer {

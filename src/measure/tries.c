@@ -198,7 +198,7 @@ int tries_begin(struct tries *tries, const struct options *options, struct comma
 	struct tries_count count = { 0 };
 	_cleanup_text_ struct text lines = { 0 };
 	bool is_new = false;
-	int r = file_lock(tries->fd);
+	int r = file_lock(tries->fd, FILE_LOCK_SECONDS);
 
 	if (r == 0)
 		r = read_count(tries, &count, &is_new);
@@ -248,7 +248,7 @@ void tries_end(struct tries *tries, const struct commands *commands)
 	}
 	if (lines.length == 0)
 		return;
-	r = file_lock(tries->fd);
+	r = file_lock(tries->fd, FILE_LOCK_SECONDS);
 	if (r == 0)
 		r = append(tries, &lines);
 	if (r < 0)

@@ -17,7 +17,6 @@
 #include "base/macro.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "base/wait.h"
 #include "base/where/bootid.h"
 #include "quiet/engine/journal.h"
 
@@ -613,10 +612,6 @@ int journal_read(const char *tool, struct journal **ret, char **ret_why)
 
 /* --- The file. --- */
 
-enum {
-	LOCK_STEP_NS = 50 * 1000 * 1000,
-};
-
 int journal_load(const char *tool, struct journal **ret, char **ret_why)
 {
 	int r = journal_read(tool, ret, ret_why);
@@ -724,8 +719,7 @@ int journal_remove(const char *tool)
 int journal_lock(unsigned seconds)
 {
 	_cleanup_close_ int directory = journal_open_directory(), fd = -EBADF;
-	struct wait wait = wait_until(
-		clock_now_ns(CLOCK_MONOTONIC) + seconds * NSEC_PER_SEC, LOCK_STEP_NS, LOCK_STEP_NS);
+	int r;
 
 	if (directory < 0)
 		return directory;
@@ -736,13 +730,8 @@ int journal_lock(unsigned seconds)
 	 * also where an earlier version has created a file that everybody may read. */
 	if (fchmod(fd, 0600) < 0)
 		return -errno;
-	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK)
-			return -errno;
-		if (!wait_step(&wait))
-			return -EAGAIN;
-	}
-	return TAKE_FD(fd);
+	r = file_lock(fd, seconds);
+	return r < 0 ? r : TAKE_FD(fd);
 }
 
 void journal_unlock(int *fd)
