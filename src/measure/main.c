@@ -148,15 +148,12 @@ static int wait_for_cpus(const struct options *options, const struct cpumask *cp
 static int lock_cpus(const struct options *options, const struct cpumask *cpus, struct stop *stop,
 	struct cpulock **ret)
 {
-	_cleanup_(cpumask) struct cpumask *before = NULL, *others = NULL;
+	_cleanup_(cpumask) struct cpumask *before = NULL;
 	int r;
 
 	xcheck(cpumask_new(&before));
-	xcheck(cpumask_new(&others));
-	if (cpumask_get_self(before) == 0) {
-		cpumask_andnot(others, before, cpus);
-		(void)cpumask_bind_self(others);
-	}
+	if (cpumask_get_self(before) == 0)
+		(void)xcheck(cpumask_leave(cpus));
 	r = wait_for_cpus(options, cpus, stop, ret);
 	(void)cpumask_bind_self(before);
 	return r;

@@ -652,9 +652,19 @@ static void test_bind(void **state)
 	assert_int_equal(sched_getcpu(), cpu);
 	assert_int_equal(cpumask_get_self(f->c), 0);
 	assert_true(cpumask_equal(f->b, f->c));
+	/* From its only CPU the thread cannot be moved away. */
+	assert_int_equal(cpumask_leave(f->b), -EINVAL);
 	assert_int_equal(cpumask_bind_self(f->a), 0);
 	assert_int_equal(cpumask_get_self(f->c), 0);
 	assert_true(cpumask_equal(f->a, f->c));
+
+	if (cpumask_weight(f->a) > 1) {
+		assert_int_equal(cpumask_leave(f->b), 0);
+		assert_int_equal(cpumask_get_self(f->c), 0);
+		cpumask_andnot(f->b, f->a, f->b);
+		assert_true(cpumask_equal(f->b, f->c));
+		assert_int_equal(cpumask_bind_self(f->a), 0);
+	}
 }
 
 /* cpuset_cpubind() of a CPU that is none binds to an empty mask; and the kernel takes what it can

@@ -681,6 +681,19 @@ int cpumask_bind_self(const struct cpumask *mask)
 	return r;
 }
 
+int cpumask_leave(const struct cpumask *cpus)
+{
+	_cleanup_(cpumask) struct cpumask *others = NULL;
+	int r = cpumask_new(&others);
+
+	if (r == 0)
+		r = cpumask_get_self(others);
+	if (r < 0)
+		return r;
+	cpumask_andnot(others, others, cpus);
+	return cpumask_bind_self(others);
+}
+
 int cpumask_latest_cpu(pid_t pid)
 {
 	int r;

@@ -137,6 +137,9 @@ int cpumask_import(struct cpumask *mask, const void *bytes, size_t size);
  * another negative errno. On failure the thread has its former affinity.
  */
 int cpumask_bind_self(const struct cpumask *mask);
+/* Binds the calling thread to those of its CPUs that are not in the set. -EINVAL when there are
+ * none; errors as cpumask_bind_self(). */
+int cpumask_leave(const struct cpumask *cpus);
 /* The affinity of the calling thread, without offline CPUs. */
 int cpumask_get_self(struct cpumask *ret);
 

@@ -269,21 +269,10 @@ void host_free(struct host *host)
 	free(host);
 }
 
-/* Moves this process off the checked CPUs, so that it is not found there; unless there is no other
- * CPU. */
-static void leave_cpus(struct host *host)
-{
-	_cleanup_(cpumask) struct cpumask *others = host_new_mask();
-
-	if (cpumask_get_self(others) < 0)
-		return;
-	cpumask_andnot(others, others, host->cpus);
-	(void)cpumask_bind_self(others);
-}
-
 void host_watch(struct host *host)
 {
-	leave_cpus(host);
+	/* So that this process is not found there; unless there is no other CPU. */
+	(void)xcheck(cpumask_leave(host->cpus));
 	start_reading_tasks(host);
 	host->watch.before = read_times(host);
 	if (host->options.watch_ns == 0)
