@@ -21,6 +21,7 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
     spread   interrupts that their driver then gives one online CPU each
     spreads  "own": only where the writer is a setter. What a driver makes of CPUs that others switch nobody
              can tell from a choice.
+    mirrors  a policy that comes has the boost of all, as in cpufreq_online() of 6.14
     chooses  real CPUs that the process in /run/chooser chooses when a CPU has gone
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
@@ -190,6 +191,8 @@ class Kernel:
             return
         os.rename(hidden, there)
         governor = read_optional(f'{there}/scaling_governor')
+        if self.config.get('mirrors') and os.path.exists(f'{there}/boost'):
+            put(f'{there}/boost', read(f'{governors.CPUFREQ}/boost'))
         if governor == 'userspace':
             put_optional(f'{there}/scaling_setspeed', read(f'{there}/scaling_min_freq'))
         if governor:
@@ -324,6 +327,8 @@ class Kernel:
             self.write_group(path, text)
         elif path.name in ('default_smp_affinity', 'xps_cpus'):
             put(path, self.format_mask(parse_mask(text)))
+        elif path.name == 'boost':
+            put(path, text)
         elif path.name == 'scaling_setspeed' and read(path.parent / 'scaling_governor') == 'userspace':
             put(path, text)
         elif not governors.write(str(path), text):

@@ -204,7 +204,8 @@ def make(tree, draw):
     cpufreq.CONFIG = config
     os.environ['TEST_HOTPLUG'] = json.dumps({
         'cores': [[cpu, cpu + 3] for cpu in range(3)], 'width': N, 'release': draw.choice(([6, 1], [6, 12])),
-        'virtio': draw.random() < 0.3, 'spread': IRQS[2:] if draw.random() < 0.5 else (), 'spreads': 'own'})
+        'virtio': draw.random() < 0.3, 'mirrors': draw.random() < 0.3,
+        'spread': IRQS[2:] if draw.random() < 0.5 else (), 'spreads': 'own'})
     cpufreq.requests()
     # What somebody has set. What the hardware or another limit hides nobody can know.
     if not has_boost:
@@ -214,6 +215,8 @@ def make(tree, draw):
             write(f'{POLICY}{p}/scaling_max_freq', str(draw.choice((2000000, 3900000 if has_boost else 2900000))))
         if draw.random() < 0.1:
             write(f'{POLICY}{p}/scaling_min_freq', str(draw.choice((600000, 1500000))))
+        if kind == 'amd' and has_boost and draw.random() < 0.2:
+            write(f'{POLICY}{p}/boost', '0')
     if draw.random() < 0.25:
         write(f'{CPUS}/cpu{draw.randrange(1, N)}/online', '0')
     return kind

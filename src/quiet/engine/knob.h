@@ -18,6 +18,9 @@
 #include "base/macro.h"
 #include "quiet/engine/knobtext.h"
 
+/* The switch of boost that all frequency policies share. */
+#define KNOB_GLOBAL_BOOST "/sys/devices/system/cpu/cpufreq/boost"
+
 /* The result for a knob: the same five words in every tool, table and JSON output. */
 enum knob_word {
 	KNOB_NONE, /* not turned (yet): only `status` and --dry-run show it, as "-" */

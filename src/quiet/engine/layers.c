@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "quiet/engine/irqs.h"
 #include "quiet/engine/journal.h"
+#include "quiet/engine/knob.h"
 #include "quiet/engine/layers.h"
 
 #define SUFFIX ".journal"
@@ -121,6 +122,33 @@ int layers_hand_over(struct layers *layers, const struct journal_entry *entry)
 	if (r == 0)
 		layer->is_changed = true;
 	return r;
+}
+
+/* Whether the path is that of a policy's own switch of boost. */
+static bool is_policy_boost(const char *path)
+{
+	return knob_find_policy(path) >= 0 && text_ends_with(path, "/boost");
+}
+
+int layers_add_side_effect(struct layers *layers, const struct journal_entry *entry)
+{
+	if (!is_policy_boost(entry->path) || layers_find_above(layers, entry))
+		return 0;
+	for (size_t i = 0; i < layers->n; i++) {
+		struct journal *journal = layers->items[i].journal;
+		const struct journal_entry *all = journal_find(journal, KNOB_GLOBAL_BOOST);
+		struct journal_entry copy = *entry;
+
+		if (!all || all->since <= entry->since || journal_find(journal, entry->path))
+			continue;
+		copy.group = all->group;
+		copy.since = all->since;
+		copy.role = JOURNAL_KEPT;
+		copy.new = all->new;
+		layers->items[i].is_changed = true;
+		return journal_add_copy(journal, &copy);
+	}
+	return 0;
 }
 
 bool layers_are_changed(const struct layers *layers)

@@ -44,6 +44,13 @@ struct journal_entry *layers_find_above(
 	const struct layers *layers, const struct journal_entry *entry);
 /* Gives the old value of the entry to the layer above. */
 int layers_hand_over(struct layers *layers, const struct journal_entry *entry);
+/*
+ * The switch of boost that all frequency policies share sets those of the policies, too. A setter
+ * that turns it while all CPUs of a policy are offline cannot read what that policy had. If `entry`
+ * has that, and is about to be put back, the layer that has turned the switch of all since gets an
+ * entry of the policy's own: it is to give both back.
+ */
+int layers_add_side_effect(struct layers *layers, const struct journal_entry *entry);
 bool layers_are_changed(const struct layers *layers);
 /* Writes the journals that have taken over an old value. */
 int layers_save(const struct layers *layers);

@@ -273,11 +273,12 @@ static int judge_layer(struct restoring *restoring, size_t index)
 {
 	const struct journal_entry *e = &restoring->journal->entries[index];
 	struct restore_state *state = &restoring->states[index];
-	const struct journal_entry *above = layers_find_above(restoring->layers, e);
-	int r = 0;
+	const struct journal_entry *above;
+	int r = layers_add_side_effect(restoring->layers, e);
 
+	above = r == 0 ? layers_find_above(restoring->layers, e) : NULL;
 	if (!above)
-		return 0;
+		return r;
 	if (!restoring->engine->force)
 		r = inspect_is_foreign(restoring->engine, restoring->hotplug, e, above->old);
 	if (r < 0 && errno_is_ours(-r))

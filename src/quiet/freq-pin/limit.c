@@ -118,7 +118,7 @@ int limit_is_clamped(const char *path, const char *set, const char *now)
 		parse_attr_u64(now, &is) < 0 || is >= was)
 		return 0;
 	if (text_ends_with(path, "/boost") || text_ends_with(path, "/cpb")) {
-		r = only_ours(file_read_attr_u64(AT_FDCWD, GLOBAL_BOOST, &on));
+		r = only_ours(file_read_attr_u64(AT_FDCWD, KNOB_GLOBAL_BOOST, &on));
 		return r < 0 ? r : on == 0;
 	}
 	if (!is_limit(path))

@@ -11,9 +11,6 @@
 
 #include <stdint.h>
 
-/* The switch of boost for all policies. */
-#define GLOBAL_BOOST "/sys/devices/system/cpu/cpufreq/boost"
-
 /*
  * These return 1, 0, or an error of this process (errno_is_ours()): what is not found out for
  * lack of memory is not "no". A file or a cooling device that the kernel does not let be read

@@ -193,7 +193,7 @@ static bool boost_is_per_policy(const struct policies *policies, bool has_global
 		else if (policy->cpu >= 0 && !has_file(policy, "boost"))
 			return false;
 	}
-	return others && file_read_attr_u64(AT_FDCWD, GLOBAL_BOOST, &on) == 0 && on != 0;
+	return others && file_read_attr_u64(AT_FDCWD, KNOB_GLOBAL_BOOST, &on) == 0 && on != 0;
 }
 
 static const char *boost_text(enum wanted_boost boost)
@@ -227,7 +227,7 @@ static int add_policy_boost(struct knob_plan *plan, const struct policy *policy,
 
 	/* A policy whose CPUs were offline when the global switch was turned has what that made of
 	 * it, and gets what it had with the original of that switch. */
-	if (!per_policy && journal && journal_find(journal, GLOBAL_BOOST) &&
+	if (!per_policy && journal && journal_find(journal, KNOB_GLOBAL_BOOST) &&
 		!has_entry(journal, policy, "boost") && !has_entry(journal, policy, "cpb"))
 		return 0;
 	if (policy_is_active(policy) && (per_policy || global == WANTED_BOOST_ON))
@@ -251,7 +251,7 @@ static int add_no_boost(struct knob_plan *plan, const struct policies *policies)
 		if (!policy_is_active(policy) || is_intel(policy) || has_file(policy, "boost") ||
 			has_file(policy, "cpb"))
 			continue;
-		r = add_word(plan, KNOB_UNAVAILABLE, policy->cpus, GLOBAL_BOOST, "boost",
+		r = add_word(plan, KNOB_UNAVAILABLE, policy->cpus, KNOB_GLOBAL_BOOST, "boost",
 			"no switch: only the maximum keeps boost away");
 	}
 	return r;
@@ -261,7 +261,7 @@ static int add_boost(
 	struct knob_plan *plan, const struct policies *policies, const struct setter_target *target)
 {
 	enum wanted_boost global = combine_boost(policies, false);
-	bool has_global = exists(GLOBAL_BOOST), per_policy, intel = false, other = false;
+	bool has_global = exists(KNOB_GLOBAL_BOOST), per_policy, intel = false, other = false;
 	int r = 0;
 
 	for (size_t i = 0; i < policies->n; i++) {
@@ -274,8 +274,8 @@ static int add_boost(
 		return r;
 	per_policy = boost_is_per_policy(policies, has_global);
 	if (has_global && !per_policy && global != WANTED_BOOST_UNCHANGED)
-		r = knob_plan_add(
-			plan, GROUP, KNOB_NUMBER, GLOBAL_BOOST, boost_text(global), NULL, "boost");
+		r = knob_plan_add(plan, GROUP, KNOB_NUMBER, KNOB_GLOBAL_BOOST, boost_text(global),
+			NULL, "boost");
 	/* The global switch also changes those of policies that were not selected. */
 	for (size_t i = 0; r == 0 && i < policies->n; i++) {
 		const struct policy *policy = &policies->items[i];
@@ -449,7 +449,8 @@ static int changes_any(const struct knob_plan *plan, const char *const *paths, s
  * (update_qos_requests() in drivers/cpufreq/intel_pstate.c). */
 static int moves_limits(const struct knob_plan *plan)
 {
-	static const char *const shared[] = { NO_TURBO, GLOBAL_BOOST, MAX_PERF_PCT, MIN_PERF_PCT };
+	static const char *const shared[] = { NO_TURBO, KNOB_GLOBAL_BOOST, MAX_PERF_PCT,
+		MIN_PERF_PCT };
 
 	return changes_any(plan, shared, ARRAY_SIZE(shared));
 }
@@ -512,7 +513,7 @@ static int hides_maximum(struct journal *journal, const struct policy *policy)
 	if (maximum < hardware)
 		return limit_is_throttled(path);
 	r = has_turned(journal, NO_TURBO, 1);
-	return r != 0 ? r : has_turned(journal, GLOBAL_BOOST, 0);
+	return r != 0 ? r : has_turned(journal, KNOB_GLOBAL_BOOST, 0);
 }
 
 /* Keeps the limits of policies that were not asked for, or whose base frequency is not known. A
@@ -653,7 +654,7 @@ static int choose_targets(const struct wanted_request *request, struct policies 
  * error of this process. */
 static int changes_others(const struct knob_plan *plan, const struct policies *policies)
 {
-	static const char *const switches[] = { NO_TURBO, GLOBAL_BOOST };
+	static const char *const switches[] = { NO_TURBO, KNOB_GLOBAL_BOOST };
 	bool others = false;
 
 	for (size_t i = 0; i < policies->n; i++)

@@ -20,6 +20,7 @@
 #define MOUNTS "/proc/self/mountinfo"
 #define STEERING_TOOL "irq-steer"
 #define RESCTRL "/sys/fs/resctrl"
+#define CPUFREQ "/sys/devices/system/cpu/cpufreq/"
 
 enum {
 	GROUP_DEPTH_MAX = 64,
@@ -165,24 +166,44 @@ int sideeffect_is_balanced(const struct journal_entry *entry, const char *now _u
 	return is_balanced;
 }
 
-static int add_governor(struct knob_plan *plan, unsigned group, int policy)
+/* Boost of a policy that is switched off while the others have it. Read as text: a file that is not
+ * there, or that nobody can read, says nothing. */
+static int add_boost(struct knob_plan *plan, unsigned group, int policy)
+{
+	struct knob *knob;
+	char path[96], all[8], own[8];
+	int r;
+
+	snprintf(path, sizeof(path), CPUFREQ "policy%d/boost", policy);
+	if (file_read_attr(AT_FDCWD, KNOB_GLOBAL_BOOST, all, sizeof(all)) < 0 ||
+		strcmp(all, "1") != 0 || file_read_attr(AT_FDCWD, path, own, sizeof(own)) < 0 ||
+		strcmp(own, "0") != 0)
+		return 0;
+	r = knob_plan_add(plan, group, KNOB_NUMBER, path, NULL, &knob, "boost");
+	if (r == 0)
+		knob->cpu = policy;
+	return r;
+}
+
+static int add_policy(struct knob_plan *plan, unsigned group, int policy)
 {
 	struct knob *knob;
 	char path[96];
 	int r;
 
-	r = tunables_add(plan, group, policy);
+	r = add_boost(plan, group, policy);
+	if (r == 0)
+		r = tunables_add(plan, group, policy);
 	if (r < 0 || !tunables_has_speed(policy))
 		return r;
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpufreq/policy%d/scaling_setspeed",
-		policy);
+	snprintf(path, sizeof(path), CPUFREQ "policy%d/scaling_setspeed", policy);
 	r = knob_plan_add(plan, group, KNOB_FREQUENCY, path, NULL, &knob, "speed");
 	if (r == 0)
 		knob->cpu = policy;
 	return r;
 }
 
-int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going)
+int sideeffect_add_policies(struct knob_plan *plan, unsigned group, const struct cpumask *going)
 {
 	/* A policy has the number of one of its CPUs. */
 	_cleanup_(cpumask) struct cpumask *policies = NULL;
@@ -200,7 +221,7 @@ int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struc
 			return r;
 	}
 	cpumask_for_each (policy, policies) {
-		r = add_governor(plan, group, policy);
+		r = add_policy(plan, group, policy);
 		if (r < 0)
 			return r;
 	}

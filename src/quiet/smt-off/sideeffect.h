@@ -12,6 +12,8 @@
  *   arch/x86/kernel/cpu/resctrl).
  * - The governor of a policy whose CPUs are all offline forgets what it was told: see
  *   quiet/engine/tunables.h. (The kernel keeps the limits and the name of the governor.)
+ * - A policy whose boost was switched off while the others have theirs has it when it is back:
+ *   cpufreq_online() of 6.14 and 6.15 gives each policy that comes the state of cpufreq/boost.
  * - virtio_net gives each of its queues other CPUs whenever a CPU goes or comes
  *   (virtnet_set_affinity() in drivers/net/virtio_net.c), which takes the place of what was chosen.
  * - A thread loses its affinity, or the CPU from it: see quiet/engine/threads.h.
@@ -57,8 +59,8 @@ int sideeffect_add_cpusets(struct knob_plan *plan, unsigned group);
  * only monitors can have only CPUs of the one above (rdtgroup_cpus_write(), same file). */
 int sideeffect_add_resctrl(struct knob_plan *plan, unsigned group);
 
-/* Adds a kept knob for what the governors of the policies of CPUs that go offline were told. */
-int sideeffect_add_governors(struct knob_plan *plan, unsigned group, const struct cpumask *going);
+/* Adds a kept knob for all that the frequency policies of CPUs that go offline forget. */
+int sideeffect_add_policies(struct knob_plan *plan, unsigned group, const struct cpumask *going);
 
 /* Adds a kept knob for the CPUs that each queue for sending serves (xps_cpus in
  * Documentation/ABI/testing/sysfs-class-net-queues), of the cards of this network namespace. The
