@@ -25,7 +25,8 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
     chooses  real CPUs that the process in /run/chooser chooses when a CPU has gone
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
-kernel/sched/core.c, drivers/base/topology.c, drivers/cpufreq/cpufreq.c, drivers/net/virtio_net.c, and fs/resctrl/rdtgroup.c.
+kernel/sched/core.c, drivers/base/topology.c, drivers/cpufreq/cpufreq.c, drivers/cpuidle/cpuidle-haltpoll.c,
+drivers/net/virtio_net.c, and fs/resctrl/rdtgroup.c.
 """
 
 import contextlib
@@ -212,6 +213,8 @@ class Kernel:
         self.die_at(cpu)
         self.set_online(cpu, False)
         self.leave_policy(cpu)
+        if os.path.isdir(f'{CPUS}/cpu{cpu}/cpuidle') and read_optional(f'{CPUS}/cpuidle/current_driver') == 'haltpoll':
+            os.rename(f'{CPUS}/cpu{cpu}/cpuidle', f'{CPUS}/cpu{cpu}/.topology-cpuidle')
         self.spread_queues()
         online = self.online
         for irq in filter(str.isdigit, os.listdir(IRQS) if os.path.isdir(IRQS) else ()):
@@ -232,6 +235,10 @@ class Kernel:
         self.die_at(cpu)
         self.set_online(cpu, True)
         self.enter_policy(cpu)
+        if os.path.isdir(f'{CPUS}/cpu{cpu}/.topology-cpuidle'):
+            os.rename(f'{CPUS}/cpu{cpu}/.topology-cpuidle', f'{CPUS}/cpu{cpu}/cpuidle')
+            for path in glob.glob(f'{CPUS}/cpu{cpu}/cpuidle/state*/disable'):
+                put(path, '0')
         self.spread_queues()
         put_optional(CPUSETS / 'cpuset.cpus', format_list(self.online))
         if os.path.exists(f'{RESCTRL}/cpus_list'):
@@ -327,7 +334,7 @@ class Kernel:
             self.write_group(path, text)
         elif path.name in ('default_smp_affinity', 'xps_cpus'):
             put(path, self.format_mask(parse_mask(text)))
-        elif path.name == 'boost':
+        elif path.name in ('boost', 'disable'):
             put(path, text)
         elif path.name == 'scaling_setspeed' and read(path.parent / 'scaling_governor') == 'userspace':
             put(path, text)

@@ -303,13 +303,17 @@ def test_effects():
 
 def test_forgotten():
     """A governor without policies forgets what it was told, network cards choose the CPUs of their queues anew,
-    and a frequency policy forgets that it has no boost."""
+    a frequency policy forgets that it has no boost, and haltpoll which idle states are disabled."""
     policy, queues = f'{CPUS}/cpufreq/policy', 'sys/class/net/eth0/queues'
     for arguments in [], ['-c', '3'], ['-c', '1,3']:
         with Linux(NEW, virtio=True, mirrors=True) as linux:
             linux.box.write(f'{CPUS}/cpufreq/boost', '1\n')
             for cpu in range(16):
                 linux.box.write(f'{policy}{cpu}/boost', f'{int(cpu not in (9, 11))}\n')
+            linux.box.write(f'{CPUS}/cpuidle/current_driver', 'haltpoll\n')
+            for cpu in range(8, 16):
+                for state in range(2):
+                    linux.box.write(f'{CPUS}/cpu{cpu}/cpuidle/state{state}/disable', f'{state}\n')
             linux.box.write(f'{policy}11/scaling_governor', 'userspace\n')
             linux.box.write(f'{policy}11/scaling_setspeed', '2200000\n')
             for cpu in range(8, 16):

@@ -36,7 +36,7 @@
  * because of them (sideeffect.h). */
 enum {
 	GROUP_THREADS,	  /* after the cpusets, which limit the affinity of threads */
-	GROUP_INTERRUPTS, /* and what frequency policies and network cards forget */
+	GROUP_INTERRUPTS, /* and what policies, idle states and network cards forget */
 	GROUP_CPUSETS,
 	GROUP_OTHERS, /* CPUs that smt-off does not switch, see add_other_cpus() */
 	GROUP_CPU,    /* the first of the groups for CPUs: each CPU has one */
@@ -408,6 +408,8 @@ static int add_side_effects(const struct scene *scene, struct knob_plan *plan)
 		r = add_interrupts(scene, plan);
 	if (r == 0)
 		r = sideeffect_add_policies(plan, GROUP_INTERRUPTS, scene->going);
+	if (r == 0)
+		r = sideeffect_add_idle_states(plan, GROUP_INTERRUPTS, scene->going);
 	if (r == 0)
 		r = sideeffect_add_queues(plan, GROUP_INTERRUPTS);
 	if (r == 0)

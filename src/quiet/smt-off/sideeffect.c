@@ -12,6 +12,7 @@
 #include "base/machine/mountinfo.h"
 #include "base/machine/netqueue.h"
 #include "base/macro.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "quiet/engine/irqs.h"
 #include "quiet/engine/tunables.h"
@@ -20,7 +21,8 @@
 #define MOUNTS "/proc/self/mountinfo"
 #define STEERING_TOOL "irq-steer"
 #define RESCTRL "/sys/fs/resctrl"
-#define CPUFREQ "/sys/devices/system/cpu/cpufreq/"
+#define CPUS "/sys/devices/system/cpu/"
+#define CPUFREQ CPUS "cpufreq/"
 
 enum {
 	GROUP_DEPTH_MAX = 64,
@@ -223,6 +225,34 @@ int sideeffect_add_policies(struct knob_plan *plan, unsigned group, const struct
 	cpumask_for_each (policy, policies) {
 		r = add_policy(plan, group, policy);
 		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int sideeffect_add_idle_states(struct knob_plan *plan, unsigned group, const struct cpumask *going)
+{
+	char driver[16];
+
+	if (file_read_attr(AT_FDCWD, CPUS "cpuidle/current_driver", driver, sizeof(driver)) < 0 ||
+		strcmp(driver, "haltpoll") != 0)
+		return 0;
+	cpumask_for_each (cpu, going) {
+		_cleanup_paths_ struct paths files = { 0 };
+		char folder[64];
+		int r;
+
+		snprintf(folder, sizeof(folder), CPUS "cpu%d/cpuidle", cpu);
+		r = paths_list(folder, "state*", "disable", &files);
+		for (size_t i = 0; r == 0 && i < files.n; i++) {
+			struct knob *knob;
+
+			r = knob_plan_add(plan, group, KNOB_NUMBER, files.items[i], NULL, &knob,
+				"idle state %zu", i);
+			if (r == 0)
+				knob->cpu = cpu;
+		}
+		if (r < 0 && r != -ENOENT)
 			return r;
 	}
 	return 0;

@@ -14,6 +14,9 @@
  *   quiet/engine/tunables.h. (The kernel keeps the limits and the name of the governor.)
  * - A policy whose boost was switched off while the others have theirs has it when it is back:
  *   cpufreq_online() of 6.14 and 6.15 gives each policy that comes the state of cpufreq/boost.
+ * - The idle driver of guests of KVM, haltpoll, registers a CPU anew that comes back, with no idle
+ *   state disabled (haltpoll_cpu_offline() in drivers/cpuidle/cpuidle-haltpoll.c,
+ *   __cpuidle_device_init() in drivers/cpuidle/cpuidle.c). Other drivers register a CPU once.
  * - virtio_net gives each of its queues other CPUs whenever a CPU goes or comes
  *   (virtnet_set_affinity() in drivers/net/virtio_net.c), which takes the place of what was chosen.
  * - A thread loses its affinity, or the CPU from it: see quiet/engine/threads.h.
@@ -61,6 +64,10 @@ int sideeffect_add_resctrl(struct knob_plan *plan, unsigned group);
 
 /* Adds a kept knob for all that the frequency policies of CPUs that go offline forget. */
 int sideeffect_add_policies(struct knob_plan *plan, unsigned group, const struct cpumask *going);
+
+/* Adds a kept knob for each idle state of CPUs that go offline, where they forget that it was
+ * disabled. */
+int sideeffect_add_idle_states(struct knob_plan *plan, unsigned group, const struct cpumask *going);
 
 /* Adds a kept knob for the CPUs that each queue for sending serves (xps_cpus in
  * Documentation/ABI/testing/sysfs-class-net-queues), of the cards of this network namespace. The
