@@ -22,6 +22,7 @@ How to run it: see server.py. TEST_HOTPLUG is JSON:
     spreads  "own": only where the writer is a setter. What a driver makes of CPUs that others switch nobody
              can tell from a choice.
     mirrors  a policy that comes has the boost of all, as in cpufreq_online() of 6.14
+    denied   whether cgroups cannot hand a controller down
     chooses  real CPUs that the process in /run/chooser chooses when a CPU has gone
 
 What it does is from kernel/cpu.c, kernel/irq/cpuhotplug.c, kernel/irq/proc.c, kernel/cgroup/cpuset.c,
@@ -49,6 +50,8 @@ CPUS = '/sys/devices/system/cpu'
 IRQS = '/proc/irq'
 CPUSETS = pathlib.Path('/sys/fs/cgroup/cpuset')
 RESCTRL = '/sys/fs/resctrl'
+CONTROL = '/sys/fs/cgroup/cgroup.subtree_control'
+UPDATED = '/run/updated'  # the CPUs that came to cpusets other than the root, which give them to their threads
 REMEMBERED = pathlib.Path('/run/affinities')  # {process: CPUs} of those that have offline ones
 
 
@@ -234,6 +237,8 @@ class Kernel:
     def enter(self, cpu):
         self.die_at(cpu)
         self.set_online(cpu, True)
+        if 'cpuset' in (read_optional(CONTROL) or '').split():
+            put(UPDATED, f'{read_optional(UPDATED) or ""} {cpu}')
         self.enter_policy(cpu)
         if os.path.isdir(f'{CPUS}/cpu{cpu}/.topology-cpuidle'):
             os.rename(f'{CPUS}/cpu{cpu}/.topology-cpuidle', f'{CPUS}/cpu{cpu}/cpuidle')
@@ -334,6 +339,11 @@ class Kernel:
             self.write_group(path, text)
         elif path.name in ('default_smp_affinity', 'xps_cpus'):
             put(path, self.format_mask(parse_mask(text)))
+        elif str(path) == CONTROL:
+            if self.config.get('denied'):
+                raise Refused(errno.EBUSY)
+            words = set(read(path).split())
+            put(path, ' '.join(sorted(words | {text[1:]} if text[0] == '+' else words - {text[1:]})))
         elif path.name in ('boost', 'disable'):
             put(path, text)
         elif path.name == 'scaling_setspeed' and read(path.parent / 'scaling_governor') == 'userspace':

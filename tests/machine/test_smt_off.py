@@ -332,6 +332,31 @@ def test_forgotten():
             linux.same(before, 'restore after two calls left')
 
 
+def test_handed_down():
+    """A thread that was started meanwhile, as each of these calls is, may lack the CPUs: while they come back all are in
+    cpusets of their own, where the kernel gives them back. Not where that could take something from somebody."""
+    control = 'sys/fs/cgroup/cgroup.subtree_control'
+    for arguments, came in (['-c', '3'], [11]), ([], [*range(8, 16)]):
+        for changes in {}, {'isolated': '7'}, {'offline': [5]}, {'denied': True}, {'kill': 11}:
+            with Linux(NEW, offline=changes.get('offline', [])) as linux:
+                updated = linux.run_directory / 'updated'
+                linux.box.write(control, 'cpu memory pids\n')
+                linux.box.write(f'{CPUS}/isolated', changes.get('isolated', '') + '\n')
+                before = linux.snapshot()
+                linux.succeed(*arguments)
+                kernel = {name: changes[name] for name in ('denied', 'kill') if name in changes}
+                result = linux.run('restore', kernel=kernel)
+                equal(result.returncode, 137 if 'kill' in changes else 0, f'restore, {changes}: {result.stderr}')
+                equal((result.stdout, result.stderr), ('', ''), 'said')
+                if 'kill' in changes:
+                    check('cpuset' in linux.read(control), 'not handed down')
+                    linux.succeed('restore')
+                came_there = sorted(map(int, updated.read_text().split())) if updated.exists() else []
+                equal(came_there, came if set(changes) <= {'kill'} else [], f'CPUs that came to cpusets, {changes}')
+                linux.same(before, f'restore left, {changes}')
+                equal(linux.left_over(), [], 'in /run/quiesce')
+
+
 def test_offline_by_hand():
     """CPUs that were offline before stay so. One of each core stays online, also of a core whose
     first thread is offline, of which `off` would leave none."""

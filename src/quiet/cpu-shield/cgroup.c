@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "quiet/cpu-shield/cgroup.h"
 #include "quiet/cpu-shield/shield.h"
+#include "quiet/engine/controller.h"
 #include "quiet/engine/journal.h"
 
 /* A slice below the shield's slice that ask_systemd_again() starts and stops. */
@@ -79,11 +80,6 @@ static const char *find_default(const char *path)
 bool cgroup_is_ours(const char *path)
 {
 	return text_starts_with(path, CGROUP_ROOT "/") && journal_path_is_ours(path);
-}
-
-bool controller_is_ours(const char *name)
-{
-	return strcmp(name, "cpuset") == 0;
 }
 
 int cgroup_read(const char *path, char **ret)
@@ -268,27 +264,12 @@ int watched_write(const char *path, const char *text)
 	return r < 0 ? r : wait_for_slice(cgroup_read, path, text);
 }
 
-int controller_read(const char *name, char **ret)
+int awaited_controller_write(const char *name, const char *text)
 {
-	char text[FILE_ATTR_SIZE];
 	int r;
 
-	r = file_read_attr(AT_FDCWD, CGROUP_ROOT "/cgroup.subtree_control", text, sizeof(text));
-	if (r < 0)
-		return r;
-	return copy_text(text_has_word(text, name, " ") ? "enabled" : "disabled", ret);
-}
-
-int controller_write(const char *name, const char *text)
-{
-	char change[64];
-	int r;
-
-	r = systemd_is_booted() && strcmp(text, "disabled") == 0 ? shield_check_empty() : 0;
-	if (r < 0)
-		return r;
-	if (systemd_is_booted())
-		return wait_for_slice(controller_read, name, text);
-	snprintf(change, sizeof(change), "%c%s", strcmp(text, "enabled") == 0 ? '+' : '-', name);
-	return knob_write(NULL, CGROUP_ROOT "/cgroup.subtree_control", change);
+	if (!systemd_is_booted())
+		return controller_write(name, text);
+	r = strcmp(text, CONTROLLER_DISABLED) == 0 ? shield_check_empty() : 0;
+	return r < 0 ? r : wait_for_slice(controller_read, name, text);
 }

@@ -41,14 +41,9 @@ bool cgroup_is_ours(const char *path);
 #define WATCHED_SCHEME "watched"
 int watched_write(const char *path, const char *text);
 
-/*
- * "controller:cpuset": whether cgroup.subtree_control of the root has the controller, "enabled" or
- * "disabled". systemd writes that file as its units need it: then a write only waits for it, and
- * gives -EBUSY when it does not change.
- */
-#define CONTROLLER_SCHEME "controller"
-int controller_read(const char *name, char **ret);
-int controller_write(const char *name, const char *text);
-bool controller_is_ours(const char *name);
+/* As controller_write() of quiet/engine/controller.h where there is no systemd. systemd writes that
+ * file as its units need it: then a write only waits for it, and gives -EBUSY when it does not
+ * change. */
+int awaited_controller_write(const char *name, const char *text);
 
 #endif

@@ -40,6 +40,7 @@
 #include "quiet/cpu-shield/shield.h"
 #include "quiet/cpu-shield/slice.h"
 #include "quiet/engine/cleared.h"
+#include "quiet/engine/controller.h"
 #include "quiet/engine/journal.h"
 #include "quiet/engine/strays.h"
 #include "quiet/engine/threads.h"
@@ -47,7 +48,6 @@
 
 /* The path of the row that says why there is no shield. */
 #define NOTHING "shield"
-#define CONTROLLER_KNOB CONTROLLER_SCHEME ":cpuset"
 #define EXCLUSIVE_KNOB EXCLUSIVE_SCHEME ":" SHIELD_UNIT
 
 /* Groups are restored backwards. After the slice is gone, restore waits for what systemd then
@@ -70,7 +70,7 @@ static const struct knob_backend backends[] = {
 		.is_ours = cgroup_is_ours },
 	{ WATCHED_SCHEME, cgroup_read, watched_write, .moves_threads = true,
 		.is_ours = cgroup_is_ours },
-	{ CONTROLLER_SCHEME, controller_read, controller_write, .moves_threads = true,
+	{ CONTROLLER_SCHEME, controller_read, awaited_controller_write, .moves_threads = true,
 		.is_ours = controller_is_ours },
 	{ DROPIN_SCHEME, dropin_read, slice_write_dropin, .moves_threads = true,
 		.is_ours = slice_is_ours },
@@ -103,7 +103,7 @@ static int add_cgroup(struct knob_plan *plan, const char *cpus)
 {
 	int r;
 
-	r = knob_plan_add(plan, GROUP_CONTROLLER, KNOB_WORD, CONTROLLER_KNOB, "enabled", NULL,
+	r = knob_plan_add(plan, GROUP_CONTROLLER, KNOB_WORD, CONTROLLER_CPUSET, "enabled", NULL,
 		"controller cpuset");
 	if (r == 0)
 		r = knob_plan_add(plan, GROUP_CGROUP, KNOB_WORD, FOLDER_SCHEME ":" SHIELD_CGROUP,
@@ -130,7 +130,7 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 		    partition ? " CPUSetPartition=isolated" : "") < 0)
 		return -ENOMEM;
 	r = knob_plan_add(
-		plan, GROUP_SYSTEMD, KNOB_WORD, CONTROLLER_KNOB, NULL, NULL, "controller cpuset");
+		plan, GROUP_SYSTEMD, KNOB_WORD, CONTROLLER_CPUSET, NULL, NULL, "controller cpuset");
 	if (r == 0)
 		r = knob_plan_add(plan, GROUP_DROPIN, KNOB_WORD, DROPIN_SCHEME ":" SHIELD_UNIT,
 			settings, NULL, "settings of " SHIELD_UNIT);
@@ -390,7 +390,7 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 /* The controller may stay enabled, because other units may need it by now. */
 static bool may_stay(const char *path, int error)
 {
-	return error == EBUSY && strcmp(path, CONTROLLER_KNOB) == 0 &&
+	return error == EBUSY && strcmp(path, CONTROLLER_CPUSET) == 0 &&
 		access(SHIELD_CGROUP, F_OK) < 0;
 }
 

@@ -36,6 +36,11 @@ struct engine {
 	 * knobs. */
 	int (*at_limit)(const char *path, const char *value);
 	const char *no_limit;
+	/* Called before a restore, with its journal that has an entry: turns what has to be so
+	 * while the other knobs are put back. What it turns it has added to the journal, and saved,
+	 * before. Returns 0, or a negative errno before anything is touched. NULL: there is
+	 * nothing. */
+	int (*prepare)(struct journal *journal);
 	/* Called after a restore if CPUs are or were offline that no setter has taken offline: adds
 	 * knobs that lost these CPUs for good, even if they are not in the journal. They are put
 	 * back when the CPUs are online again. NULL: there are no such knobs. */

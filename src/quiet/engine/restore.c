@@ -1148,7 +1148,9 @@ int restore_journal(
 		return journal_remove(engine->tool); /* there may be one of another boot */
 	if (r < 0)
 		return r;
-	r = journal_new(engine->tool, &remaining);
+	r = engine->prepare ? engine->prepare(journal) : 0;
+	if (r == 0)
+		r = journal_new(engine->tool, &remaining);
 	if (r == 0)
 		r = text_replace(&remaining->online, journal->online);
 	if (r == 0)

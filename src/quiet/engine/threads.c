@@ -568,6 +568,28 @@ int threads_add_strayed(struct knob_plan *plan, unsigned group, const char *tool
 	return add_threads(plan, group, tool, online, quiet, WALK_STRAYED);
 }
 
+int threads_lack(struct journal *journal, const struct cpumask *cpus)
+{
+	_cleanup_(tasks) struct tasks *tasks = NULL;
+	_cleanup_(cpumask) struct cpumask *own = NULL;
+	int r = cpumask_new(&own);
+
+	if (r == 0)
+		r = tasks_read(NULL, &tasks);
+	for (size_t i = 0; r == 0 && i < tasks->n; i++) {
+		const struct task *task = &tasks->items[i];
+
+		if (!thread_is_movable(task) || threads_find_entry(journal, task))
+			continue;
+		r = thread_get_cpus_with_offline(task->tid, own);
+		if (r < 0)
+			r = thread_is_hidden(r) ? 0 : r;
+		else
+			r = !cpumask_subset(cpus, own);
+	}
+	return r;
+}
+
 struct threads_walks threads_walks_begin(void)
 {
 	int64_t now = clock_now_ns(CLOCK_MONOTONIC);

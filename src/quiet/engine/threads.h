@@ -127,6 +127,9 @@ int threads_add_kernel(struct knob_plan *plan, unsigned group, const char *tool,
  */
 int threads_add_strayed(struct knob_plan *plan, unsigned group, const char *tool,
 	const struct cpumask *online, const struct cpumask *quiet);
+/* Whether a thread that the journal does not have may not run on all of these CPUs, online or not:
+ * 1, 0, or an error. */
+int threads_lack(struct journal *journal, const struct cpumask *cpus);
 /* The length of the tick of the clock in which the kernel tells when a thread was started, counted
  * from the start of the machine. */
 uint64_t threads_tick_ns(void);

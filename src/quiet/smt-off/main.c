@@ -23,6 +23,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "quiet/engine/cleared.h"
+#include "quiet/engine/controller.h"
 #include "quiet/engine/hotplug.h"
 #include "quiet/engine/journal.h"
 #include "quiet/engine/threads.h"
@@ -49,6 +50,8 @@ struct request {
 
 static const struct knob_backend backends[] = {
 	THREAD_BACKENDS,
+	{ CONTROLLER_SCHEME, controller_read, controller_write, .moves_threads = true,
+		.is_ours = controller_is_ours },
 	{ 0 },
 };
 
@@ -490,6 +493,11 @@ static int plan_smt(const struct setter_target *target, struct knob_plan *plan, 
 	return r;
 }
 
+static int prepare_restore(struct journal *journal)
+{
+	return sideeffect_hand_down_cpusets(journal, GROUP_CPUSETS);
+}
+
 static const char *get_headline(const struct knob_plan *plan)
 {
 	bool any = false;
@@ -517,6 +525,7 @@ int main(int argc, char *argv[])
 			.threads_group = GROUP_THREADS,
 			.may_stay = sideeffect_may_stay,
 			.is_moved = sideeffect_is_balanced,
+			.prepare = prepare_restore,
 		},
 		.summary =
 			"Keep the CPUs of -c, and take the other threads of their cores offline;\n"

@@ -14,13 +14,18 @@
 #include "base/macro.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "quiet/engine/controller.h"
+#include "quiet/engine/hotplug.h"
 #include "quiet/engine/irqs.h"
+#include "quiet/engine/thread.h"
+#include "quiet/engine/threads.h"
 #include "quiet/engine/tunables.h"
 #include "quiet/smt-off/sideeffect.h"
 
 #define MOUNTS "/proc/self/mountinfo"
 #define STEERING_TOOL "irq-steer"
 #define RESCTRL "/sys/fs/resctrl"
+#define CPUSET "cpuset"
 #define CPUS "/sys/devices/system/cpu/"
 #define CPUFREQ CPUS "cpufreq/"
 
@@ -271,6 +276,52 @@ int sideeffect_add_queues(struct knob_plan *plan, unsigned group)
 	return r;
 }
 
+/* 1, 0 or an error of this process. */
+static int wants_cpusets(struct journal *journal)
+{
+	_cleanup_(hotplug) struct hotplug *hotplug = NULL;
+	_cleanup_free_ char *now = NULL;
+	char isolated[8];
+	int r;
+
+	if (thread_is_forgotten() != 0 || controller_read(CPUSET, &now) < 0 ||
+		strcmp(now, CONTROLLER_DISABLED) != 0)
+		return 0;
+	/* -EFBIG is a long list. */
+	r = file_read_attr(AT_FDCWD, CPUS "isolated", isolated, sizeof(isolated));
+	if (r > 0 || r == -EFBIG)
+		return 0;
+	r = hotplug_read(journal, &hotplug);
+	if (r < 0)
+		return r;
+	if (cpumask_is_empty(hotplug->taken) || !cpumask_is_empty(hotplug->missing) ||
+		!cpumask_is_empty(hotplug->offline_before))
+		return 0;
+	return threads_lack(journal, hotplug->taken);
+}
+
+int sideeffect_hand_down_cpusets(struct journal *journal, unsigned group)
+{
+	const struct journal_entry *entry = journal_find(journal, CONTROLLER_CPUSET);
+	int r;
+
+	if (!entry) {
+		r = wants_cpusets(journal);
+		if (r > 0)
+			r = journal_add(journal, group, KNOB_WORD, CONTROLLER_CPUSET,
+				"controller cpuset", CONTROLLER_DISABLED, CONTROLLER_ENABLED);
+		else
+			return r < 0 && errno_is_ours(-r) ? r : 0;
+		if (r == 0)
+			r = journal_save(journal);
+		if (r < 0)
+			return r;
+	}
+	/* Without it the restore is as good as it can be. */
+	(void)controller_write(CPUSET, CONTROLLER_ENABLED);
+	return 0;
+}
+
 /* Whether the kernel refuses every affinity for the interrupt, even the present one. */
 static bool is_immovable(const char *path)
 {
@@ -285,6 +336,8 @@ static bool is_immovable(const char *path)
 
 bool sideeffect_may_stay(const char *path, int error)
 {
+	if (strcmp(path, CONTROLLER_CPUSET) == 0)
+		return error == EBUSY;
 	return (error == EIO || error == EPERM) && text_starts_with(path, "/proc/irq/") &&
 		is_immovable(path);
 }

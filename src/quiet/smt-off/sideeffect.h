@@ -74,8 +74,21 @@ int sideeffect_add_idle_states(struct knob_plan *plan, unsigned group, const str
  * file of a card with one queue cannot be read, and such a knob is not kept. */
 int sideeffect_add_queues(struct knob_plan *plan, unsigned group);
 
+/*
+ * For a restore with this journal: hands the cpuset controller down while the CPUs come back, if a
+ * thread was started since they went that may lack them. A partition that ends while they are away,
+ * which is the wrong order (cpu-shield(8)), leaves threads in the root cpuset with the CPUs that
+ * are online then; there the kernel gives nothing back when CPUs come, and in any other cpuset it
+ * does, with regard to what threads have chosen (quiet/engine/threads.h; seen on 6.12 and 7.2).
+ * Does nothing where that could do harm: where kernels forget what was chosen, and where other CPUs
+ * are offline, which threads would lose, or isolated by the boot line, which they would get.
+ * Returns 0, or an error of this process.
+ */
+int sideeffect_hand_down_cpusets(struct journal *journal, unsigned group);
+
 /* Whether a refusal (positive errno) to put this knob back is no failure, because it is an
- * interrupt that nobody can move: EIO in 6.1, EPERM in 6.12. Tries a write to the interrupt. */
+ * interrupt that nobody can move: EIO in 6.1, EPERM in 6.12. Tries a write to the interrupt. Also
+ * the controller of cpusets that somebody else has handed down further by now. */
 bool sideeffect_may_stay(const char *path, int error);
 
 #endif
