@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import queue
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,9 @@ from guests import BOOTS, HERE, TOP, Broken, find_packages, need, say, tail
 # Seconds without a word from the guest. It says when a test begins, and ends one that takes longer
 # than its own limit (guest/lab.py), which is less than this.
 SILENCE = 2000
+# Where the kernel says that a task has waited for its disk for so many seconds, the guest says no word any more:
+# seen once, while CPUs went on and off.
+HUNG = 480
 BOOT = 1800  # the first word: one to three minutes, and many more on a machine that is busy
 
 
@@ -119,6 +123,7 @@ def read_lines(stream, lines):
     lines.put(None)
 
 
+HANGS = re.compile(r'blocked in I/O wait for more than (\d+) seconds')  # kernel/hung_task.c of 7.2
 KINDS = ('up', 'begin', 'note', 'ok', 'not ok', 'skip', 'cut', 'end')
 
 
@@ -135,6 +140,21 @@ def cut_power(monitor):
                 stream.flush()
                 while 'return' not in json.loads(stream.readline() or '{"return": {}}'):
                     pass
+
+
+def wait_for_line(lines, patience, console):
+    """The next line of the guest, None at its end. Raises Broken after `patience` seconds without one, and where the
+    kernel says that it hangs."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return lines.get(timeout=min(60, max(1, end - time.monotonic())))
+        except queue.Empty:
+            text = console.read_text(encoding='utf-8', errors='replace') if console.exists() else ''
+            hung = any(int(seconds) >= HUNG for seconds in HANGS.findall(text))
+            if hung or time.monotonic() > end:
+                raise Broken(f'{"it hangs" if hung else f"no word for {patience} s"}, killed; its console:\n'
+                             + tail(console, 30)) from None
 
 
 def boot_and_test(cached, boot, folder, config):
@@ -158,11 +178,7 @@ def boot_and_test(cached, boot, folder, config):
         said, ended, patience = [], False, BOOT
         try:
             while True:
-                try:
-                    line = lines.get(timeout=patience)
-                except queue.Empty:
-                    raise Broken(f'no word for {patience} s, killed; its console:\n'
-                                 + tail(console, 30)) from None
+                line = wait_for_line(lines, patience, console)
                 if line is None:
                     break
                 kind, separator, text = line.partition(': ')

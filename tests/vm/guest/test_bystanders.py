@@ -267,6 +267,11 @@ def test_both():
         quiet(phase, 'smt-off', '-c', '2')
 
 
+def test_both_begun_in_the_wrong_order():
+    with bystanders() as phase, held('smt-off', '-c', '2'):
+        quiet(phase, 'cpu-shield', '-c', '2')
+
+
 def test_both_ended_in_the_wrong_order():
     with bystanders() as phase:
         for tool in ('cpu-shield', 'smt-off'):
