@@ -42,6 +42,7 @@ RESETS = CONFIG.get('resets', 0)
 REBOOT = pathlib.Path('/var/lib/lab-reboot.json')
 PF_WQ_WORKER = 0x20  # include/linux/sched.h
 # A CPU of the emulation had no turn for long (Documentation/admin-guide/tainted-kernels.rst).
+TAINTED = '/proc/sys/kernel/tainted'
 TAINT_SOFTLOCKUP = 1 << 14
 PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 # Seconds after which a program hangs. The machine below may be busy with other things.
@@ -415,13 +416,16 @@ class Snapshot:
         self.texts = {}
         for path in {*self.find_files(), *self.find_writable()}:
             text = None if self.MOVING.search(path) else read(path)
-            if text is not None and path.endswith('/tainted'):
-                text = str(int(text) & ~TAINT_SOFTLOCKUP)
             if text is not None:
                 self.texts[path] = ' '.join(text.split())
+        self.note_tainted()
         self.lines = interrupts()
         self.texts['units'] = self.units()
         self.tasks = self.affinities()
+
+    def note_tainted(self):
+        """Of what the kernel has warned. That it is slow is the emulator's fault."""
+        self.texts[TAINTED] = str(int(read(TAINTED)) & ~TAINT_SOFTLOCKUP)
 
     def find_files(self):
         for pattern in self.FILES:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from lab import RELEASE, START, TAINT_SOFTLOCKUP, Skip, call, check, equal, knobs, note, read, succeed, turned, write
+from lab import RELEASE, START, Skip, call, check, equal, knobs, note, read, succeed, turned, write
 
 TRACE = '/sys/kernel/tracing'
 SPIN = 'import time\nend=time.monotonic()+%d\nwhile time.monotonic()<end: pass'
@@ -58,14 +58,14 @@ def busy(cpu=QUIET):
             process.kill()
 
 
-def compare(knob, count, unit):
-    """Counts without the knob and with it: it must make an end to what there was."""
+def compare(knob, count, unit, left=0):
+    """Counts without the knob and with it: it must make an end to what there was, but for the part that is `left`."""
     without = count()
     with turned('noise-off', '-c', QUIET, '--only', knob):
         with_it = count()
     tell(knob, without, with_it, unit)
     check(without > 0, f'{knob}: there is nothing that it could end')
-    equal(with_it, 0, f'{knob}: {unit} with it')
+    check(with_it <= left * without, f'{knob}: {unit}: {without} without it, {with_it} with it')
 
 
 def write_much():
@@ -81,7 +81,8 @@ def test_workqueue():
         # The quiet CPU alone has nothing to do.
         with busy('0'), busy('1'), busy('3'):
             return seen(r'next_comm=kworker/u', write_much, 'sched/sched_switch')
-    compare('workqueue,writeback', count, 'runs of kworker/u on the quiet CPU')
+    # The workers of the pools from before wake up once more, to end.
+    compare('workqueue,writeback', count, 'runs of kworker/u on the quiet CPU', 0.1)
 
 
 def test_watchdogs():
@@ -254,7 +255,7 @@ def test_rt_runtime():
             note(line)
         if warned and RELEASE < (7, 0):
             check(all('deadline' in line for line in warned), warned)
-            START[-1].texts['/proc/sys/kernel/tainted'] = str(int(read('/proc/sys/kernel/tainted')) & ~TAINT_SOFTLOCKUP)
+            START[-1].note_tainted()
         check(RELEASE >= (6, 12) and 'busy' in done.stdout, done.stdout)
         succeed('noise-off', 'restore')
         return
