@@ -991,7 +991,7 @@ static int read_options(int argc, char *argv[], struct options *o)
 		{ 0, "figure", "NAME[,WORD]...=PATTERN",
 			"the number that the group of PATTERN matches in its\n"
 			"standard output; words: a unit; lower or higher;\n"
-			"each, last or sum; stderr or @FILE",
+			"exact; each, last or sum; stderr or @FILE",
 			take_figure, &o->figures },
 		{ 0, "figure-json", "NAME[,WORD]...=PATH",
 			"the number at PATH in its JSON, as .jobs[0].read.bw", take_figure_json,

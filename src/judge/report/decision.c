@@ -68,7 +68,7 @@ void decision_begin(struct decision *decision, double percent, size_t n_together
  * exact figure, no other pair says anything else. */
 static void claim_add(const struct decision *d, struct claim *claim, double sign)
 {
-	if (isnan(sign) || (isinf(sign) && !d->sense.is_exact) || sign == 0)
+	if (isnan(sign) || sign == 0)
 		return;
 	claim->n_signed++;
 	claim->n_for += sign > 0;
@@ -77,10 +77,11 @@ static void claim_add(const struct decision *d, struct claim *claim, double sign
 		claim->e = MAX(claim->e, d->wanted);
 }
 
-/* The logarithm of the ratio of costs. */
+/* The logarithm of the ratio of costs; infinite where one of both is 0, as errors and allocations
+ * often are. */
 static double find_change(const struct decision *d, double old, double new)
 {
-	if (d->sense.is_exact && old == new)
+	if (old == new)
 		return 0;
 	return log(sense_cost(&d->sense, new / old));
 }

@@ -147,6 +147,12 @@ const char *comparison_format_change(
 	struct ratio of_runs = { ratio->ratio, ratio->low * (1 + share),
 		ratio->high / (1 + share) };
 
+	/* Nothing is so many per cent of 0, which errors and allocations often are. */
+	if (!isfinite(ratio->ratio)) {
+		snprintf(buf, UNITS_TEXT_SIZE, "%.3g -> %.3g", comparison->old_stats.median,
+			comparison->new_stats.median);
+		return buf;
+	}
 	if (comparison_is_learnt(comparison))
 		of_runs = ratio_of_shift(&comparison->learnt.runs);
 	return format_change(ratio->ratio, of_runs.high - of_runs.low, buf);
@@ -168,7 +174,7 @@ const char *comparison_format_interval(
 	double width = find_width(ratio);
 	char low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
 
-	if (isnan(ratio->low))
+	if (isnan(ratio->low) || !isfinite(ratio->ratio) || comparison_is_exact(comparison))
 		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s", "");
 	else
 		snprintf(buf, COMPARISON_INTERVAL_SIZE, "%s .. %s",
@@ -395,9 +401,9 @@ char *comparison_render(const struct comparison *comparison)
 	text_appendf(&t, "  change     %s    ", comparison_format_change(c, a));
 	comparison_append_design(&t, c);
 	text_append(&t, "\n");
-	if (!isnan(c->ratio.low) && !comparison_is_exact(c))
-		text_appendf(&t, "  interval   %s    holds the change with 95 %% certainty\n",
-			comparison_format_interval(c, interval));
+	if (*comparison_format_interval(c, interval))
+		text_appendf(
+			&t, "  interval   %s    holds the change with 95 %% certainty\n", interval);
 	text_append(&t, "  median     ");
 	comparison_append_medians(&t, c);
 	text_appendf(&t, "%s%s\n", *remark ? "    " : "", remark);

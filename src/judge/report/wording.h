@@ -38,8 +38,8 @@ char *comparison_headline(
 	const char *title, const struct comparison *comparison, bool with_medians);
 /* The figures and the verdict as some lines of text, malloc'd. The caller adds the title. */
 char *comparison_render(const struct comparison *comparison);
-/* "-3.7 %"; "-4.4 % .. -2.9 %", or "" when there is no interval; "-3.7 % (-4.4 % .. -2.9 %)", or
- * the change alone. */
+/* "-3.7 %", or "0 -> 12" where old is 0; "-4.4 % .. -2.9 %", or "" when there is no interval; "-3.7
+ * % (-4.4 % .. -2.9 %)", or the change alone. */
 #define COMPARISON_INTERVAL_SIZE (2 * UNITS_TEXT_SIZE + 8)
 #define COMPARISON_BOTH_SIZE (COMPARISON_INTERVAL_SIZE + UNITS_TEXT_SIZE + 8)
 const char *comparison_format_change(
