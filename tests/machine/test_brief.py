@@ -88,6 +88,7 @@ def test_names():
             for columns in WIDTHS:
                 lines = shown([BENCH_REPORT, 'compare', path], columns)
                 text = fits(lines, columns, COMPARISON)
+                equal(shown([BENCH_REPORT, 'show', path], columns), lines, 'show')
                 rows = [line for line in lines if ' ms ' in line and line.startswith('  ') and '+' not in line]
                 equal(len(rows), 2, f'a line for each program:\n{text}')
                 check(rows[0].split(' ms ')[0][:-8] != rows[1].split(' ms ')[0][:-8], f'they look alike:\n{text}')

@@ -13,6 +13,7 @@
 #include "base/text.h"
 
 struct harness;
+struct reports;
 struct request;
 
 /* The options that only some verbs take. */
@@ -132,6 +133,8 @@ enum exit_status verb_show(const struct request *request);
 enum exit_status verb_slowest(const struct request *request);
 enum exit_status verb_stats(const struct request *request);
 enum exit_status verb_trend(const struct request *request);
+/* What `compare` prints of results that have been read. */
+enum exit_status compare_reports(const struct request *request, const struct reports *reports);
 enum exit_status verb_why(const struct request *request);
 
 #endif

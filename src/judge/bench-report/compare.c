@@ -748,21 +748,19 @@ static void say_repeats(const struct pairs *pairs)
 		    "other");
 }
 
-enum exit_status verb_compare(const struct request *request)
+enum exit_status compare_reports(const struct request *request, const struct reports *reports)
 {
 	_cleanup_folders_ struct file_names repeated = { 0 };
-	_cleanup_reports_ struct reports reports = { 0 }, repeats = { 0 };
-	struct pairs pairs = { .request = request, .reports = &reports };
+	_cleanup_reports_ struct reports repeats = { 0 };
+	struct pairs pairs = { .request = request, .reports = reports };
 	bool has_gate = !isnan(request->fail_slower);
 	size_t n_failed = 0, n_unclear = 0;
 	enum exit_status status;
 	int r;
 
-	/* The objections of check, and the clock of the core, need the evidence. */
-	if (reports_read(request, true, &reports) < 0 ||
-		read_repeats(request, &repeated, &repeats, &pairs.repeats) < 0)
+	if (read_repeats(request, &repeated, &repeats, &pairs.repeats) < 0)
 		return EXIT_FAILED;
-	pairs.repeats.n_together = reports.suites[0]->n;
+	pairs.repeats.n_together = reports->suites[0]->n;
 	r = pairs_make(&pairs);
 	if (r >= 0) {
 		say_repeats(&pairs);
@@ -781,4 +779,14 @@ enum exit_status verb_compare(const struct request *request)
 		status = EXIT_FINDING;
 	pairs_clear(&pairs);
 	return status;
+}
+
+enum exit_status verb_compare(const struct request *request)
+{
+	_cleanup_reports_ struct reports reports = { 0 };
+
+	/* The objections of check, and the clock of the core, need the evidence. */
+	if (reports_read(request, true, &reports) < 0)
+		return EXIT_FAILED;
+	return compare_reports(request, &reports);
 }

@@ -377,14 +377,12 @@ static int print_figures(const struct request *request, const struct reports *re
 	return r < 0 ? r : emit_finish(&export.emit);
 }
 
-enum exit_status figures_print_or_each(const struct request *request, struct reports *reports,
+enum exit_status figures_print_or_each(const struct request *request, const struct reports *reports,
 	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
 	void *context, struct emit *emit)
 {
 	int r;
 
-	if (reports_read(request, true, reports) < 0)
-		return EXIT_FAILED;
 	if (request->form > FORM_TABLE)
 		r = print_figures(request, reports);
 	else

@@ -19,10 +19,9 @@ void put_counts(struct sheet *sheet, const struct benchmark *benchmark);
 void put_stats(struct sheet *sheet, const struct stats *stats);
 void put_figures(struct sheet *sheet, const struct analysis *analysis);
 
-/* The whole of show and of stats: reads the files into *reports, which is the caller's, and prints
- * the figures of all benchmarks for --csv, --markdown and --format, else each benchmark as
- * reports_each_emit() does. */
-enum exit_status figures_print_or_each(const struct request *request, struct reports *reports,
+/* What show and stats print of results: the figures of all benchmarks for --csv, --markdown and
+ * --format, else each benchmark as reports_each_emit() does. */
+enum exit_status figures_print_or_each(const struct request *request, const struct reports *reports,
 	int (*each)(const char *file, const struct benchmark *benchmark, void *context),
 	void *context, struct emit *emit);
 

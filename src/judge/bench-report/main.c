@@ -37,7 +37,7 @@ static const struct verb verbs[] = {
 	{ "show",
 		TAKES_VALUES | TAKES_SORT | TAKES_METADATA | TAKES_MARKDOWN | TAKES_SERVICE |
 			TAKES_VERBOSE | SAYS_LEVEL,
-		"FILE...", "each in short: figures, histogram, what disturbed it", verb_show },
+		"FILE...", "what runpinned printed: in short, or the verdict", verb_show },
 	{ "stats", TAKES_VALUES | TAKES_SORT | TAKES_MARKDOWN | TAKES_SERVICE, "FILE...",
 		"all figures: counts, extremes, percentiles, outliers", verb_stats },
 	{ "hist", TAKES_VALUES | TAKES_BINS, "FILE...", "histograms; of several files on one scale",

@@ -17,6 +17,7 @@
 #include "judge/report/brief.h"
 #include "judge/report/control.h"
 #include "judge/report/summary.h"
+#include "judge/report/turns.h"
 
 struct show {
 	const struct request *request;
@@ -281,6 +282,23 @@ static int show_one(const char *file, const struct benchmark *benchmark, void *c
 	return r;
 }
 
+/* Whether programs were measured in turn, and nothing of a single one is asked for: then what
+ * runpinned has printed is a comparison. */
+static bool is_comparison(const struct request *request, const struct reports *reports)
+{
+	const struct suite *suite = reports->suites[0];
+	const struct benchmark *old;
+
+	if (request->n_files > 1 || request->form != FORM_TEXT || request->verbose ||
+		request->metadata || request->benchmark)
+		return false;
+	for (size_t i = 0; i < suite->n; i++)
+		if (turns_find_first(suite->benchmarks, suite->n, suite->benchmarks[i], &old) &&
+			old)
+			return true;
+	return false;
+}
+
 enum exit_status verb_show(const struct request *request)
 {
 	_cleanup_reports_ struct reports reports = { 0 };
@@ -288,5 +306,9 @@ enum exit_status verb_show(const struct request *request)
 		.request = request, .reports = &reports, .emit.stream = stdout, .first = true
 	};
 
+	if (reports_read(request, true, &reports) < 0)
+		return EXIT_FAILED;
+	if (is_comparison(request, &reports))
+		return compare_reports(request, &reports);
 	return figures_print_or_each(request, &reports, show_one, &show, &show.emit);
 }

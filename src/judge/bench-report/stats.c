@@ -271,5 +271,7 @@ enum exit_status verb_stats(const struct request *request)
 	_cleanup_reports_ struct reports reports = { 0 };
 	struct stats_verb verb = { .request = request, .emit.stream = stdout, .first = true };
 
+	if (reports_read(request, true, &reports) < 0)
+		return EXIT_FAILED;
 	return figures_print_or_each(request, &reports, stats_one, &verb, &verb.emit);
 }
