@@ -652,6 +652,19 @@ def test_http():
         serve('/', '--rate', '200', '--by', 'latency=p50', '--load-cpus', CPU, where=['::1'])
 
 
+def test_answers_in_parts():
+    """A service that writes an answer in two parts, without TCP_NODELAY: it is said why it takes 40 ms."""
+    script = write('service.py.parts.py', HTTP_SERVICE.replace('wbufsize = 65536', 'wbufsize = 0'))
+    path = FOLDER / 'parts.json'
+    shown = execute([RUNSERVED, '-c', CPU, '--http', '/', '-n', '1', '--slices', '1', '--requests', '30', '-o', path, '--',
+                     *PYTHON.split(), str(script), '{port}', '1000']).stdout
+    [one] = json.loads(path.read_text())['benchmarks']
+    p50 = one['metadata']['quiesce_served_p50']
+    if not 0.039 <= p50 <= 0.05 or 'limit      nobody' not in shown:
+        raise machine.Skip(f'the machine is too busy: half of the answers took {p50} s')
+    check('TCP_NODELAY is missing' in shown, shown)
+
+
 HTTP_LOAD = '''
 import http.client, sys, urllib.parse
 url, n = urllib.parse.urlparse(sys.argv[1]), int(sys.argv[2])

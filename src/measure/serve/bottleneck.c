@@ -136,6 +136,20 @@ double bottleneck_get_load_busy(const struct sittings *s)
 	return s->n_load_busy > 0 ? stats_find_median(s->load_busy, s->n_load_busy, scratch) : NAN;
 }
 
+/* Where half of the answers take 40 ms while the CPUs are idle, the service writes an answer in two
+ * parts, and its kernel keeps the second one until the first is acknowledged, which the client's
+ * kernel delays by TCP_DELACK_MIN (include/net/tcp.h). */
+static const char *tell_delay(const struct sittings *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		double p50 = account_median(&s->seats[i].account, "p50");
+
+		if (p50 >= 0.039 && p50 <= 0.05)
+			return "; answers wait 40 ms for TCP: TCP_NODELAY is missing";
+	}
+	return "";
+}
+
 static char *tell_limit_of_same(const struct sittings *s, double busy, double load)
 {
 	const char *cpus = "the CPUs, which services and load have together";
@@ -144,8 +158,8 @@ static char *tell_limit_of_same(const struct sittings *s, double busy, double lo
 		return xptr(strdup(cpus));
 	if (busy + load + account_median(&s->seats[0].account, SEAT_WAITS) >= CPUS_FULL)
 		return xformat("%s, and others take them as well", cpus);
-	return xformat(
-		"nobody: the CPUs were idle for %.0f %% of the time", 100 * (1 - busy - load));
+	return xformat("nobody: the CPUs were idle for %.0f %% of the time%s",
+		100 * (1 - busy - load), tell_delay(s));
 }
 
 char *bottleneck_tell_limit(const struct sittings *s, const struct commands *commands)
@@ -168,7 +182,7 @@ char *bottleneck_tell_limit(const struct sittings *s, const struct commands *com
 			commands->items[least].name, 100 * waits);
 	if (s->asked->rate > 0)
 		return xptr(strdup("the rate, which is given"));
-	return xptr(strdup("nobody: services and load wait for one another, or sleep"));
+	return xformat("nobody: services and load wait for one another, or sleep%s", tell_delay(s));
 }
 
 bool bottleneck_find(const struct sittings *sittings, const struct commands *commands,
