@@ -15,7 +15,7 @@ void ticks_make_room(double *low, double *high)
 	double room = (*high - *low) * 0.05;
 
 	if (!(room > fabs(*high) * 1e-6))
-		room = *high != 0 ? fabs(*high) * 0.01 : 1e-9;
+		room = *high != 0 ? fabs(*high) * 0.01 : 1;
 	*low -= room;
 	*high += room;
 }
