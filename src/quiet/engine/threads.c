@@ -321,8 +321,15 @@ static int read_choice_of_online(const struct scene *s, pid_t tid)
 	return strcmp(cpuset, "/") == 0 ? CHOICE_OWN : CHOICE_NONE;
 }
 
-/* An enum choice, or a negative errno. */
-static int read_choice(const struct scene *s, pid_t tid, const char *path)
+/*
+ * An enum choice, or a negative errno.
+ *
+ * Nobody has chosen that a thread of the kernel lacks the offline CPUs: RCU takes a CPU that goes
+ * from its threads, and gives it back (rcutree_affinity_setting() in kernel/rcu/tree.c of 6.12).
+ * Were such a thread given what it has now as a choice, the kernel would remember that, and leave
+ * the CPU out when it comes (seen).
+ */
+static int read_choice(const struct scene *s, const struct task *task, const char *path)
 {
 	const struct journal_entry *entry = journal_find_ours(s->journal, path);
 	int r;
@@ -334,15 +341,17 @@ static int read_choice(const struct scene *s, pid_t tid, const char *path)
 		cpumask_and(s->own, s->own, s->online);
 		return CHOICE_OWN;
 	}
-	r = thread_get_cpus(tid, s->own);
+	r = thread_get_cpus(task->tid, s->own);
 	if (r < 0)
 		return thread_is_hidden(r) ? CHOICE_GONE : r;
 	if (cpumask_equal(s->own, s->online))
-		return cpumask_is_empty(s->offline) ? CHOICE_NONE : read_choice_of_online(s, tid);
+		return cpumask_is_empty(s->offline) || task->kernel
+			? CHOICE_NONE
+			: read_choice_of_online(s, task->tid);
 	/* All CPUs of the thread are offline. It keeps them only until its cpuset changes. */
 	if (cpumask_is_empty(s->own))
 		return CHOICE_OWN;
-	r = isolation_read_cpuset(tid, s->cpuset, NULL);
+	r = isolation_read_cpuset(task->tid, s->cpuset, NULL);
 	if (r < 0)
 		return thread_is_hidden(r) ? CHOICE_OWN : r;
 	return cpumask_subset(s->cpuset, s->own) ? CHOICE_NONE : CHOICE_OWN;
@@ -467,7 +476,7 @@ static int add_thread(
 		return 0;
 	paths = thread_name_knobs(task);
 	follows = is_known_to_follow(s, task, &paths);
-	r = follows ? CHOICE_NONE : read_choice(s, task->tid, paths.chooser);
+	r = follows ? CHOICE_NONE : read_choice(s, task, paths.chooser);
 	if (r >= 0 && s->walk != WALK_CHOOSERS && (s->walk != WALK_KERNEL || task->kernel)) {
 		bool is_in_journal = follows || journal_find_ours(s->journal, paths.chooser);
 
