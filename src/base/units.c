@@ -217,6 +217,8 @@ static const char *format_percent(double proportion, bool sign, char *buf)
 	/* "? %" for 0 / 0; a value that rounds to 0 is printed without a sign. */
 	if (isnan(percent))
 		snprintf(buf, UNITS_TEXT_SIZE, "? %%");
+	else if (sign && isinf(percent))
+		snprintf(buf, UNITS_TEXT_SIZE, "from 0");
 	else if (percent < 0.5 * pow(10, -decimals))
 		snprintf(buf, UNITS_TEXT_SIZE, "0 %%");
 	else if (!isfinite(percent) || percent > 1e12)

@@ -76,7 +76,7 @@ const char *units_format_seconds(double seconds, char buf[static UNITS_TEXT_SIZE
 
 /* 0.0123 as "1.2 %", 0.123 as "12 %", 0.00012 as "0.012 %": two significant digits, no exponent. */
 const char *units_format_percent(double proportion, char buf[static UNITS_TEXT_SIZE]);
-/* The same with a sign: "+1.2 %". */
+/* The same with a sign: "+1.2 %"; "from 0" for an infinite one. */
 const char *units_format_change(double proportion, char buf[static UNITS_TEXT_SIZE]);
 /* The same of (value - base) / |base|. */
 const char *units_format_difference(double value, double base, char buf[static UNITS_TEXT_SIZE]);

@@ -117,7 +117,7 @@ def check_below_zero(history):
     """What is below 0 becomes more where it comes nearer to it; from 0 it is more by any part."""
     draw = history.draw
     for name, levels, change, says in (('rise', (-20, -10), 0.5, 'rise: +50 %'), ('fall', (-10, -20), -1, None),
-                                       ('up', (-10, 10), 2, 'up: +200 %'), ('more', (0, 10), None, 'more: +inf %')):
+                                       ('up', (-10, 10), 2, 'up: +200 %'), ('more', (0, 10), None, 'more: from 0')):
         folder = history.root / name
         folder.mkdir()
         for day in range(24):
