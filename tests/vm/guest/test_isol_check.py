@@ -206,7 +206,7 @@ def test_recorded_here_is_the_same_elsewhere():
                 equal(recorded[name]['verdict'], row['verdict'], f'{name}: {row}, {recorded[name]}')
         unknown = sorted(name for name, row in recorded.items() if row['verdict'] == 'unknown' and
                          live[name]['verdict'] != 'unknown')
-        equal(unknown, ['irq-rate', 'irqbalance', 'journals', 'kthreads', 'load', 'locks', 'tasks',
+        equal(unknown, ['irq-rate', 'irqbalance', 'journals', 'kthreads', 'load', 'locks', 'resctrl', 'rps', 'tasks',
                         'tuners'], 'what a recording cannot know')
         # The machine is quiet, but some checks cannot see: only with --strict is that a finding.
         quiet = unpack_and_calm(path, folder)
