@@ -347,6 +347,32 @@ static void test_long_doubt(void **state)
 	}
 }
 
+/* What both names have is said once, but of a path nothing is cut: only parameters and figures. */
+static void test_own_part(void **state)
+{
+	static const struct {
+		const char *name, *other, *own;
+	} cases[] = {
+		{ "old/n=1: rps", "new/n=1: rps", "old" },
+		{ "old/a=1/b=2", "new/a=1/b=2", "old" },
+		{ "old/a=1/b=2", "new/a=2/b=2", "old/a=1" },
+		{ "old: rps", "new: rps", "old" },
+		{ "old/n=1: rps", "new/n=1: p99", "old/n=1: rps" },
+		{ "./old/prog", "./new/prog", "./old/prog" },
+		{ "old", "new", "old" },
+		{ "same/n=1", "same/n=1", "same" },
+		{ "/n=1", "x/n=1", "/n=1" },
+		{ "", "new", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *own = brief_own_part(cases[i].name, cases[i].other);
+
+		assert_string_equal(own, cases[i].own);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_suite),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_long_doubt),
+		cmocka_unit_test(test_own_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

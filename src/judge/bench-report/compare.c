@@ -166,14 +166,17 @@ static char *make_brief_title(const struct brief *brief, const struct pairs *pai
 {
 	const struct comparison *c = pairs->comparisons[at];
 	_cleanup_free_ char *old_name = served_name(c->old), *new_name = served_name(c->new);
-	_cleanup_free_ char *old = brief_cut(brief, old_name), *new = brief_cut(brief, new_name);
+	bool is_same = metadata_equal_strings(old_name, new_name);
+	_cleanup_free_ char *own = is_same ? NULL : brief_own_part(old_name, new_name);
+	_cleanup_free_ char *old = brief_cut(brief, own ? own : old_name),
+			    *new = brief_cut(brief, new_name);
 	_cleanup_free_ char *label = pairs_have_several_new(pairs)
 		? brief_cut(brief, pairs->labels[pairs->files[at]])
 		: NULL;
 	struct text t = { 0 };
 
 	text_append(&t, old);
-	if (!metadata_equal_strings(old_name, new_name))
+	if (!is_same)
 		text_appendf(&t, " -> %s", new);
 	if (c->old->metric && !c->old->is_figure)
 		text_appendf(&t, " (%s)", c->old->metric);

@@ -195,9 +195,32 @@ char *brief_cut(const struct brief *brief, const char *name)
 	return brief ? xptr(text_shorten(clean, brief->width)) : TAKE_PTR(clean);
 }
 
+/* Whether the text is "/NAME=...", a parameter, or ": ...", a figure. */
+static bool is_part(const char *text)
+{
+	size_t n = text[0] == '/' ? strspn(text + 1,
+					    "abcdefghijklmnopqrstuvwxyz"
+					    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+				  : 0;
+
+	return n > 0 ? text[n + 1] == '=' : text_starts_with(text, ": ");
+}
+
+char *brief_own_part(const char *name, const char *other)
+{
+	size_t at = strlen(name), of_other = strlen(other), end = at;
+
+	for (; at > 1 && of_other > 1 && name[at - 1] == other[of_other - 1]; at--, of_other--)
+		if (is_part(name + at - 1))
+			end = at - 1;
+	return xptr(strndup(name, end));
+}
+
 char *brief_title(const struct brief *brief, const char *new, const char *old)
 {
-	_cleanup_free_ char *new_cut = brief_cut(brief, new), *old_cut = brief_cut(brief, old);
+	_cleanup_free_ char *own = brief ? brief_own_part(old, new) : NULL;
+	_cleanup_free_ char *new_cut = brief_cut(brief, new),
+			    *old_cut = brief_cut(brief, own ? own : old);
 
 	return xformat("%s, compared with %s", new_cut, old_cut);
 }

@@ -40,7 +40,10 @@ DEFINE_CLEANUP(brief, brief_free);
 /* The name as it stands in a line: without what a terminal obeys, and no longer than a line;
  * malloc'd. `brief` may be NULL: then it is whole. */
 char *brief_cut(const struct brief *brief, const char *name);
-/* "new, compared with old", malloc'd. */
+/* A name without the parameters and the figure that the other name has, too, malloc'd: "baseline"
+ * of "baseline/benchmark=sum: iteration" beside "new/benchmark=sum: iteration". */
+char *brief_own_part(const char *name, const char *other);
+/* "new, compared with old", malloc'd; with a brief, of the old one what brief_own_part() leaves. */
 char *brief_title(const struct brief *brief, const char *new, const char *old);
 
 /* A line, or several that end with newlines. What is there already is not said again. */
