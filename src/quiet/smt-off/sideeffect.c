@@ -173,19 +173,31 @@ int sideeffect_is_balanced(const struct journal_entry *entry, const char *now _u
 	return is_balanced;
 }
 
-/* Boost of a policy that is switched off while the others have it. Read as text: a file that is not
- * there, or that nobody can read, says nothing. */
+/* Whether a file has this text: 1, 0 also where there is no such file, or an error of this
+ * process. */
+static int has_text(const char *path, const char *text)
+{
+	char now[16];
+	int r = file_read_attr(AT_FDCWD, path, now, sizeof(now));
+
+	if (r < 0)
+		return errno_is_ours(-r) ? r : 0;
+	return strcmp(now, text) == 0;
+}
+
+/* Boost of a policy that is switched off while the others have it. */
 static int add_boost(struct knob_plan *plan, unsigned group, int policy)
 {
 	struct knob *knob;
-	char path[96], all[8], own[8];
+	char path[96];
 	int r;
 
 	snprintf(path, sizeof(path), CPUFREQ "policy%d/boost", policy);
-	if (file_read_attr(AT_FDCWD, KNOB_GLOBAL_BOOST, all, sizeof(all)) < 0 ||
-		strcmp(all, "1") != 0 || file_read_attr(AT_FDCWD, path, own, sizeof(own)) < 0 ||
-		strcmp(own, "0") != 0)
-		return 0;
+	r = has_text(KNOB_GLOBAL_BOOST, "1");
+	if (r > 0)
+		r = has_text(path, "0");
+	if (r <= 0)
+		return r;
 	r = knob_plan_add(plan, group, KNOB_NUMBER, path, NULL, &knob, "boost");
 	if (r == 0)
 		knob->cpu = policy;
@@ -237,11 +249,10 @@ int sideeffect_add_policies(struct knob_plan *plan, unsigned group, const struct
 
 int sideeffect_add_idle_states(struct knob_plan *plan, unsigned group, const struct cpumask *going)
 {
-	char driver[16];
+	int haltpoll = has_text(CPUS "cpuidle/current_driver", "haltpoll");
 
-	if (file_read_attr(AT_FDCWD, CPUS "cpuidle/current_driver", driver, sizeof(driver)) < 0 ||
-		strcmp(driver, "haltpoll") != 0)
-		return 0;
+	if (haltpoll <= 0)
+		return haltpoll;
 	cpumask_for_each (cpu, going) {
 		_cleanup_paths_ struct paths files = { 0 };
 		char folder[64];
@@ -284,13 +295,17 @@ static int wants_cpusets(struct journal *journal)
 	char isolated[8];
 	int r;
 
-	if (thread_is_forgotten() != 0 || controller_read(CPUSET, &now) < 0 ||
-		strcmp(now, CONTROLLER_DISABLED) != 0)
+	if (thread_is_forgotten() != 0)
 		return 0;
+	r = controller_read(CPUSET, &now);
+	if (r < 0 || strcmp(now, CONTROLLER_DISABLED) != 0)
+		return r;
 	/* -EFBIG is a long list. */
 	r = file_read_attr(AT_FDCWD, CPUS "isolated", isolated, sizeof(isolated));
 	if (r > 0 || r == -EFBIG)
 		return 0;
+	if (r < 0 && errno_is_ours(-r))
+		return r;
 	r = hotplug_read(journal, &hotplug);
 	if (r < 0)
 		return r;
