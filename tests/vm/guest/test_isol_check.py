@@ -246,7 +246,8 @@ def unpack_and_calm(path, folder):
             ('sys/devices/system/clocksource/clocksource0/current_clocksource', 'tsc'),
             ('sys/devices/system/cpu/cpufreq/boost', '0'),
             # A virtual machine is known by them, too.
-            *((f'sys/class/dmi/id/{name}', 'none') for name in ('sys_vendor', 'product_name', 'board_vendor', 'bios_vendor'))):
+            *((f'sys/class/dmi/id/{name}', 'none')
+              for name in ('sys_vendor', 'product_name', 'board_vendor', 'bios_vendor'))):
         if os.path.exists(os.path.join(root, name)):
             write(os.path.join(root, name), text + '\n')
     numbers = os.path.join(root, 'proc/irq')
