@@ -103,8 +103,8 @@ static int add_cgroup(struct knob_plan *plan, const char *cpus)
 {
 	int r;
 
-	r = knob_plan_add(plan, GROUP_CONTROLLER, KNOB_WORD, CONTROLLER_CPUSET, "enabled", NULL,
-		"controller cpuset");
+	r = knob_plan_add(plan, GROUP_CONTROLLER, KNOB_WORD, CONTROLLER_KNOB, CONTROLLER_ENABLED,
+		NULL, "controller cpuset");
 	if (r == 0)
 		r = knob_plan_add(plan, GROUP_CGROUP, KNOB_WORD, FOLDER_SCHEME ":" SHIELD_CGROUP,
 			"present", NULL, SHIELD_UNIT);
@@ -130,7 +130,7 @@ static int add_slice(struct knob_plan *plan, const char *cpus, bool partition)
 		    partition ? " CPUSetPartition=isolated" : "") < 0)
 		return -ENOMEM;
 	r = knob_plan_add(
-		plan, GROUP_SYSTEMD, KNOB_WORD, CONTROLLER_CPUSET, NULL, NULL, "controller cpuset");
+		plan, GROUP_SYSTEMD, KNOB_WORD, CONTROLLER_KNOB, NULL, NULL, "controller cpuset");
 	if (r == 0)
 		r = knob_plan_add(plan, GROUP_DROPIN, KNOB_WORD, DROPIN_SCHEME ":" SHIELD_UNIT,
 			settings, NULL, "settings of " SHIELD_UNIT);
@@ -390,7 +390,7 @@ static int verify(const struct setter_target *target, struct knob_plan *plan, vo
 /* The controller may stay enabled, because other units may need it by now. */
 static bool may_stay(const char *path, int error)
 {
-	return error == EBUSY && strcmp(path, CONTROLLER_CPUSET) == 0 &&
+	return error == EBUSY && strcmp(path, CONTROLLER_KNOB) == 0 &&
 		access(SHIELD_CGROUP, F_OK) < 0;
 }
 

@@ -37,5 +37,5 @@ int controller_write(const char *name, const char *text)
 
 bool controller_is_ours(const char *name)
 {
-	return strcmp(name, "cpuset") == 0;
+	return strcmp(name, CONTROLLER_NAME) == 0;
 }

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 
 #define CONTROLLER_SCHEME "controller"
-#define CONTROLLER_CPUSET CONTROLLER_SCHEME ":cpuset"
+#define CONTROLLER_NAME "cpuset" /* the one that setters turn */
+#define CONTROLLER_KNOB CONTROLLER_SCHEME ":" CONTROLLER_NAME
 #define CONTROLLER_ENABLED "enabled"
 #define CONTROLLER_DISABLED "disabled"
 
@@ -18,7 +19,7 @@ int controller_read(const char *name, char **ret);
 /* Writes that file, also where systemd writes it as its units need it. -EBUSY when the controller
  * is to be disabled, and a cgroup hands it down further. */
 int controller_write(const char *name, const char *text);
-/* Whether it is the one that setters turn. */
+/* Whether it is CONTROLLER_NAME. */
 bool controller_is_ours(const char *name);
 
 #endif

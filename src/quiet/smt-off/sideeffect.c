@@ -25,7 +25,6 @@
 #define MOUNTS "/proc/self/mountinfo"
 #define STEERING_TOOL "irq-steer"
 #define RESCTRL "/sys/fs/resctrl"
-#define CPUSET "cpuset"
 #define CPUS "/sys/devices/system/cpu/"
 #define CPUFREQ CPUS "cpufreq/"
 
@@ -297,7 +296,7 @@ static int wants_cpusets(struct journal *journal)
 
 	if (thread_is_forgotten() != 0)
 		return 0;
-	r = controller_read(CPUSET, &now);
+	r = controller_read(CONTROLLER_NAME, &now);
 	if (r < 0 || strcmp(now, CONTROLLER_DISABLED) != 0)
 		return r;
 	/* -EFBIG is a long list. */
@@ -317,13 +316,13 @@ static int wants_cpusets(struct journal *journal)
 
 int sideeffect_hand_down_cpusets(struct journal *journal, unsigned group)
 {
-	const struct journal_entry *entry = journal_find(journal, CONTROLLER_CPUSET);
+	const struct journal_entry *entry = journal_find(journal, CONTROLLER_KNOB);
 	int r;
 
 	if (!entry) {
 		r = wants_cpusets(journal);
 		if (r > 0)
-			r = journal_add(journal, group, KNOB_WORD, CONTROLLER_CPUSET,
+			r = journal_add(journal, group, KNOB_WORD, CONTROLLER_KNOB,
 				"controller cpuset", CONTROLLER_DISABLED, CONTROLLER_ENABLED);
 		else
 			return r < 0 && errno_is_ours(-r) ? r : 0;
@@ -333,7 +332,7 @@ int sideeffect_hand_down_cpusets(struct journal *journal, unsigned group)
 			return r;
 	}
 	/* Without it the restore is as good as it can be. */
-	(void)controller_write(CPUSET, CONTROLLER_ENABLED);
+	(void)controller_write(CONTROLLER_NAME, CONTROLLER_ENABLED);
 	return 0;
 }
 
@@ -351,7 +350,7 @@ static bool is_immovable(const char *path)
 
 bool sideeffect_may_stay(const char *path, int error)
 {
-	if (strcmp(path, CONTROLLER_CPUSET) == 0)
+	if (strcmp(path, CONTROLLER_KNOB) == 0)
 		return error == EBUSY;
 	return (error == EIO || error == EPERM) && text_starts_with(path, "/proc/irq/") &&
 		is_immovable(path);
