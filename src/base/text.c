@@ -374,6 +374,11 @@ void text_unescape_octal(char *s)
 	*out = '\0';
 }
 
+size_t text_name_length(const char *s)
+{
+	return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
 bool text_starts_with(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -93,6 +93,8 @@ void text_unescape_octal(char *s);
 bool text_starts_with(const char *s, const char *prefix);
 /* Whether the text ends with `end` and is longer than it. */
 bool text_ends_with(const char *s, const char *end);
+/* How long the name is with which the text begins: letters, digits and "_" of ASCII. */
+size_t text_name_length(const char *s);
 /* Whether `word` is one of the words of `s`, which any of the separator characters separate. */
 bool text_has_word(const char *s, const char *word, const char *separators);
 /* The same for a word of n bytes, behind which other text may stand. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "base/words.h"
 
 static bool is_blank(char c)
@@ -25,7 +26,7 @@ static bool take_escaped(const char **in, char **out)
  * is something else. */
 static size_t name_in_braces(const char *text)
 {
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	size_t n = text_name_length(text);
 
 	return n > 0 && text[n] == '}' ? n + 1 : 0;
 }

@@ -23,9 +23,7 @@ enum {
 /* How long the name is at the beginning of the text. */
 static size_t name_length(const char *text)
 {
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-
-	return parse_is_digit(*text) ? 0 : n;
+	return parse_is_digit(*text) ? 0 : text_name_length(text);
 }
 
 /* Makes a parameter without values of "NAME=...". *ret_values is what stands behind. */

@@ -198,10 +198,7 @@ char *brief_cut(const struct brief *brief, const char *name)
 /* Whether the text is "/NAME=...", a parameter, or ": ...", a figure. */
 static bool is_part(const char *text)
 {
-	size_t n = text[0] == '/' ? strspn(text + 1,
-					    "abcdefghijklmnopqrstuvwxyz"
-					    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-				  : 0;
+	size_t n = text[0] == '/' ? text_name_length(text + 1) : 0;
 
 	return n > 0 ? text[n + 1] == '=' : text_starts_with(text, ": ");
 }

@@ -65,9 +65,7 @@ bool why_is_factor(const char *name)
 {
 	return !is_variable(name) ||
 		(*name && !(*name >= '0' && *name <= '9') &&
-			strspn(name,
-				"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
-				strlen(name));
+			text_name_length(name) == strlen(name));
 }
 
 static double level_at(const struct series *series, size_t event, size_t run)
